@@ -1,0 +1,1 @@
+"""Measures and suites over vectors; numpy only."""

@@ -1,0 +1,1 @@
+"""Text to vectors to nearest neighbours: the ground floor of the house. Never imports torch."""

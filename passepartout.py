@@ -1,0 +1,81 @@
+"""The front door: `passepartout COMMAND`. A command's module is imported only when it is used,
+so that `serve` never pays for torch and `train` never for FastAPI.
+"""
+
+import sys
+from importlib import import_module
+
+import click
+
+from index.errors import PassepartoutError
+
+# command -> ("module:object", what it does); the object is a click command or group.
+COMMANDS = {
+    "train": ("training.cli:train", "Learn an encoder from captioned pictures."),
+    "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
+    "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
+    "encode": ("index.cli:encode", "Sentences to unit vectors."),
+    "index": ("index.cli:index", "Build, inspect and verify an index."),
+    "translate": ("index.cli:translate", "Translate a sentence or word from an index."),
+    "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
+}
+
+# A missing optional package -> the extra that brings it.
+EXTRAS = {"faiss": "cpu", "onnxruntime": "cpu", "torch": "train", "transformers": "train", "PIL": "train"}
+
+
+class FrontDoor(click.Group):
+    """A click group that resolves its commands lazily from COMMANDS."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=FrontDoor, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="passepartout")
+def cli() -> None:
+    """Translate by retrieval, learned from captioned pictures."""
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use. Errors are one line on stderr."""
+    try:
+        cli.main(args=args, prog_name="passepartout", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.exceptions.Abort:
+        return _fail("interrupted", 130)
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2)
+    except PassepartoutError as error:
+        return _fail(str(error), error.exit_code)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").split(".")[0])
+        if extra is None:
+            raise
+        return _fail(f"{error.name} is not installed: pip install 'passepartout[{extra}]'", 1)
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"passepartout: {' '.join(message.split())}", err=True)
+    return code
+
+
+def main() -> None:
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

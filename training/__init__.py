@@ -1,0 +1,1 @@
+"""Captioned pictures to an encoder bundle: the only torch in the house."""

@@ -1,0 +1,1 @@
+"""Pictures, captions and the samplers over them."""

@@ -1,0 +1,1 @@
+"""Text and vision encoders that a recipe can name."""

@@ -1,0 +1,1 @@
+"""One loss a file, named as in its paper."""
