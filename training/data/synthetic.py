@@ -1,0 +1,234 @@
+"""A small data set drawn by code, in the layout of docs/data.md: what tests and `train --smoke` run on.
+
+Each picture shows one scene (`synthetic_grammar.Scene`): a ground with one to three like things, or two
+unlike ones side by side or one above the other. All scenes of a data set differ, its test lines included.
+"""
+
+import io
+import math
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from pathlib import Path
+from random import Random
+from typing import Literal, get_args
+
+from PIL import Image, ImageDraw
+
+from index.errors import DataError
+from training.data.synthetic_grammar import (
+    GRAMMARS,
+    Colour,
+    Ground,
+    Pair,
+    Relation,
+    Scene,
+    Shape,
+    Size,
+    Thing,
+    describe,
+)
+
+LANGUAGES = tuple(GRAMMARS)
+CAPTIONS = 4  # an image and language
+TEST_LINES = 200
+RGB = tuple[int, int, int]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Texture:
+    """A ground: its colour, and strokes in another (dx, dy as a share of the picture's side)."""
+
+    base: RGB
+    stroke: RGB
+    dx: float
+    dy: float
+    strokes: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a thing in its unit square (x right, y down, -1 to 1); `own` takes the thing's colour."""
+
+    kind: Literal["polygon", "ellipse"]
+    points: tuple[Point, ...]
+    own: bool = True
+
+
+TEXTURES: dict[Ground, Texture] = {
+    "snow": Texture((232, 238, 245), (205, 215, 230), 0.02, 0.02, 60),
+    "grass": Texture((96, 150, 70), (60, 115, 45), 0.0, 0.12, 90),
+    "sand": Texture((222, 198, 150), (190, 160, 110), 0.01, 0.0, 120),
+    "water": Texture((90, 170, 205), (150, 210, 230), 0.2, 0.0, 40),
+    "night": Texture((22, 24, 52), (230, 230, 170), 0.0, 0.0, 40),
+}
+COLOURS: dict[Colour, RGB] = {
+    "red": (205, 30, 35),
+    "yellow": (250, 215, 25),
+    "black": (20, 20, 20),
+    "white": (255, 255, 255),
+    "blue": (30, 60, 200),
+    "green": (10, 200, 60),
+}
+EDGE: RGB = (60, 50, 45)
+RADII: dict[Size, float] = {"small": 0.11, "medium": 0.2, "big": 0.23}
+
+
+def _star() -> tuple[Point, ...]:
+    turns = [(math.pi * i / 5, 1.0 if i % 2 == 0 else 0.42) for i in range(10)]
+    return tuple((r * math.sin(t), -r * math.cos(t)) for t, r in turns)
+
+
+def _petals() -> tuple[Part, ...]:
+    centres = [(0.6 * math.sin(2 * math.pi * i / 5), -0.6 * math.cos(2 * math.pi * i / 5)) for i in range(5)]
+    return tuple(Part("ellipse", ((x - 0.42, y - 0.42), (x + 0.42, y + 0.42))) for x, y in centres)
+
+
+PARTS: dict[Shape, tuple[Part, ...]] = {
+    "ball": (Part("ellipse", ((-0.95, -0.95), (0.95, 0.95))),),
+    "house": (
+        Part("polygon", ((-0.75, -0.1), (0.75, -0.1), (0.75, 1), (-0.75, 1))),
+        Part("polygon", ((-1, -0.1), (0, -1), (1, -0.1))),
+        Part("polygon", ((-0.2, 0.35), (0.2, 0.35), (0.2, 1), (-0.2, 1)), own=False),
+    ),
+    "star": (Part("polygon", _star()),),
+    "tree": (
+        Part("polygon", ((-0.15, 0.4), (0.15, 0.4), (0.15, 1), (-0.15, 1)), own=False),
+        Part("polygon", ((-0.8, 0.5), (0, -1), (0.8, 0.5))),
+    ),
+    "boat": (
+        Part("polygon", ((-1, 0.35), (1, 0.35), (0.6, 0.9), (-0.6, 0.9))),
+        Part("polygon", ((-0.06, -1), (0.06, -1), (0.06, 0.35), (-0.06, 0.35)), own=False),
+        Part("polygon", ((0.12, -0.9), (0.8, 0.2), (0.12, 0.2))),
+    ),
+    "fish": (
+        Part("polygon", ((0.4, 0), (1, -0.5), (1, 0.5))),
+        Part("ellipse", ((-1, -0.5), (0.6, 0.5))),
+        Part("ellipse", ((-0.75, -0.2), (-0.55, 0)), own=False),
+    ),
+    "flower": (*_petals(), Part("ellipse", ((-0.3, -0.3), (0.3, 0.3)), own=False)),
+    "box": (
+        Part("polygon", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))),
+        Part("polygon", ((-0.9, -0.1), (0.9, -0.1), (0.9, 0.1), (-0.9, 0.1)), own=False),
+        Part("polygon", ((-0.1, -0.9), (0.1, -0.9), (0.1, 0.9), (-0.1, 0.9)), own=False),
+    ),
+}
+# Where things stand: by their number if they are alike, by the relation of the first to the second if not.
+PLACES: dict[int | Relation, tuple[Point, ...]] = {
+    1: ((0.5, 0.5),),
+    2: ((0.28, 0.5), (0.72, 0.5)),
+    3: ((0.27, 0.7), (0.73, 0.7), (0.5, 0.28)),
+    "beside": ((0.28, 0.5), (0.72, 0.5)),
+    "above": ((0.5, 0.26), (0.5, 0.74)),
+    "below": ((0.5, 0.74), (0.5, 0.26)),
+}
+
+
+def draw_scenes(count: int, seed: int) -> list[Scene]:
+    """`count` different scenes, half of them with two kinds of things; equal for equal arguments."""
+    alike = list(_alike())
+    if count > 2 * len(alike):
+        raise DataError(f"{count} scenes asked for, there are {2 * len(alike)}: ask for fewer pictures")
+    rng = Random(f"scenes {seed}")
+    chosen = rng.sample(alike, count - count // 2) + rng.sample(list(_pairs()), count // 2)
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _alike() -> Iterator[Scene]:
+    sizes: tuple[Size, ...] = ("small", "big")
+    kinds = product(get_args(Shape), get_args(Colour), sizes, (1, 2, 3))
+    for ground, (shape, colour, size, count) in product(get_args(Ground), list(kinds)):
+        yield Scene(ground, Thing(shape, colour, size, count))
+
+
+def _pairs() -> Iterator[Scene]:
+    pairs = product(combinations(get_args(Shape), 2), permutations(get_args(Colour), 2), get_args(Relation))
+    for ground, ((one, other), (its, others), relation) in product(get_args(Ground), list(pairs)):
+        yield Scene(ground, Pair(Thing(one, its), Thing(other, others), relation))
+
+
+def draw(scene: Scene, size: int, rng: Random) -> Image.Image:
+    """The scene as an RGB picture of `size` x `size` pixels; shades and places vary with `rng`."""
+    texture = TEXTURES[scene.ground]
+    picture = Image.new("RGB", (size, size), _shade(texture.base, rng))
+    pen = ImageDraw.Draw(picture)
+    for _ in range(texture.strokes):
+        x, y = rng.random() * size, rng.random() * size
+        pen.line((x, y, x + texture.dx * size, y + texture.dy * size), fill=_shade(texture.stroke, rng))
+    for thing, (x, y) in _placed(scene):
+        centre = (x + rng.uniform(-0.03, 0.03), y + rng.uniform(-0.03, 0.03))
+        _draw_thing(pen, thing, centre, size, rng)
+    return picture
+
+
+def _placed(scene: Scene) -> list[tuple[Thing, Point]]:
+    content = scene.content
+    if isinstance(content, Thing):
+        return [(content, place) for place in PLACES[content.count]]
+    return list(zip((content.first, content.second), PLACES[content.relation], strict=True))
+
+
+def _draw_thing(pen: ImageDraw.ImageDraw, thing: Thing, centre: Point, size: int, rng: Random) -> None:
+    radius, colour = RADII[thing.size] * rng.uniform(0.93, 1.07), _shade(COLOURS[thing.colour], rng)
+    for part in PARTS[thing.shape]:
+        points = [((centre[0] + x * radius) * size, (centre[1] + y * radius) * size) for x, y in part.points]
+        paint = pen.polygon if part.kind == "polygon" else pen.ellipse
+        paint(points, fill=colour if part.own else EDGE, outline=EDGE)
+
+
+def _shade(colour: RGB, rng: Random) -> RGB:
+    red, green, blue = (min(255, max(0, value + rng.randint(-12, 12))) for value in colour)
+    return red, green, blue
+
+
+def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS) -> list[str]:
+    """`count` different sentences for the scene (every scene has more than that in every language)."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[describe(scene, language, rng)] = None
+    return list(found)
+
+
+def split_of(position: int) -> str:
+    """Of every ten pictures eight are for training, one for choosing, one for testing."""
+    return {8: "dev", 9: "test"}.get(position % 10, "train")
+
+
+def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
+    """Write `pictures` JPEG pictures of `size` x `size` pixels with CAPTIONS captions in each of LANGUAGES,
+    and TEST_LINES aligned lines a language for scenes that no picture shows. Equal arguments, equal bytes.
+
+    Raises DataError if there are not that many different scenes.
+    """
+    scenes = draw_scenes(pictures + TEST_LINES, seed)
+    names = [f"synthetic_{i:05d}.jpg" for i in range(pictures)]
+    photos = folder / "photos"
+    _write_lines(photos / "splits.tsv", [f"{name}\t{split_of(i)}" for i, name in enumerate(names)])
+    _write_pictures(photos / "images.tar", names, scenes, size, seed)
+    for language in LANGUAGES:
+        rng = Random(f"captions {seed} {language}")
+        rows = [(n, text) for n, s in zip(names, scenes, strict=False) for text in captions(s, language, rng)]
+        _write_lines(
+            photos / "captions" / f"{language}.tsv", [f"{name}\t{text}\thuman" for name, text in rows]
+        )
+        lines = [describe(scene, language, rng) for scene in scenes[pictures:]]
+        _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", lines)
+
+
+def _write_pictures(path: Path, names: Sequence[str], scenes: Sequence[Scene], size: int, seed: int) -> None:
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, scene in zip(names, scenes, strict=False):
+            buffer = io.BytesIO()
+            draw(scene, size, Random(f"picture {seed} {name}")).save(buffer, "JPEG", quality=90)
+            entry = tarfile.TarInfo(name)
+            entry.size = buffer.tell()
+            buffer.seek(0)
+            archive.addfile(entry, buffer)
+
+
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
