@@ -1,0 +1,96 @@
+"""Confidence: the probability that an answer is a translation, by logistic regression on four features.
+
+Platt 1999 scales one score; here the cosine, the CSLS score, the gap to the best other answer and the
+(log) number of candidates enter together, since a score means less the more there was to choose from.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+FEATURES = ("cosine", "score", "gap", "log_candidates")
+RIDGE = 1e-2
+STEPS = 100
+BINS = 10
+
+
+class Calibration(BaseModel):
+    """p = sigmoid(weights · features + bias), fitted on `n` answers with expected calibration error `ece`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: tuple[float, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
+    bias: float = Field(allow_inf_nan=False)
+    n: int = Field(ge=0)
+    ece: float | None = Field(default=None, ge=0, le=1)
+
+    def probability(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        """(n, 4) features -> (n,) probabilities in [0, 1]."""
+        return _sigmoid(values @ np.asarray(self.weights) + self.bias)
+
+
+# Without a calibration in the bundle: a fixed logistic of the CSLS score alone. CSLS is near 0 where the
+# answer is no nearer than the neighbours around it, so that is even odds at best; n = 0 marks it as unfitted.
+FALLBACK = Calibration(weights=(0.0, 8.0, 0.0, 0.0), bias=-1.0, n=0)
+
+
+def features(
+    cosine: ArrayLike, score: ArrayLike, gap: ArrayLike, candidates: ArrayLike
+) -> NDArray[np.float64]:
+    """(n,) cosines, CSLS scores, gaps to the best other answer and numbers of candidates -> (n, 4)."""
+    columns = np.broadcast_arrays(
+        np.asarray(cosine, np.float64),
+        np.asarray(score, np.float64),
+        np.asarray(gap, np.float64),
+        np.log(np.maximum(np.asarray(candidates, np.float64), 1.0)),
+    )
+    return np.stack([np.ravel(column) for column in columns], axis=1)
+
+
+def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:
+    """Fit to (n, 4) features and whether each answer was right (n,); ridge on standardised features.
+
+    Newton's method (iteratively reweighted least squares). ValueError if there are no answers.
+    """
+    if len(values) != len(right) or len(right) == 0:
+        raise ValueError(
+            f"{len(values)} rows of features for {len(right)} answers: give as many of both, at least 1"
+        )
+    mean, spread = values.mean(0), values.std(0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
+    solution = _newton(design, right.astype(np.float64))
+    weights = solution[:-1] / spread
+    bias = float(solution[-1] - weights @ mean)
+    error = calibration_error(_sigmoid(values @ weights + bias), right)
+    return Calibration(weights=tuple(weights.tolist()), bias=bias, n=len(right), ece=error)
+
+
+def _newton(design: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    # The ridge keeps separable answers from driving the weights to infinity.
+    penalty = RIDGE * max(len(right), 10) * np.eye(design.shape[1]) / 10
+    solution = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        chance = _sigmoid(design @ solution)
+        gradient = design.T @ (right - chance) - penalty @ solution
+        hessian = (design * (chance * (1 - chance))[:, None]).T @ design + penalty
+        step = np.linalg.solve(hessian, gradient)
+        solution = solution + step / max(1.0, float(np.abs(step).max()) / 2)
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return solution
+
+
+def _sigmoid(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(0.5 * (1 + np.tanh(value / 2)), np.float64)
+
+
+def calibration_error(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Expected calibration error (Guo et al. 2017, eq. 5): mean |accuracy - confidence| over ten bins."""
+    bins = np.minimum((chance * BINS).astype(int), BINS - 1)
+    total = 0.0
+    for number in range(BINS):
+        inside = bins == number
+        if inside.any():
+            total += abs(float(right[inside].mean()) - float(chance[inside].mean())) * float(inside.mean())
+    return total

@@ -1,0 +1,158 @@
+"""TextEncoder: sentences to unit vectors with ONNX Runtime and tokenizers; no torch."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+from tokenizers import Encoding, Tokenizer
+
+from index.bundle import Bundle
+from index.errors import DamagedError, UsageError
+from index.text import clean
+
+Vectors = NDArray[np.float32]
+
+# No word is this long, so nothing that a model could still see is cut off before tokenising.
+CHARACTERS_A_TOKEN = 64
+INPUTS = ("input_ids", "attention_mask")
+OUTPUT = "embedding"
+
+
+class TextEncoder:
+    """The text encoder of a bundle: sentences and words to unit vectors in one space."""
+
+    def __init__(
+        self, bundle: Bundle, *, precision: Literal["auto", "fp32", "int8"] = "auto", threads: int = 1
+    ) -> None:
+        """`precision` "auto" takes what the bundle's manifest recommends; `threads` is for one call."""
+        # Tokenising in more threads than we were given would steal cores from other workers.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true" if threads > 1 else "false")
+        self.bundle = bundle
+        self.dimension = bundle.manifest.dimension
+        self.name = bundle.name
+        self.precision = bundle.manifest.precision if precision == "auto" else precision
+        self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
+        self._tokenizer = _open_tokenizer(bundle.tokenizer)
+        padding = self._tokenizer.padding
+        self._pad = int(padding["pad_id"]) if padding else 0
+        self._unknown = _unknown(self._tokenizer, self._pad)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(bundle.manifest.max_tokens)
+        self._longest = bundle.manifest.max_tokens * CHARACTERS_A_TOKEN
+
+    def encode(
+        self, texts: Sequence[str], batch_size: int = 64, progress: Callable[[int], None] | None = None
+    ) -> Vectors:
+        """Texts -> (n, d) float32 rows of unit norm, in the order of `texts`.
+
+        Texts of similar length share a batch, so that little is padded; a row does not depend on the
+        others in its batch. `progress` is called with the number of texts done after each batch.
+        """
+        found = np.empty((len(texts), self.dimension), np.float32)
+        tokens = [self._ids(encoding) for encoding in self._tokenize(texts, special=True)]
+        for rows in _buckets([len(ids) for ids in tokens], batch_size):
+            found[rows] = self._run([tokens[row] for row in rows])
+            if progress:
+                progress(len(rows))
+        return found
+
+    def word_vectors(self, words: Sequence[str]) -> Vectors:
+        """Words -> (n, d) float32 unit rows: the mean of each word's token embeddings."""
+        table = self._embeddings
+        found = np.empty((len(words), self.dimension), np.float32)
+        for row, encoding in enumerate(self._tokenize(words, special=False)):
+            found[row] = table[self._ids(encoding)].astype(np.float32).mean(axis=0)
+        norms = np.linalg.norm(found, axis=1, keepdims=True)
+        # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
+        return np.where(norms > 1e-12, found / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
+
+    def _tokenize(self, texts: Sequence[str], *, special: bool) -> list[Encoding]:
+        cut = [clean(text[: self._longest]) for text in texts]
+        if len(cut) == 1:
+            return [self._tokenizer.encode(cut[0], add_special_tokens=special)]
+        return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
+
+    def _ids(self, encoding: Encoding) -> list[int]:
+        return encoding.ids or [self._unknown]
+
+    def _run(self, tokens: list[list[int]]) -> Vectors:
+        length = max(map(len, tokens))
+        ids = np.full((len(tokens), length), self._pad, np.int64)
+        mask = np.zeros((len(tokens), length), np.int64)
+        for row, found in enumerate(tokens):
+            ids[row, : len(found)] = found
+            mask[row, : len(found)] = 1
+        vectors: Vectors = self._session.run([OUTPUT], dict(zip(INPUTS, (ids, mask), strict=True)))[0]
+        return vectors
+
+    @cached_property
+    def _embeddings(self) -> NDArray[np.float16]:
+        """(vocabulary, d), read when the first word is asked for."""
+        try:
+            table = load_file(self.bundle.embeddings)["embeddings"]
+        except (SafetensorError, KeyError) as error:
+            raise DamagedError(
+                f"{self.bundle.embeddings}: no tensor `embeddings`: export it again"
+            ) from error
+        wanted = (self._tokenizer.get_vocab_size(), self.dimension)
+        if table.shape[0] < wanted[0] or table.shape[1:] != wanted[1:]:
+            raise DamagedError(
+                f"{self.bundle.embeddings}: shape {table.shape}, not {wanted}: export it again"
+            )
+        return table
+
+
+def _buckets(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Row numbers in batches of at most `size`, of similar length."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def _graph(bundle: Bundle, precision: str) -> Path:
+    if precision == "fp32":
+        return bundle.encoder
+    if bundle.encoder_int8 is None:
+        raise UsageError(f"{bundle.folder} has no 8-bit encoder: use --precision fp32")
+    return bundle.encoder_int8
+
+
+def _open_session(path: Path, dimension: int, threads: int) -> Any:  # noqa: ANN401 (onnxruntime is untyped)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors share no base class of their own
+        raise DamagedError(f"{path}: ONNX Runtime cannot read it ({error}): export it again") from error
+    inputs = {node.name for node in session.get_inputs()}
+    outputs = {node.name: node.shape for node in session.get_outputs()}
+    if inputs != set(INPUTS) or OUTPUT not in outputs:
+        raise DamagedError(f"{path}: its inputs and outputs are not {INPUTS} and {OUTPUT}: export it again")
+    if isinstance(outputs[OUTPUT][-1], int) and outputs[OUTPUT][-1] != dimension:
+        raise DamagedError(f"{path}: gives {outputs[OUTPUT][-1]} dimensions, the manifest says {dimension}")
+    return session
+
+
+def _open_tokenizer(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise DamagedError(f"{path}: tokenizers cannot read it ({error}): export it again") from error
+
+
+def _unknown(tokenizer: Tokenizer, pad: int) -> int:
+    """The token that stands for a text without tokens."""
+    name = getattr(tokenizer.model, "unk_token", None)
+    found = tokenizer.token_to_id(name) if name else None
+    return pad if found is None else found

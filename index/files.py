@@ -1,0 +1,202 @@
+"""Files that must not be trusted or lost: checksums, listings without symbolic links, atomic replacement.
+
+The protocol of everything we publish: write into a work folder, fsync every file and folder, rename into
+place, fsync the parent. Whoever reads sees the old state or the new one, whenever the writer dies.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from index.errors import DamagedError
+
+BLOCK = 1 << 20
+# A file changed this recently may change again within one tick of its clock: its checksum is not cached.
+SETTLED_NS = 2_000_000_000
+
+
+class FileEntry(BaseModel):
+    """What a manifest says about one file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size: int = Field(ge=0)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def listing(folder: Path) -> dict[str, os.stat_result]:
+    """Every file under `folder` by relative POSIX name; DamagedError for what is no plain file."""
+    return dict(_walk(folder, ""))
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda found: found.name):
+            name = prefix + entry.name
+            found = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(found.st_mode):
+                yield from _walk(Path(entry.path), name + "/")
+            elif stat.S_ISREG(found.st_mode):
+                yield name, found
+            else:
+                raise DamagedError(
+                    f"{entry.path}: a link or a special file has no place here: copy the file itself"
+                )
+
+
+def describe(folder: Path) -> dict[str, FileEntry]:
+    """Size and checksum of every file under `folder`."""
+    return {
+        name: FileEntry(sha256=sha256(folder / name), size=found.st_size)
+        for name, found in listing(folder).items()
+    }
+
+
+def plain_name(name: str) -> bool:
+    """Whether a name from a manifest stays inside its folder: relative, no `..`, no empty part."""
+    parts = name.split("/")
+    return (
+        bool(name)
+        and "\\" not in name
+        and "\0" not in name
+        and not PurePosixPath(name).is_absolute()
+        and all(part not in ("", ".", "..") for part in parts)
+    )
+
+
+def verify(folder: Path, files: Mapping[str, FileEntry], manifest: str = "manifest.json") -> None:
+    """Check that `folder` holds exactly `files` (and the manifest) with their sizes and checksums.
+
+    Checksums are computed once and remembered by time of change and size; `DamagedError` names the file.
+    """
+    for name in files:
+        if not plain_name(name):
+            raise DamagedError(f"{folder}: the manifest names {name!r}, which is not a plain relative name")
+    there = listing(folder)
+    there.pop(manifest, None)
+    _same_names(folder, set(files), set(there))
+    known = _Verified(folder)
+    for name, entry in files.items():
+        _check(folder / name, entry, there[name], known)
+    known.save()
+
+
+def _same_names(folder: Path, wanted: set[str], there: set[str]) -> None:
+    if missing := sorted(wanted - there):
+        raise DamagedError(f"{folder / missing[0]}: the file is missing: copy the folder again")
+    if extra := sorted(there - wanted):
+        raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
+
+
+def _check(path: Path, entry: FileEntry, found: os.stat_result, known: "_Verified") -> None:
+    if found.st_size != entry.size:
+        raise DamagedError(
+            f"{path}: {found.st_size} bytes where the manifest says {entry.size}: copy the file again"
+        )
+    if known.holds(path, entry, found):
+        return
+    if sha256(path) != entry.sha256:
+        raise DamagedError(f"{path}: the checksum is not the manifest's: the file was altered, copy it again")
+    known.add(path, entry, found)
+
+
+class _Verified:
+    """Checksums already verified, a file a folder in the user's cache; it may be deleted at any time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = _cache_file(folder)
+        self.entries: dict[str, list[int | str]] = {}
+        self.changed = False
+        try:
+            loaded = json.loads(self.file.read_text("utf-8")) if self.file else {}
+        except (OSError, ValueError):
+            loaded = {}
+        if isinstance(loaded, dict):
+            self.entries = loaded
+
+    def holds(self, path: Path, entry: FileEntry, found: os.stat_result) -> bool:
+        return self.entries.get(str(path)) == _fingerprint(entry, found)
+
+    def add(self, path: Path, entry: FileEntry, found: os.stat_result) -> None:
+        if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED_NS:
+            self.entries[str(path)] = _fingerprint(entry, found)
+            self.changed = True
+
+    def save(self) -> None:
+        if self.file is None or not self.changed:
+            return
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(self.file, json.dumps(self.entries))
+        except OSError:
+            pass  # a read-only home costs a second checksum, no more
+
+
+def _fingerprint(entry: FileEntry, found: os.stat_result) -> list[int | str]:
+    # The change time cannot be set back with touch, so it is kept beside the modification time.
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, entry.sha256]
+
+
+def _cache_file(folder: Path) -> Path | None:
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:
+        return None
+    key = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return base / "passepartout" / "verified" / f"{key}.json"
+
+
+def fsync(path: Path) -> None:
+    """Flush one file or folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def fsync_tree(folder: Path) -> None:
+    """Flush every file and folder under `folder`, and itself."""
+    for parent, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            fsync(Path(parent) / name)
+        fsync(Path(parent))
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file so that a reader sees the old content or the new, never a part."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    fsync(path.parent)
+
+
+def replace_folder(staging: Path, target: Path) -> None:
+    """Move the flushed folder `staging` to `target`; what was there before is removed afterwards."""
+    fsync_tree(staging)
+    old = target.with_name(f".{target.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    staging.rename(target)
+    fsync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)

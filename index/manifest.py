@@ -1,0 +1,71 @@
+"""Manifests: a JSON object whose `format` says which version of our files it describes."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from index.errors import DamagedError, FormatError
+
+NAME = "manifest.json"
+FORMAT = 1
+LONGEST = 16 << 20  # bytes: a manifest is a list of files, not a payload
+
+
+class Manifest(BaseModel):
+    """The base of both manifests: unknown keys are refused, nothing changes after reading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int = FORMAT
+
+
+Kind = TypeVar("Kind", bound=Manifest)
+
+
+def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
+    """Read `folder`/manifest.json.
+
+    Raises DamagedError if it is missing or malformed, FormatError if its format is not FORMAT;
+    `what` ("an encoder bundle") is for the message.
+    """
+    path = folder / NAME
+    values = _load(path, what)
+    if values.get("format") != FORMAT:
+        raise FormatError(
+            f"{path}: format {values.get('format')!r}, this version reads {FORMAT}: "
+            "make it again or use the version that made it"
+        )
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DamagedError(f"{path}: {where}: {first['msg']}: make it again") from error
+
+
+def _load(path: Path, what: str) -> dict[str, Any]:
+    if path.is_symlink() or not path.is_file():
+        raise DamagedError(f"{path.parent} is not {what}: it has no {NAME}")
+    if path.stat().st_size > LONGEST:
+        raise DamagedError(f"{path}: longer than {LONGEST} bytes: make it again")
+    try:
+        values = json.loads(path.read_text("utf-8"), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"{path}: not a valid manifest ({error}): make it again") from error
+    if not isinstance(values, dict):
+        raise DamagedError(f"{path}: not a JSON object: make it again")
+    return values
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a key is given twice")
+    return values
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write `folder`/manifest.json (not flushed: publishing flushes the whole folder)."""
+    (folder / NAME).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")

@@ -1,0 +1,50 @@
+"""Text as training, index and service all see it: one cleaning, one division into words."""
+
+import unicodedata
+
+# Clitics that French and its neighbours write on to the next word: "l'homme" is two words.
+ELIDING = frozenset({"ca", "fr", "it"})
+LONGEST_CLITIC = 4  # "dell'", "qu'"
+JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
+APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
+
+
+def clean(line: str) -> str:
+    """NFC, white space collapsed to single spaces, control and invisible formatting characters dropped."""
+    line = " ".join(line.split())
+    if not line.isprintable():
+        line = " ".join("".join(_visible(character) for character in line).split())
+    return unicodedata.normalize("NFC", line)
+
+
+def _visible(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cs") or (kind == "Cf" and character not in JOINERS):
+        return ""
+    return character
+
+
+def words(text: str, language: str) -> list[str]:
+    """The lower-cased words of a sentence in order, punctuation and symbols dropped.
+
+    Boundaries are ICU's (UAX #29; dictionaries for Chinese, Japanese, Thai, Lao, Khmer, Burmese).
+    """
+    # Imported here: ICU's data is 40 MB on disk, and a service that translates sentences never segments.
+    from icu4py.breakers import WordBreaker
+
+    segments = WordBreaker(clean(text).lower().translate(APOSTROPHES), language)
+    found = [str(segment) for segment in segments]
+    return [word for segment in found if _is_word(segment) for word in _split(segment, language)]
+
+
+def _is_word(segment: str) -> bool:
+    return any(character.isalnum() for character in segment)
+
+
+def _split(word: str, language: str) -> list[str]:
+    head, mark, rest = word.partition("'")
+    if language in ELIDING and rest and len(head) <= LONGEST_CLITIC:
+        return [head + mark, rest]
+    if language == "en" and rest == "s":
+        return [head]
+    return [word]
