@@ -58,11 +58,11 @@ class Part:
 
 
 TEXTURES: dict[Ground, Texture] = {
-    "snow": Texture((232, 238, 245), (205, 215, 230), 0.02, 0.02, 60),
+    "snow": Texture((212, 222, 236), (188, 200, 220), 0.02, 0.02, 60),
     "grass": Texture((96, 150, 70), (60, 115, 45), 0.0, 0.12, 90),
     "sand": Texture((222, 198, 150), (190, 160, 110), 0.01, 0.0, 120),
     "water": Texture((90, 170, 205), (150, 210, 230), 0.2, 0.0, 40),
-    "night": Texture((22, 24, 52), (230, 230, 170), 0.0, 0.0, 40),
+    "night": Texture((46, 48, 104), (230, 230, 170), 0.0, 0.0, 40),
 }
 COLOURS: dict[Colour, RGB] = {
     "red": (205, 30, 35),
@@ -73,7 +73,7 @@ COLOURS: dict[Colour, RGB] = {
     "green": (10, 200, 60),
 }
 EDGE: RGB = (60, 50, 45)
-RADII: dict[Size, float] = {"small": 0.11, "medium": 0.2, "big": 0.23}
+RADII: dict[Size, float] = {"small": 0.13, "medium": 0.2, "big": 0.25}
 
 
 def _star() -> tuple[Point, ...]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import cache
 from random import Random
 
 import pytest
@@ -74,7 +75,7 @@ BELOW = {
     "zh": "在.*下方",
     "ar": "تحت|أسفل",
 }
-SCENES = draw_scenes(400, seed=5)
+SCENES = draw_scenes(200, seed=5)
 
 each_language = pytest.mark.parametrize("language", sorted(GRAMMARS))
 
@@ -96,6 +97,7 @@ def expected(scene: Scene) -> set[str]:
     return {str(word) for word in words} - {"medium"} | counts
 
 
+@cache
 def sentences(scene: Scene, language: str) -> set[str]:
     rng = Random(f"{scene} {language}")
     return {describe(scene, language, rng) for _ in range(60)}
