@@ -1,0 +1,107 @@
+"""The measures: from similarities or vectors to per cent. Numpy, no files, no models.
+
+A rank is the number of candidates strictly nearer than the right one: a tie counts as found. Two equal
+sentences are thus no error, but a model that gives everything one vector scores 100: hence `tied_share`
+stands beside every recall in a report.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.errors import PassepartoutError
+
+Similarities = NDArray[np.floating]
+Vectors = NDArray[np.floating]
+Ranks = NDArray[np.int64]
+
+
+def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 10)) -> dict[int, float]:
+    """(n, n) similarities, row i's right answer in column i -> k: per cent of rows that find it in the top k.
+
+    Raises ValueError if it is not square or empty, PassepartoutError if a value is not finite.
+    """
+    return _recalls(_diagonal_ranks(similarities), ks)
+
+
+def tied_share(similarities: Similarities) -> float:
+    """(n, n) similarities -> per cent of rows whose right answer ties with another candidate."""
+    answers = np.diag(_square(similarities))
+    return 100 * float(np.mean((similarities == answers[:, None]).sum(axis=1) > 1))
+
+
+def retrieved_positives(vectors: Mapping[str, Vectors]) -> float:
+    """Globetrotter's measure (Surís et al. 2022, 5.2), per cent.
+
+    `vectors`: language -> (n, d) unit vectors, row i the same sentence in each of the M languages. All M n
+    sentences are in one pool, each a query with M - 1 positives, the other languages' row i. The measure is
+    the share of positives among the M - 1 nearest of the other M n - 1.
+    Raises ValueError for fewer than two languages or different shapes.
+    """
+    shapes = {rows.shape for rows in vectors.values()}
+    if len(vectors) < 2 or len(shapes) != 1 or 0 in next(iter(shapes)):
+        raise ValueError(
+            f"vectors of {len(vectors)} languages, shapes {sorted(shapes)}: give two or more, alike"
+        )
+    pool = np.concatenate(list(vectors.values()))
+    size = len(next(iter(vectors.values())))
+    shares = [_positives_found(pool, start, size) for start in range(0, len(pool), size)]
+    return 100 * float(np.mean(shares))
+
+
+def _positives_found(pool: Vectors, start: int, size: int) -> float:
+    """The share of positives found by the queries of one language, `pool[start : start + size]`."""
+    similarities = _finite(pool[start : start + size] @ pool.T)
+    rows = np.arange(size)
+    similarities[rows, start + rows] = -np.inf  # a sentence does not answer itself
+    others = [first for first in range(0, len(pool), size) if first != start]
+    found = [
+        (similarities > similarities[rows, other + rows][:, None]).sum(axis=1) < len(others)
+        for other in others
+    ]
+    return float(np.mean(found))
+
+
+def image_sentence_recall(
+    images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
+) -> float:
+    """Sum of the recalls at `ks` of sentence search by image and image search by sentence, 0 to 100 each.
+
+    `images` (n, d) and `sentences` (m, d) have unit rows; `picture` (m,) is each sentence's row in `images`,
+    every row having one or more. An image finds its sentences when it finds one of them (Kádár et al. 2019).
+    """
+    if len(picture) != len(sentences) or set(np.unique(picture)) != set(range(len(images))):
+        raise ValueError(f"{len(picture)} sentences must name each of {len(images)} images at least once")
+    similarities = _finite(images @ sentences.T)
+    own = similarities[picture, np.arange(len(picture))]
+    to_image = (similarities > own[None, :]).sum(axis=0)
+    best = np.full(len(images), -np.inf)
+    np.maximum.at(best, picture, own)
+    to_sentence = (similarities > best[:, None]).sum(axis=1)
+    return sum(_recalls(to_image, ks).values()) + sum(_recalls(to_sentence, ks).values())
+
+
+def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:
+    return {k: 100 * float(np.mean(ranks < k)) for k in ks}
+
+
+def _diagonal_ranks(similarities: Similarities) -> Ranks:
+    answers = np.diag(_square(similarities))
+    ranks: Ranks = (similarities > answers[:, None]).sum(axis=1)
+    return ranks
+
+
+def _square(similarities: Similarities) -> Similarities:
+    if similarities.ndim != 2 or similarities.shape[0] != similarities.shape[1] or similarities.size == 0:
+        raise ValueError(f"similarities of shape {similarities.shape}: give (n, n), n at least 1")
+    return _finite(similarities)
+
+
+def _finite(similarities: Similarities) -> Similarities:
+    # A NaN is not greater than anything: unchecked, a broken model would find every answer.
+    if not np.isfinite(similarities).all():
+        raise PassepartoutError(
+            "some similarities are not finite: the encoder gives broken vectors, train again"
+        )
+    return similarities

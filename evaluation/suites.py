@@ -1,0 +1,74 @@
+"""The suites: what `passepartout evaluate SUITE` measures, by name.
+
+A suite reads its text, has it encoded, and gives the tables of a report.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.scores import Table, score_pool, score_translation
+from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
+from index.encoder import TextEncoder, Vectors
+from index.errors import DataError
+from index.progress import Progress
+
+POOL = 200  # captions a language in Globetrotter's measure (5.2)
+
+
+Suite = Callable[[TextEncoder, Path, Sequence[str], Sequence[str]], list[Table]]
+
+
+def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """The public test set: `data`/benchmark/multi30k_test_2016/LANG.txt."""
+    return aligned(encoder, data / "benchmark" / "multi30k_test_2016", known, chosen)
+
+
+def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """Any folder of files LANG.txt whose line i says the same in each."""
+    texts = read_aligned(data, available(data, ".txt", known, chosen))
+    return [
+        score_translation(data.resolve().name, "Line i is the same in each.", encode(encoder, texts), chosen)
+    ]
+
+
+def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """Captions of `data`/photos, split test: translations of one English sentence, where two languages have
+    them, and Globetrotter's measure over all languages."""
+    folder = data / "photos"
+    languages = available(folder / "captions", ".tsv", known, chosen)
+    captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in languages}
+    images = read_split(folder / "splits.tsv", "test")
+    translated = {
+        code: [row for row in rows if row.source == TRANSLATION and row.image in images]
+        for code, rows in captions.items()
+    }
+    parts = {code: rows for code, rows in translated.items() if rows}
+    tables = [_translations(encoder, line_up(parts, images), chosen)] if len(parts) > 1 else []
+    return [*tables, _pool(encoder, line_up(captions, images, limit=POOL), chosen)]
+
+
+def _translations(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
+    note = "Human translations of one English caption, a line a picture of split test."
+    return score_translation("photos, translations", note, encode(encoder, texts), chosen)
+
+
+def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
+    note = (
+        "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
+        "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
+    )
+    return score_pool("photos, one pool", note, encode(encoder, texts), chosen)
+
+
+def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+    """language -> (n, d) unit vectors of its texts; DataError if there are none."""
+    if not all(texts.values()):
+        raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")
+    with Progress(sum(map(len, texts.values())), unit="sentences", label="encode") as bar:
+        vectors = {code: encoder.encode(rows, progress=bar.advance) for code, rows in texts.items()}
+    return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}
+
+
+SUITES: dict[str, Suite] = {"multi30k": multi30k, "aligned": aligned, "photos": photos}

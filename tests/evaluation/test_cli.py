@@ -1,0 +1,96 @@
+"""`passepartout evaluate` through the front door, on a real bundle."""
+
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from index.bundle import Bundle
+from passepartout import run
+from tests.bundles import make_corpus
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    make_corpus(folder, count=60)
+    return folder
+
+
+def call(bundle: Bundle, corpus: Path, out: Path, *more: str) -> int:
+    return run(
+        [
+            "evaluate",
+            "aligned",
+            "--encoder",
+            str(bundle.folder),
+            "--data",
+            str(corpus),
+            "--out",
+            str(out),
+            *more,
+        ]
+    )
+
+
+def test_evaluate_writes_the_report_and_prints_the_means(
+    bundle: Bundle, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(bundle, corpus, tmp_path / "report", "--languages", "en,de") == 0
+    report = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
+    (table,) = report["tables"]
+    assert (report["suite"], report["bundle"]) == ("aligned", "tiny@1")
+    assert report["sha256"] == hashlib.sha256((bundle.folder / "manifest.json").read_bytes()).hexdigest()
+    assert datetime.fromisoformat(report["date"]).tzinfo is not None
+    assert report["command"] == (
+        f"passepartout evaluate aligned --encoder {bundle.folder} --data {corpus} --languages en,de"
+        f" --out {tmp_path / 'report'}"
+    )
+    assert len(table["pairs"]) == 20
+    assert set(table["means"]) == {"all", "en,de"}
+    assert "### CSLS, R@1 / R@10" in (tmp_path / "report" / "report.md").read_text("utf-8")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{corpus.name} n=60 all: cosine R@1 ")
+    assert f"CSLS R@10 {table['means']['en,de']['csls_r10']:.1f}" in second
+
+
+def test_json_prints_the_report(
+    bundle: Bundle, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(bundle, corpus, tmp_path, "--json") == 0
+    assert capsys.readouterr().out == (tmp_path / "report.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--languages", "en,fr"], "has no fr.txt: there are ar, de, en, pt, zh"),
+        (["--languages", "en,,de"], "give each code once"),
+        (["--languages", "en,en"], "give each code once"),
+        (["--data", "/nowhere/at/all"], "/nowhere/at/all is no folder"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_2(
+    bundle: Bundle,
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    message: str,
+) -> None:
+    assert call(bundle, corpus, tmp_path / "report", *more) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("passepartout: ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "report").exists()
+
+
+def test_an_unknown_suite_is_refused(
+    bundle: Bundle, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--encoder", str(bundle.folder), "--data", str(corpus), "--out", str(tmp_path)]
+    assert run(["evaluate", "wmt", *arguments]) == 2
+    assert "multi30k" in capsys.readouterr().err

@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.report import Report, as_json, as_markdown, summary, write_report
+from evaluation.scores import PairScore, Table
+from index.errors import UsageError
+
+PAIRS = (
+    PairScore(
+        "en", "de", 4, {"cosine_r1": 25, "cosine_r10": 50, "csls_r1": 37.46, "csls_r10": 75, "tied": 0}
+    ),
+    PairScore(
+        "de", "en", 4, {"cosine_r1": 35, "cosine_r10": 60, "csls_r1": 47.54, "csls_r10": 85, "tied": 1}
+    ),
+)
+MEANS = {"all": {"cosine_r1": 30.0, "cosine_r10": 55.0, "csls_r1": 42.5, "csls_r10": 80.0, "tied": 0.5}}
+TABLE = Table("set", "Line i is the same.", 4, ("en", "de"), MEANS, PAIRS)
+POOL = Table(
+    "pool", "One pool.", 4, ("en", "de"), {"all": {"positives": 61.25}, "en,de": {"positives": 70.0}}
+)
+REPORT = Report(
+    "multi30k", "passepartout evaluate multi30k", "small@1", "ab" * 32, "2026-11-20", (TABLE, POOL)
+)
+
+
+def test_json_holds_every_figure_unrounded() -> None:
+    found = json.loads(as_json(REPORT))
+    assert (found["bundle"], found["sha256"], found["date"]) == ("small@1", "ab" * 32, "2026-11-20")
+    table, pool = found["tables"]
+    assert table["pairs"][0] == {
+        "source": "en", "target": "de", "n": 4,
+        "measures": {"cosine_r1": 25, "cosine_r10": 50, "csls_r1": 37.46, "csls_r10": 75, "tied": 0},
+    }  # fmt: skip
+    assert table["means"] == MEANS
+    assert pool["means"] == {"all": {"positives": 61.25}, "en,de": {"positives": 70.0}}
+
+
+def test_markdown_has_the_matrix_the_means_and_where_they_come_from() -> None:
+    lines = as_markdown(REPORT).splitlines()
+    assert lines[0] == "# multi30k: small@1"
+    assert any("ab" * 32 in line for line in lines)
+    assert "passepartout evaluate multi30k" in lines
+    assert "| all | 30.0 | 55.0 | 42.5 | 80.0 | 0.5 |" in lines
+    start = lines.index("### CSLS, R@1 / R@10")
+    assert lines[start + 2 : start + 6] == [
+        "| from \\ to | en | de |",
+        "| --- | ---: | ---: |",
+        "| **en** |  | 37.5 / 75.0 |",
+        "| **de** | 47.5 / 85.0 |  |",
+    ]
+    assert "| en,de | 70.0 |" in lines
+    assert sum(line.startswith("### ") for line in lines) == 2
+
+
+def test_the_summary_is_a_line_a_group() -> None:
+    assert summary(POOL) == [
+        "pool n=4 all: positives found 61.2",
+        "pool n=4 en,de: positives found 70.0",
+    ]
+
+
+def test_written_files_are_what_they_say(tmp_path: Path) -> None:
+    write_report(REPORT, tmp_path / "deep" / "report")
+    assert (tmp_path / "deep" / "report" / "report.json").read_text("utf-8") == as_json(REPORT)
+    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(REPORT)
+
+
+def test_a_folder_that_cannot_be_is_wrong_use(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_report(REPORT, tmp_path / "file" / "report")
