@@ -18,6 +18,7 @@ from index.errors import DamagedError, UsageError
 from index.text import clean
 
 Vectors = NDArray[np.float32]
+Precision = Literal["auto", "fp32", "int8"]
 
 # No word is this long, so nothing that a model could still see is cut off before tokenising.
 CHARACTERS_A_TOKEN = 64
@@ -28,9 +29,7 @@ OUTPUT = "embedding"
 class TextEncoder:
     """The text encoder of a bundle: sentences and words to unit vectors in one space."""
 
-    def __init__(
-        self, bundle: Bundle, *, precision: Literal["auto", "fp32", "int8"] = "auto", threads: int = 1
-    ) -> None:
+    def __init__(self, bundle: Bundle, *, precision: Precision = "auto", threads: int = 1) -> None:
         """`precision` "auto" takes what the bundle's manifest recommends; `threads` is for one call."""
         # Tokenising in more threads than we were given would steal cores from other workers.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true" if threads > 1 else "false")
@@ -56,7 +55,7 @@ class TextEncoder:
         others in its batch. `progress` is called with the number of texts done after each batch.
         """
         found = np.empty((len(texts), self.dimension), np.float32)
-        tokens = [self._ids(encoding) for encoding in self._tokenize(texts, special=True)]
+        tokens = [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
         for rows in _buckets([len(ids) for ids in tokens], batch_size):
             found[rows] = self._run([tokens[row] for row in rows])
             if progress:
@@ -67,20 +66,26 @@ class TextEncoder:
         """Words -> (n, d) float32 unit rows: the mean of each word's token embeddings."""
         table = self._embeddings
         found = np.empty((len(words), self.dimension), np.float32)
-        for row, encoding in enumerate(self._tokenize(words, special=False)):
-            found[row] = table[self._ids(encoding)].astype(np.float32).mean(axis=0)
+        for row, tokens in enumerate(self.tokens(words)):
+            found[row] = table[tokens or [self._unknown]].astype(np.float32).mean(axis=0)
         norms = np.linalg.norm(found, axis=1, keepdims=True)
         # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
         return np.where(norms > 1e-12, found / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, special tokens left out; each below `vocabulary`."""
+        return [encoding.ids for encoding in self._tokenize(texts, special=False)]
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of tokens there are."""
+        return self._tokenizer.get_vocab_size()
 
     def _tokenize(self, texts: Sequence[str], *, special: bool) -> list[Encoding]:
         cut = [clean(text[: self._longest]) for text in texts]
         if len(cut) == 1:
             return [self._tokenizer.encode(cut[0], add_special_tokens=special)]
         return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
-
-    def _ids(self, encoding: Encoding) -> list[int]:
-        return encoding.ids or [self._unknown]
 
     def _run(self, tokens: list[list[int]]) -> Vectors:
         length = max(map(len, tokens))
@@ -101,7 +106,7 @@ class TextEncoder:
             raise DamagedError(
                 f"{self.bundle.embeddings}: no tensor `embeddings`: export it again"
             ) from error
-        wanted = (self._tokenizer.get_vocab_size(), self.dimension)
+        wanted = (self.vocabulary, self.dimension)
         if table.shape[0] < wanted[0] or table.shape[1:] != wanted[1:]:
             raise DamagedError(
                 f"{self.bundle.embeddings}: shape {table.shape}, not {wanted}: export it again"

@@ -80,10 +80,13 @@ def plain_name(name: str) -> bool:
     )
 
 
-def verify(folder: Path, files: Mapping[str, FileEntry], manifest: str = "manifest.json") -> None:
+def verify(
+    folder: Path, files: Mapping[str, FileEntry], manifest: str = "manifest.json", *, fresh: bool = False
+) -> None:
     """Check that `folder` holds exactly `files` (and the manifest) with their sizes and checksums.
 
-    Checksums are computed once and remembered by time of change and size; `DamagedError` names the file.
+    Checksums are computed once and remembered by time of change and size (`fresh`: computed again).
+    DamagedError names the file.
     """
     for name in files:
         if not plain_name(name):
@@ -92,6 +95,8 @@ def verify(folder: Path, files: Mapping[str, FileEntry], manifest: str = "manife
     there.pop(manifest, None)
     _same_names(folder, set(files), set(there))
     known = _Verified(folder)
+    if fresh:
+        known.entries.clear()
     for name, entry in files.items():
         _check(folder / name, entry, there[name], known)
     known.save()

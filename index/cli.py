@@ -1,0 +1,216 @@
+"""Commands: `passepartout encode`, `passepartout index build | info | verify`, `passepartout translate`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from index.errors import CorpusError, UnknownLanguageError, UsageError
+
+# Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
+if TYPE_CHECKING:
+    from index.encoder import Precision
+    from index.versions import IndexManifest
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+THREADS = click.option(
+    "--threads", type=click.IntRange(1, 256), default=1, show_default=True, help="CPU threads."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Answer as JSON, for programs.")
+BATCH = 64
+
+
+@click.command()
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@click.option("--language", help="The language of the text; must be one of the bundle's.")
+@click.option(
+    "--input", "source", type=FILE, help="Text file, one sentence a line; without it standard input."
+)
+@click.option(
+    "--output", type=FILE, required=True, help="The .npy file to write: float32 (lines, dimensions)."
+)
+@click.option("--precision", type=click.Choice(["auto", "fp32", "int8"]), default="auto", show_default=True)
+@THREADS
+def encode(
+    folder: Path,
+    language: str | None,
+    source: Path | None,
+    output: Path,
+    precision: Precision,
+    threads: int,
+) -> None:
+    """Turn sentences into unit vectors: row i is line i, empty lines included."""
+    import numpy as np
+
+    from index.bundle import open_bundle
+    from index.encoder import TextEncoder
+    from index.progress import Progress
+
+    bundle = open_bundle(folder)
+    if language is not None and language not in bundle.manifest.languages:
+        known = ", ".join(bundle.manifest.languages)
+        raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
+    encoder = TextEncoder(bundle, precision=precision, threads=threads)
+    lines = _lines(source)
+    with Progress(len(lines), unit="sentences", label="encode") as bar:
+        vectors = encoder.encode(lines, BATCH, bar.advance)
+    draft = output.with_name(f".{output.name}")
+    try:
+        with draft.open("wb") as file:
+            np.save(file, vectors, allow_pickle=False)
+        draft.replace(output)
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written ({error.strerror})") from error
+
+
+def _lines(source: Path | None) -> list[str]:
+    from index.corpora.txt import read_txt
+
+    if source is not None:
+        return [text for _, text in read_txt(source)]
+    try:
+        return [line.decode("utf-8").rstrip("\r\n") for line in sys.stdin.buffer]
+    except UnicodeDecodeError as error:
+        raise CorpusError("standard input is not UTF-8: convert it first") from error
+
+
+@click.group()
+def index() -> None:
+    """Build, inspect and verify an index."""
+
+
+class CorpusOption(click.ParamType[tuple[str, Path]]):
+    """LANG=FILE."""
+
+    name = "LANG=FILE"
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[str, Path]:
+        code, mark, path = str(value).partition("=")
+        if not code or not mark or not path:
+            self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
+        return code, Path(path)
+
+
+@index.command()
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@click.option(
+    "--corpus",
+    "corpora",
+    type=CorpusOption(),
+    multiple=True,
+    required=True,
+    help="Sentences of a language, one a line (.gz by extension); once for each language.",
+)
+@click.option(
+    "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
+)
+@THREADS
+@JSON
+def build(folder: Path, corpora: Sequence[tuple[str, Path]], out: Path, threads: int, as_json: bool) -> None:
+    """Build a version of an index and make it the current one."""
+    from index.build import build_index
+    from index.bundle import open_bundle
+
+    codes = [code for code, _ in corpora]
+    if twice := next((code for code in codes if codes.count(code) > 1), None):
+        raise UsageError(f"--corpus {twice} is given twice: join the files first")
+    manifest = build_index(open_bundle(folder), dict(corpora), out, threads=threads)
+    _describe(out, manifest, as_json)
+
+
+@index.command()
+@click.argument("folder", metavar="INDEX", type=FOLDER)
+@JSON
+def info(folder: Path, as_json: bool) -> None:
+    """Show what an index holds."""
+    from index.manifest import read_manifest
+    from index.versions import VERSIONS, IndexManifest, current
+
+    version = folder / VERSIONS / current(folder)
+    _describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
+
+
+@index.command()
+@click.argument("folder", metavar="INDEX", type=FOLDER)
+@JSON
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every file of every version of an index against its checksum, and open the current one."""
+    from index.translator import Translator
+    from index.versions import current, open_version, versions
+
+    served = current(folder)
+    checked = versions(folder)
+    for version in checked:
+        open_version(folder, version, fresh=True)
+    Translator.open(folder)
+    if as_json:
+        click.echo(json.dumps({"current": served, "versions": checked}))
+    else:
+        click.echo(f"{folder}: {len(checked)} version(s) without damage, {served} is served")
+
+
+def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
+    if as_json:
+        click.echo(manifest.model_dump_json(exclude={"files"}))
+        return
+    for code, entry in manifest.languages.items():
+        click.echo(
+            f"{code}: {entry.sentences} sentences, {entry.words} words "
+            f"({entry.lines} lines, {entry.duplicates} repeated, {entry.empty} empty)"
+        )
+    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}")
+
+
+@click.command()
+@click.argument("text")
+@click.option("--to", "target", required=True, help="Language to translate into.")
+@click.option("--from", "source", help="Language of the text; detected without it.")
+@click.option("--word", is_flag=True, help="TEXT is a word, not a sentence.")
+@click.option(
+    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Answers to show."
+)
+@click.option("--index", "folder", type=FOLDER, required=True, help="The index to search.")
+@THREADS
+@JSON
+def translate(
+    text: str,
+    target: str,
+    source: str | None,
+    word: bool,
+    count: int,
+    folder: Path,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Translate TEXT by finding what says the same in the other language."""
+    from index.text import clean
+    from index.translator import Translator
+
+    if not (text := clean(text)):
+        raise UsageError("TEXT is empty: give a sentence or a word")
+    translator = Translator.open(folder, threads=threads)
+    if source is None:
+        source = translator.detect(text, kind="word" if word else "sentence")
+    if source is None:
+        raise UsageError("the language of TEXT is not clear: say it with --from")
+    if word:
+        found = translator.words([text], source, target, count)[0]
+    else:
+        found = translator.sentences([text], source, target, count)[0]
+    if as_json:
+        answers = [{**asdict(match), "metadata": dict(match.metadata)} for match in found]
+        click.echo(json.dumps({"text": text, "source": source, "target": target, "translations": answers}))
+    for match in [] if as_json else found:
+        click.echo(f"{match.confidence:.2f}  {match.text}")

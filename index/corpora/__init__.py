@@ -1,0 +1,1 @@
+"""Corpus formats: one reader a module."""

@@ -1,0 +1,42 @@
+"""Which language a text is in, by the tokens it is made of: naive Bayes over the encoder's vocabulary.
+
+P(language | tokens) is proportional to the product of P(token | language)^(1/T). The probabilities come from
+the words of each language (the bundle's training words and the corpus) and their counts, so the detector
+knows the very text that the index is for, in every language of the bundle, and costs one small table.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNSEEN = 0.01  # the probability kept for tokens never seen: shared evenly, so that they favour no language
+TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
+SURE = 0.7
+
+
+class Detector:
+    """`table` (languages, vocabulary): log P(token | language)."""
+
+    def __init__(self, languages: Sequence[str], table: NDArray[np.float32]) -> None:
+        self.languages = tuple(languages)
+        self.table = table
+
+    def detect(self, tokens: Sequence[int], among: Iterable[str] | None = None) -> tuple[str, float] | None:
+        """The likeliest language (of `among`) for token ids and its probability; None where unsure."""
+        wanted = set(self.languages if among is None else among)
+        allowed = np.array([code in wanted for code in self.languages], bool)
+        if not allowed.any() or not tokens:
+            return None
+        scores = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64) / TEMPERATURE
+        chances = np.where(allowed, np.exp(scores - scores[allowed].max()), 0)
+        chances /= chances.sum()
+        best = int(chances.argmax())
+        return (self.languages[best], float(chances[best])) if chances[best] >= SURE else None
+
+
+def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Token counts (languages, vocabulary), no row empty -> log P(token | language)."""
+    seen = counts / counts.sum(axis=1, keepdims=True)
+    table: NDArray[np.float32] = np.log((1 - UNSEEN) * seen + UNSEEN / counts.shape[1]).astype(np.float32)
+    return table

@@ -1,0 +1,82 @@
+"""SentenceIndex: the sentences of one language, their vectors, how crowded each one's surroundings are."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence import FALLBACK, Calibration
+from index.encoder import Vectors
+from index.ranking import Match, rank
+from index.texts import read_array, read_table, write_table
+from index.vectors import VectorIndex
+
+COLUMNS = ("id", "text", "metadata")
+
+
+class SentenceIndex:
+    """The sentences of one language; `sources` are the languages that its hubness was measured from."""
+
+    def __init__(
+        self,
+        vectors: VectorIndex,
+        table: Any,  # noqa: ANN401 (pyarrow is untyped)
+        means: NDArray[np.float32],
+        sources: Sequence[str],
+        calibration: Calibration = FALLBACK,
+    ) -> None:
+        self.vectors = vectors
+        self._ids, self._texts, self._metadata = (table.column(name).combine_chunks() for name in COLUMNS)
+        self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
+        # For queries in a language that the index has no sentences of.
+        self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
+        self._calibration = calibration
+
+    def __len__(self) -> int:
+        return self.vectors.count
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        language: str,
+        *,
+        count: int,
+        dimension: int,
+        sources: Sequence[str],
+        calibration: Calibration | None = None,
+        threads: int = 1,
+    ) -> "SentenceIndex":
+        """Open LANG.faiss, LANG.parquet and LANG.hubness.npy of a verified version."""
+        return cls(
+            VectorIndex.open(folder / f"{language}.faiss", count, dimension, threads),
+            read_table(folder / f"{language}.parquet", COLUMNS, count),
+            read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
+            sources,
+            calibration or FALLBACK,
+        )
+
+    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
+        """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first, by CSLS."""
+        if len(queries) == 0:
+            return []
+        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, self._calibration)
+        return [[self._match(*values) for values in answer] for answer in found.answers()]
+
+    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
+        return Match(
+            text=self._texts[row].as_py(),
+            score=score,
+            confidence=confidence,
+            id=self._ids[row].as_py(),
+            cosine=cosine,
+            metadata=json.loads(self._metadata[row].as_py()),
+        )
+
+
+def write_sentences(path: Path, ids: Sequence[str], texts: Sequence[str]) -> None:
+    """Write LANG.parquet; plain text has no metadata."""
+    write_table(path, {"id": ids, "text": texts, "metadata": ["{}"] * len(texts)})

@@ -1,0 +1,155 @@
+"""Translator: an opened index with its encoder. What the service and `passepartout translate` use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from index.bundle import open_bundle
+from index.detect import Detector
+from index.encoder import TextEncoder, Vectors
+from index.errors import UnknownLanguageError
+from index.languages import language
+from index.ranking import Match
+from index.sentences import SentenceIndex
+from index.texts import read_array
+from index.versions import DETECTOR, ENCODER, IndexManifest, open_version
+from index.words import WordIndex, fold
+
+__all__ = ["LanguageInfo", "Match", "Translator"]
+
+
+@dataclass(frozen=True)
+class LanguageInfo:
+    """A language that can be translated from; into it too, where it has sentences."""
+
+    code: str
+    name: str
+    sentences: int
+    words: int
+    targets: tuple[str, ...]
+
+
+class Translator:
+    """One version of an index, read-only and safe to share between threads.
+
+    Searching and encoding run in the calling thread, in at most `threads` threads a call.
+    """
+
+    def __init__(
+        self,
+        manifest: IndexManifest,
+        encoder: TextEncoder,
+        sentences: dict[str, SentenceIndex],
+        words: dict[str, WordIndex],
+        detector: Detector,
+    ) -> None:
+        self.manifest = manifest
+        self.encoder = encoder
+        self._sentences, self._words, self._detector = sentences, words, detector
+        # Any language of the encoder can be a source: its sentences are encoded, not looked up.
+        extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
+        self.languages = tuple(self._info(code) for code in (*sentences, *extra))
+        self._sources = {info.code for info in self.languages}
+
+    @classmethod
+    def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
+        """Verify and open a version of an index (the current one without `version`).
+
+        Raises BundleError where there is no index or no such version, FormatError, DamagedError.
+        """
+        folder, manifest = open_version(index, version)
+        bundle = open_bundle(folder / ENCODER)
+        encoder = TextEncoder(bundle, threads=threads)
+        sentences, words = {}, {}
+        for code, entry in manifest.languages.items():
+            sentences[code] = SentenceIndex.open(
+                folder,
+                code,
+                count=entry.sentences,
+                dimension=manifest.dimension,
+                sources=manifest.sources(code),
+                calibration=bundle.manifest.calibration,
+                threads=threads,
+            )
+            words[code] = WordIndex.open(
+                folder,
+                code,
+                count=entry.words,
+                dimension=manifest.dimension,
+                sources=manifest.sources(code),
+                threads=threads,
+            )
+        table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
+        return cls(manifest, encoder, sentences, words, Detector(manifest.detects, table))
+
+    @property
+    def model(self) -> str:
+        """The encoder's name and version, such as `small@1`."""
+        return self.encoder.name
+
+    @property
+    def version(self) -> str:
+        """The ID of the version of the index, such as `20261120-1`."""
+        return self.manifest.version
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether sentence confidences were fitted for this encoder, or come from the fixed fallback."""
+        return self.encoder.bundle.manifest.calibration is not None
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets."""
+        return self.encoder.encode(texts)
+
+    def sentences(
+        self, texts: Sequence[str], source: str, target: str, k: int = 1, *, vectors: Vectors | None = None
+    ) -> list[list[Match]]:
+        """For each text in `source` the k sentences of `target` that say the same, best first.
+
+        `vectors` (n, d), where the texts were encoded already. Raises UnknownLanguageError.
+        """
+        index = self._sentences[self._pair(source, target)]
+        return index.search(self.encode(texts) if vectors is None else vectors, source, k)
+
+    def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
+        """For each word in `source` the k words of `target` of the same meaning, best first.
+
+        `metadata["in_vocabulary"]` says whether the word asked for is one that the index knows; another is
+        answered by its subwords. Raises UnknownLanguageError.
+        """
+        index = self._words[self._pair(source, target)]
+        own = self._words.get(source)
+        vectors = self.encoder.word_vectors([fold(word) for word in words])
+        found = index.search(vectors if own is None else vectors @ own.rotation, source, k)
+        return [
+            [replace(match, metadata={"in_vocabulary": own is not None and word in own}) for match in matches]
+            for word, matches in zip(words, found, strict=True)
+        ]
+
+    def detect(self, text: str, *, kind: Literal["sentence", "word"] = "sentence") -> str | None:
+        """The language of a text, among those of the encoder; None where it is not clear."""
+        found = self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
+        return found[0] if found else None
+
+    def _pair(self, source: str, target: str) -> str:
+        if source not in self._sources:
+            raise UnknownLanguageError(
+                f"no language {source!r} here; there are: {', '.join(sorted(self._sources))}"
+            )
+        targets = [code for code in self._sentences if code != source]
+        if target not in targets:
+            raise UnknownLanguageError(
+                f"no translations from {source} to {target!r}; to: {', '.join(targets) or 'none'}"
+            )
+        return target
+
+    def _info(self, code: str) -> LanguageInfo:
+        entry = self.manifest.languages.get(code)
+        return LanguageInfo(
+            code=code,
+            name=language(code).name,
+            sentences=entry.sentences if entry else 0,
+            words=entry.words if entry else 0,
+            targets=tuple(other for other in self._sentences if other != code),
+        )

@@ -1,0 +1,192 @@
+"""An index on disk: INDEX/versions/ID/ hold versions that never change, INDEX/CURRENT names the one served.
+
+A build works in INDEX/work/KEY, where KEY stands for all its inputs. Publishing flushes that folder, renames
+it to versions/ID, then replaces CURRENT by rename. Killed before the first rename, the same build goes on
+from its work folder; killed between the two, it finds its finished version and only moves CURRENT. A lock
+(released by the kernel when its holder dies) keeps two builds apart.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from index.bundle import CODE
+from index.errors import BundleError, DamagedError, UsageError
+from index.files import FileEntry, describe, fsync, fsync_tree, replace_text, verify
+from index.manifest import NAME, Manifest, read_manifest, write_manifest
+
+VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
+ENCODER, DETECTOR = "encoder", "detector.npy"
+ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
+SENTENCE_FILES = ("{}.faiss", "{}.parquet", "{}.hubness.npy")
+WORD_FILES = ("{}.words.faiss", "{}.words.parquet", "{}.words.hubness.npy", "{}.words.rotation.npy")
+
+
+class LanguageEntry(BaseModel):
+    """What an index holds of one language, and the lines that its corpus lost on the way."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sentences: int = Field(ge=1)
+    words: int = Field(ge=0)
+    lines: int = Field(ge=0)
+    empty: int = Field(ge=0)
+    duplicates: int = Field(ge=0)
+
+
+class WordAlignment(BaseModel):
+    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    iterations: int
+    converged: bool
+    pull: float | None
+    anchors: dict[str, int]
+
+
+class IndexManifest(Manifest):
+    """What a version is.
+
+    The order of `languages`, without its own, is the order of hubness columns; `detects` are the rows of
+    detector.npy.
+    """
+
+    version: str = Field(pattern=rf"^{ID.pattern}$")
+    created: AwareDatetime
+    model: str
+    dimension: int = Field(ge=1, le=65536)
+    scoring: str = "csls"
+    key: str = Field(pattern=r"^[0-9a-f]{64}$")
+    languages: dict[str, LanguageEntry] = Field(min_length=1)
+    alignment: WordAlignment
+    detects: tuple[str, ...]
+    files: dict[str, FileEntry] = Field(default_factory=dict)
+
+    def sources(self, language: str) -> tuple[str, ...]:
+        """The other languages, in the order of the columns of `language`'s hubness files."""
+        return tuple(code for code in self.languages if code != language)
+
+
+def current(index: Path) -> str:
+    """The ID of the version served. BundleError if there is none, DamagedError if CURRENT is not an ID."""
+    try:
+        found = (index / CURRENT).read_text("ascii").strip()
+    except FileNotFoundError:
+        raise BundleError(f"{index} is not an index: build one with `passepartout index build`") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DamagedError(f"{index / CURRENT}: cannot be read: build the index again") from error
+    if not ID.fullmatch(found):
+        raise DamagedError(f"{index / CURRENT}: does not name a version: build the index again")
+    return found
+
+
+def versions(index: Path) -> list[str]:
+    """The IDs of all published versions, oldest first."""
+    folder = index / VERSIONS
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return sorted((name for name in names if ID.fullmatch(name)), key=_order)
+
+
+def _order(version: str) -> tuple[str, int]:
+    date, number = version.split("-")
+    return date, int(number)
+
+
+def open_version(
+    index: Path, version: str | None = None, *, fresh: bool = False
+) -> tuple[Path, IndexManifest]:
+    """Verify a version (the current one without `version`) and return its folder and manifest.
+
+    `fresh` computes every checksum, whatever was verified before.
+    """
+    name = current(index) if version is None else version
+    folder = index / VERSIONS / name
+    if not ID.fullmatch(name) or not folder.is_dir():
+        there = ", ".join(versions(index)) or "none"
+        raise BundleError(f"{index} has no version {name!r}; it has: {there}")
+    manifest = read_manifest(folder, IndexManifest, "a version of an index")
+    _check(folder, name, manifest)
+    verify(folder, manifest.files, fresh=fresh)
+    return folder, manifest
+
+
+def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
+    if manifest.version != name:
+        raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
+    for code in manifest.languages:
+        if not re.match(CODE, code):
+            raise DamagedError(f"{folder}: {code!r} is not a language code: build the index again")
+    wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
+    wanted.add(DETECTOR)
+    listed = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
+    if odd := sorted(wanted ^ listed):
+        what = "missing" if odd[0] in wanted else "no file of an index"
+        raise DamagedError(f"{folder}: {odd[0]!r} is {what}: build the index again")
+
+
+@contextmanager
+def building(index: Path, key: str) -> Iterator[Path]:
+    """Hold the lock of `index` and give the work folder for `key`; work of other keys is removed.
+
+    Raises UsageError while another build holds the lock.
+    """
+    work = index / WORK
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"{index}: another build is running: wait for it or give another folder"
+            ) from None
+        for path in work.iterdir():
+            if path.is_dir() and path.name != key:
+                shutil.rmtree(path)
+        (work / key).mkdir(exist_ok=True)
+        yield work / key
+
+
+def unserved(index: Path, key: str) -> str | None:
+    """The version that a build with `key` had finished when it died before naming it in CURRENT."""
+    served = current(index) if (index / CURRENT).exists() else None
+    for version in reversed(versions(index)):
+        if version == served:
+            return None
+        manifest = read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
+        if manifest.key == key:
+            return version
+    return None
+
+
+def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
+    """Make the work folder the current version; returns the manifest with its files."""
+    (work / NAME).unlink(missing_ok=True)
+    manifest = manifest.model_copy(update={"files": describe(work)})
+    write_manifest(work, manifest)
+    fsync_tree(work)
+    folder = index / VERSIONS
+    folder.mkdir(exist_ok=True)
+    os.rename(work, folder / manifest.version)
+    fsync(folder)
+    serve(index, manifest.version)
+    return manifest
+
+
+def serve(index: Path, version: str) -> None:
+    """Name `version` in CURRENT."""
+    replace_text(index / CURRENT, version + "\n")
+
+
+def next_version(index: Path, now: datetime | None = None) -> str:
+    """YYYYMMDD-N: today in UTC, N one more than the day's highest."""
+    today = f"{now or datetime.now(UTC):%Y%m%d}"
+    taken = [_order(version)[1] for version in versions(index) if version.startswith(today)]
+    return f"{today}-{max(taken, default=0) + 1}"

@@ -1,0 +1,88 @@
+"""WordIndex: the words of one language, their vectors after alignment, searched with CSLS."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence import FALLBACK, Calibration
+from index.encoder import Vectors
+from index.ranking import Match, rank
+from index.text import clean
+from index.texts import read_array, read_table
+from index.vectors import VectorIndex
+
+COLUMNS = ("word", "count")
+
+
+class WordIndex:
+    """The words of one language of an index.
+
+    A word's vector is the unit mean of its token embeddings, turned by the language's rotation (Procrustes)
+    into the space that all languages share; words outside the vocabulary have one too.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        vectors: VectorIndex,
+        table: Any,  # noqa: ANN401 (pyarrow is untyped)
+        means: NDArray[np.float32],
+        rotation: NDArray[np.float32],
+        sources: Sequence[str],
+    ) -> None:
+        self.language = language
+        self.vectors = vectors
+        self.rotation = rotation
+        self._words = table.column("word").combine_chunks()
+        self._known = frozenset(self._words.to_pylist())
+        self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
+        self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
+
+    def __len__(self) -> int:
+        return self.vectors.count
+
+    def __contains__(self, word: str) -> bool:
+        return fold(word) in self._known
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        language: str,
+        *,
+        count: int,
+        dimension: int,
+        sources: Sequence[str],
+        threads: int = 1,
+    ) -> "WordIndex":
+        """Open LANG.words.* of a verified version."""
+        stem = f"{language}.words"
+        return cls(
+            language,
+            VectorIndex.open(folder / f"{stem}.faiss", count, dimension, threads),
+            read_table(folder / f"{stem}.parquet", COLUMNS, count),
+            read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
+            read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
+            sources,
+        )
+
+    def search(
+        self, queries: Vectors, source: str, k: int = 1, calibration: Calibration = FALLBACK
+    ) -> list[list[Match]]:
+        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
+        if len(queries) == 0:
+            return []
+        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, calibration)
+        return [[self._match(*values) for values in answer] for answer in found.answers()]
+
+    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
+        word = self._words[row].as_py()
+        return Match(word, score, confidence, f"{self.language}:word:{word}", cosine)
+
+
+def fold(word: str) -> str:
+    """A word as vocabularies have it: cleaned and lower-cased."""
+    return clean(word).lower()

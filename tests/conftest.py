@@ -1,0 +1,35 @@
+"""What every test shares: a cache folder of its own, and a tiny bundle and index made once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from index.bundle import Bundle
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep checksums that tests verify out of the user's cache; subprocesses inherit it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """A tiny encoder of en de pt zh ar; see tests/bundles.py. Not to be changed: copy it first."""
+    from tests.bundles import make_bundle
+
+    return make_bundle(tmp_path_factory.mktemp("bundle") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def index_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of 200 aligned sentences in each of en de pt zh ar. Not to be changed: copy it first."""
+    from index.build import build_index
+    from tests.bundles import make_corpus
+
+    folder = tmp_path_factory.mktemp("index")
+    build_index(bundle, make_corpus(folder / "corpus"), folder / "index")
+    return folder / "index"
