@@ -1,11 +1,12 @@
 """A report: what was measured, on what and how, as JSON for programs and as Markdown for people."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
-from evaluation.scores import PairScore, Table
+from evaluation.scores import ALL, PairScore, Table
 from index.errors import UsageError
 
 # measure -> how a report names it
@@ -14,15 +15,11 @@ NAMES = {
     "cosine_r10": "cosine R@10",
     "csls_r1": "CSLS R@1",
     "csls_r10": "CSLS R@10",
-    "csls_r10_differing": "CSLS R@10, differing words",
     "tied": "tied",
     "positives": "positives found",
 }
-# The pair matrices of a table: title, and the two measures in a cell.
-MATRICES = (
-    ("CSLS, R@1 / R@10", ("csls_r1", "csls_r10")),
-    ("Cosine, R@1 / R@10", ("cosine_r1", "cosine_r10")),
-)
+# The matrices of a table with pairs: the measures in a cell, as far as the table has them.
+MATRICES = (("csls_r1", "csls_r10"), ("cosine_r1", "cosine_r10"))
 
 
 @dataclass(frozen=True)
@@ -72,32 +69,33 @@ def summary(table: Table) -> list[str]:
 
 
 def _sections(table: Table) -> list[str]:
-    measures = list(next(iter(table.means.values())))
-    rows = [
-        [group, *(f"{means[key]:.1f}" for key in measures)] for group, means in table.means.items() if means
+    measures = list(table.means[ALL])
+    means = [
+        [group, *(f"{found[key]:.1f}" for key in measures)] for group, found in table.means.items() if found
     ]
-    means = _grid(["mean over", *(NAMES[key] for key in measures)], rows)
     parts = [
         f"## {table.name}",
-        f"{table.note} {table.n} a language, {len(table.languages)} languages.",
-        means,
+        f"{table.note} n = {table.n}, {len(table.languages)} languages.",
+        _grid(["mean over", *(NAMES[key] for key in measures)], means),
     ]
-    for title, keys in MATRICES:
-        if table.pairs and set(keys) <= set(table.pairs[0].measures):
-            parts += [f"### {title}", _matrix(table, keys)]
+    for keys in ([key for key in matrix if key in measures] for matrix in MATRICES):
+        if table.pairs and keys:
+            title = " / ".join(NAMES[key] for key in keys)
+            parts += [f"### {title}", _matrix(table, partial(_figures, keys))]
+    if len({pair.n for pair in table.pairs}) > 1:
+        parts += ["### queries", _matrix(table, lambda pair: str(pair.n))]
     return parts
 
 
-def _matrix(table: Table, keys: Sequence[str]) -> str:
-    cells = {(pair.source, pair.target): _cell(pair, keys) for pair in table.pairs}
-    rows = [
-        [f"**{one}**", *(cells.get((one, other), "") for other in table.languages)] for one in table.languages
-    ]
-    return _grid(["from \\ to", *table.languages], rows)
+def _matrix(table: Table, cell: Callable[[PairScore], str]) -> str:
+    cells = {(pair.source, pair.target): cell(pair) for pair in table.pairs}
+    codes = table.languages
+    rows = [[f"**{one}**", *(cells.get((one, other), "") for other in codes)] for one in codes]
+    return _grid(["from \\ to", *codes], rows)
 
 
-def _cell(pair: PairScore, keys: Sequence[str]) -> str:
-    return " / ".join(f"{pair.measures[key]:.1f}" for key in keys)
+def _figures(keys: Sequence[str], pair: PairScore) -> str:
+    return " / ".join(f"{pair.measures[key]:.1f}" for key in keys) if pair.n else ""
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

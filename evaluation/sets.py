@@ -42,7 +42,7 @@ def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequenc
     return languages
 
 
-def read_aligned(folder: Path, languages: Sequence[str]) -> dict[str, list[str]]:
+def read_aligned(folder: Path, languages: Sequence[str], *, most: int = MAX_LINES) -> dict[str, list[str]]:
     """language -> the stripped lines of `folder`/LANG.txt; DataError if one is empty or files differ."""
     texts = {language: read_lines(folder / f"{language}.txt") for language in languages}
     counts = {language: len(lines) for language, lines in texts.items()}
@@ -51,8 +51,8 @@ def read_aligned(folder: Path, languages: Sequence[str]) -> dict[str, list[str]]
         raise DataError(
             f"{folder}: the files differ in lines ({described}): line i must say the same in each"
         )
-    if max(counts.values()) > MAX_LINES:
-        raise DataError(f"{folder}: {max(counts.values())} lines, {MAX_LINES} at most: measure on fewer")
+    if max(counts.values()) > most:
+        raise DataError(f"{folder}: {max(counts.values())} lines, {most} at most: measure on fewer")
     return texts
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.scores import Table, score_pool, score_translation
 from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
+from evaluation.words import word_translation
 from index.encoder import TextEncoder, Vectors
 from index.errors import DataError
 from index.progress import Progress
@@ -71,4 +72,9 @@ def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str
     return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}
 
 
-SUITES: dict[str, Suite] = {"multi30k": multi30k, "aligned": aligned, "photos": photos}
+SUITES: dict[str, Suite] = {
+    "multi30k": multi30k,
+    "aligned": aligned,
+    "photos": photos,
+    "words": word_translation,
+}

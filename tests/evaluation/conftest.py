@@ -1,7 +1,12 @@
 import pytest
+from hypothesis import settings
 
 from index.bundle import Bundle
 from tests.bundles import make_bundle
+
+# A loaded machine is no failure: no limit on the time of one example.
+settings.register_profile("evaluation", deadline=None, max_examples=50)
+settings.load_profile("evaluation")
 
 
 @pytest.fixture(scope="session")

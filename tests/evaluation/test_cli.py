@@ -50,7 +50,7 @@ def test_evaluate_writes_the_report_and_prints_the_means(
     )
     assert len(table["pairs"]) == 20
     assert set(table["means"]) == {"all", "en,de"}
-    assert "### CSLS, R@1 / R@10" in (tmp_path / "report" / "report.md").read_text("utf-8")
+    assert "### CSLS R@1 / CSLS R@10" in (tmp_path / "report" / "report.md").read_text("utf-8")
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{corpus.name} n=60 all: cosine R@1 ")
     assert f"CSLS R@10 {table['means']['en,de']['csls_r10']:.1f}" in second

@@ -43,7 +43,7 @@ def test_markdown_has_the_matrix_the_means_and_where_they_come_from() -> None:
     assert any("ab" * 32 in line for line in lines)
     assert "passepartout evaluate multi30k" in lines
     assert "| all | 30.0 | 55.0 | 42.5 | 80.0 | 0.5 |" in lines
-    start = lines.index("### CSLS, R@1 / R@10")
+    start = lines.index("### CSLS R@1 / CSLS R@10")
     assert lines[start + 2 : start + 6] == [
         "| from \\ to | en | de |",
         "| --- | ---: | ---: |",
