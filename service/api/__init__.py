@@ -1,0 +1,1 @@
+"""The HTTP interfaces, one protocol a file."""

@@ -1,0 +1,157 @@
+"""The native API: translate sentences and words, list languages, say whether the service is well."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+
+from service.bodies import JsonRoute
+from service.checks import FIELDS, check_texts
+from service.engine import Engine
+from service.languages import ask_detected, ask_from, check_languages
+from service.openapi import problem_responses
+from service.problems import Problem, ProblemError, ProblemType
+from service.schemas import (
+    Answer,
+    Choices,
+    Health,
+    Kind,
+    Language,
+    Readiness,
+    SentenceRequest,
+    SentenceResponse,
+    SentenceResult,
+    WordRequest,
+    WordResponse,
+    WordResult,
+)
+from service.settings import Settings
+
+router = APIRouter(route_class=JsonRoute)
+
+Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
+
+TRANSLATION_PROBLEMS = problem_responses(
+    ProblemType.BAD_JSON,
+    ProblemType.METHOD_NOT_ALLOWED,
+    ProblemType.BODY_TOO_LARGE,
+    ProblemType.UNSUPPORTED_MEDIA_TYPE,
+    ProblemType.INVALID_REQUEST,
+    ProblemType.UNKNOWN_LANGUAGE,
+    ProblemType.UNDETECTED_LANGUAGE,
+    ProblemType.INTERNAL,
+    ProblemType.NOT_READY,
+)
+READING_PROBLEMS = problem_responses(
+    ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL, ProblemType.NOT_READY
+)
+
+
+# Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
+async def get_engine(request: Request) -> Engine:
+    engine: Engine | None = request.app.state.engine
+    if engine is None:
+        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning)
+    return engine
+
+
+async def get_settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+EngineNow = Annotated[Engine, Depends(get_engine)]
+SettingsNow = Annotated[Settings, Depends(get_settings)]
+
+
+@router.post("/translate/sentence", summary="Translate sentences", responses=TRANSLATION_PROBLEMS)
+async def translate_sentence(
+    body: SentenceRequest, engine: EngineNow, settings: SettingsNow
+) -> SentenceResponse:
+    """The sentences of the index that most likely translate each text; none where none is likely enough."""
+    results = await _translate("sentence", body.text, body, engine, settings)
+    return SentenceResponse(
+        model=engine.translator.model,
+        index=engine.translator.version,
+        results=[
+            SentenceResult(text=text, source=source, translations=found) for text, source, found in results
+        ],
+    )
+
+
+@router.post("/translate/word", summary="Translate words", responses=TRANSLATION_PROBLEMS)
+async def translate_word(body: WordRequest, engine: EngineNow, settings: SettingsNow) -> WordResponse:
+    """The words of the index that most likely translate each word; none where none is likely enough."""
+    results = await _translate("word", body.word, body, engine, settings)
+    return WordResponse(
+        model=engine.translator.model,
+        index=engine.translator.version,
+        results=[WordResult(word=word, source=source, translations=found) for word, source, found in results],
+    )
+
+
+@router.get("/languages", summary="List the languages", responses=READING_PROBLEMS)
+async def languages(engine: EngineNow) -> list[Language]:
+    """The languages of the index, what each can be translated into, and how much the index holds of it."""
+    return [
+        Language(
+            code=language.code,
+            name=language.name,
+            targets=list(language.targets),
+            sentences=language.sentences,
+            words=language.words,
+            calibrated=engine.translator.calibrated,
+        )
+        for language in engine.translator.languages
+    ]
+
+
+@router.get(
+    "/health/live",
+    summary="Is the process alive",
+    responses=problem_responses(ProblemType.METHOD_NOT_ALLOWED),
+)
+async def live() -> Health:
+    """Answers as long as the process serves requests at all."""
+    return Health(status="live")
+
+
+@router.get("/health/ready", summary="Can it translate", responses=READING_PROBLEMS)
+async def ready(engine: EngineNow) -> Readiness:
+    """Answers once the index is open and warm; which index and model it serves."""
+    return Readiness(model=engine.translator.model, index=engine.translator.version)
+
+
+@router.get("/problems/{name}", include_in_schema=False)
+async def problem(name: str) -> Problem:
+    """What the `type` of a problem document leads to."""
+    kind = next((kind for kind in ProblemType if kind.slug == name), None)
+    if kind is None:
+        raise ProblemError(ProblemType.NOT_FOUND, "there is no such problem type: /openapi.json lists them")
+    return Problem(type=kind.type, title=kind.title, status=kind.status, detail=kind.meaning)
+
+
+async def _translate(
+    kind: Kind, texts: Sequence[str], choices: Choices, engine: Engine, settings: Settings
+) -> list[Result]:
+    cleaned = check_texts(kind, texts, choices, settings)
+    source, targets = check_languages(choices, engine.languages)
+    if source is not None:
+        asked = ask_from(source, FIELDS[kind], cleaned, targets, engine.languages)
+    else:
+        detected = await engine.detect(kind, cleaned)
+        asked = ask_detected(detected, FIELDS[kind], cleaned, targets, engine.languages)
+    found = await engine.translate(kind, asked, choices.k)
+    return [
+        (
+            text,
+            one.source,
+            {target: _likely(answers, choices.min_confidence) for target, answers in row.items()},
+        )
+        for text, one, row in zip(texts, asked, found, strict=True)
+    ]
+
+
+def _likely(answers: Sequence[Answer], least: float) -> list[Answer]:
+    return [answer for answer in answers if answer.confidence >= least]

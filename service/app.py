@@ -1,0 +1,65 @@
+"""The service as an ASGI application: wiring only."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from index.translator import Translator
+from service.api.native import router as native
+from service.cache import open_cache
+from service.engine import Engine
+from service.faults import add_handlers
+from service.limits import BodyLimit
+from service.openapi import describe
+from service.page import page_router
+from service.settings import Settings, load_settings
+
+DESCRIPTION = (
+    "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
+    "learned from captioned pictures. Every error is an RFC 9457 problem document (application/problem+json)."
+)
+
+
+def create_app(settings: Settings, translator: Translator | None = None) -> FastAPI:
+    """The application. `translator`, if given, is served; else settings.index is opened at start-up."""
+    app = FastAPI(
+        title="Passepartout",
+        version=version("passepartout"),
+        description=DESCRIPTION,
+        lifespan=_lifespan(settings, translator),
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.settings = settings
+    app.state.engine = None
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.include_router(native)
+    app.include_router(page_router())
+    add_handlers(app)
+    app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The application of a worker process, which gets its settings from the environment."""
+    return create_app(load_settings())
+
+
+def _lifespan(
+    settings: Settings, translator: Translator | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        served = translator or Translator.open(settings.index, threads=settings.threads)
+        engine = Engine(served, open_cache(settings), settings.threads)
+        engine.warm_up()
+        app.state.engine = engine
+        yield
+        app.state.engine = None
+        await engine.close()
+
+    return lifespan

@@ -1,0 +1,82 @@
+"""`passepartout serve`."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
+
+if TYPE_CHECKING:
+    from index.translator import Translator
+
+
+@click.command()
+@click.option("--index", type=click.Path(path_type=Path), help="Folder of the index.  [default: var/index]")
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="Port to listen on.  [default: 8000]")
+@click.option("--workers", type=int, help="Server processes.  [default: 1]")
+def serve(index: Path | None, host: str | None, port: int | None, workers: int | None) -> None:
+    """Serve an index over HTTP, with a page at /.
+
+    Every further setting is an environment variable: docs/reference/settings.md.
+    """
+    settings = load_settings(index=index, host=host, port=port, workers=workers)
+    _prepare(settings)
+    translator = _open(settings)
+    if settings.workers > 1:
+        del translator  # opened to fail early, in one line, and to check the files once for all workers
+        _serve_many(settings)
+    else:
+        _serve_one(settings, translator)
+
+
+def _prepare(settings: Settings) -> None:
+    """OpenMP reads its variables once, when FAISS is imported: idle threads must sleep, not spin."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
+    # A stop during start-up, and after uvicorn's own orderly one, exits 0.
+    signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _open(settings: Settings) -> "Translator":
+    from index.translator import Translator
+
+    return Translator.open(settings.index, threads=settings.threads)
+
+
+def _serve_one(settings: Settings, translator: "Translator") -> None:
+    import uvicorn
+
+    from service.app import create_app
+
+    uvicorn.run(create_app(settings, translator), **_options(settings))
+
+
+def _serve_many(settings: Settings) -> None:
+    import uvicorn
+
+    # The one option that a worker needs, which reads its settings from the environment.
+    os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
+    uvicorn.run("service.app:from_environment", factory=True, workers=settings.workers, **_options(settings))
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": settings.log_level,
+        "access_log": False,
+        "server_header": False,
+        "lifespan": "on",
+        "timeout_keep_alive": settings.keep_alive_seconds,
+        "timeout_graceful_shutdown": settings.shutdown_seconds,
+    }

@@ -1,0 +1,82 @@
+"""Whatever is raised while a request is handled, as a problem document."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.problems import FieldError, ProblemError, ProblemType
+
+BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
+
+# pydantic's error types, in our words; {field} and the error's own context fill them.
+MESSAGES = {
+    "missing": "{field} is missing: it is required",
+    "extra_forbidden": "{field} is not a field of this request: remove it (see /openapi.json for the fields)",
+    "list_type": "{field} must be a string or a list of strings",
+    "string_type": "{field} must be a string",
+    "int_type": "{field} must be a whole number",
+    "float_type": "{field} must be a number",
+    "too_short": "{field} is an empty list: give at least {min_length}",
+    "greater_than_equal": "{field} is {input}, the least is {ge}",
+    "less_than_equal": "{field} is {input}, the most is {le}",
+    "model_attributes_type": "body must be a JSON object, as in /openapi.json",
+}
+LIMITS = ("min_length", "ge", "le")
+
+
+def add_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(ProblemError, _problem)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _internal)
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ProblemError)
+    return error.response()
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [_explain(fault) for fault in error.errors()]
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response()
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = BY_STATUS.get(error.status_code, ProblemType.BAD_REQUEST)
+    details = {
+        ProblemType.NOT_FOUND: "there is nothing at this path: /openapi.json lists what there is",
+        ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
+    }
+    return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response()
+
+
+async def _internal(request: Request, error: Exception) -> Response:
+    """Starlette logs the error after this; the answer tells nothing of it."""
+    return ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response()
+
+
+def _allowed(headers: Mapping[str, str] | None) -> str:
+    return (headers or {}).get("Allow", "another method")
+
+
+def _explain(fault: Mapping[str, Any]) -> FieldError:
+    context = fault.get("ctx", {})
+    field = field_name(fault["loc"][1:])
+    message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
+    told = message.format(field=field, input=fault.get("input"), **context)
+    return FieldError(
+        field=field, message=told, limit=next((context[name] for name in LIMITS if name in context), None)
+    )
+
+
+def field_name(location: tuple[str | int, ...]) -> str:
+    """("text", 3) -> "text[3]"; () -> "body"."""
+    names = [f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}" for part in location]
+    return "".join(names).removeprefix(".") or "body"

@@ -1,0 +1,128 @@
+"""Errors as RFC 9457 problem documents: the closed catalogue of what the service may say went wrong."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+MEDIA_TYPE = "application/problem+json"
+ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
+
+
+class ProblemType(Enum):
+    """Every kind of problem: its slug (the end of `type`), HTTP status, title and what it means."""
+
+    BAD_JSON = ("bad-json", 400, "Body is not JSON", "The body must be a JSON document in UTF-8.")
+    BAD_REQUEST = ("bad-request", 400, "Bad request", "The request could not be read.")
+    NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
+    METHOD_NOT_ALLOWED = (
+        "method-not-allowed",
+        405,
+        "Method not allowed",
+        "The path exists, for other methods: those in the Allow header.",
+    )
+    BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
+    UNSUPPORTED_MEDIA_TYPE = (
+        "unsupported-media-type",
+        415,
+        "Unsupported media type",
+        "The body must be sent as Content-Type: application/json.",
+    )
+    INVALID_REQUEST = (
+        "invalid-request",
+        422,
+        "Invalid request",
+        "A field is missing, unknown, of the wrong type or beyond its limit; `errors` names each.",
+    )
+    UNKNOWN_LANGUAGE = (
+        "unknown-language",
+        422,
+        "Unknown language",
+        "A language that the index does not hold; `errors` lists those it holds.",
+    )
+    UNDETECTED_LANGUAGE = (
+        "undetected-language",
+        422,
+        "Language not recognised",
+        "`source` was left out and the text's language could not be told: give `source`.",
+    )
+    INTERNAL = ("internal-error", 500, "Internal error", "A fault of the service; the log has the details.")
+    NOT_READY = ("not-ready", 503, "Not ready", "The index is not open yet, or no longer: try again shortly.")
+
+    def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
+        self.slug = slug
+        self.status = status
+        self.title = title
+        self.meaning = meaning
+
+    @property
+    def type(self) -> str:
+        return f"/problems/{self.slug}"
+
+
+class FieldError(BaseModel):
+    """What is wrong with one field of the request, and what to change."""
+
+    field: str = Field(description="The field, with its position in a list.", examples=["text[3]"])
+    message: str = Field(description="What is wrong and what to change.")
+    limit: float | int | None = Field(
+        default=None, description="The limit that was passed, where there is one."
+    )
+    allowed: list[str] | None = Field(
+        default=None, description="The values that would do, where they can be listed."
+    )
+
+
+class Problem(BaseModel):
+    """An RFC 9457 problem document."""
+
+    type: str = Field(
+        description="Which problem, as a relative reference.", examples=["/problems/invalid-request"]
+    )
+    title: str = Field(examples=["Invalid request"])
+    status: int = Field(examples=[422])
+    detail: str = Field(
+        description="What is wrong with this request and what to change.",
+        examples=["k is 51, the limit is 50: lower it"],
+    )
+    errors: list[FieldError] | None = Field(
+        default=None, description=f"The fields at fault, the first {ERRORS_SHOWN}.", examples=[None]
+    )
+
+
+class ProblemError(Exception):
+    """Ends a request with a problem document."""
+
+    def __init__(
+        self,
+        kind: ProblemType,
+        detail: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.headers = headers
+        self.problem = Problem(
+            type=kind.type,
+            title=kind.title,
+            status=kind.status,
+            detail=detail,
+            errors=list(errors[:ERRORS_SHOWN]) or None,
+        )
+
+    @classmethod
+    def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError]) -> "ProblemError":
+        """One problem for all `errors`; its detail tells the first three."""
+        told = "; ".join(error.message for error in errors[:3])
+        more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+        return cls(kind, told + more, errors=errors)
+
+    def response(self) -> Response:
+        return Response(
+            self.problem.model_dump_json(exclude_none=True),
+            self.problem.status,
+            self.headers,
+            MEDIA_TYPE,
+        )

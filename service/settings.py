@@ -1,0 +1,101 @@
+"""Every setting of the service, with its default: the one table of limits.
+
+Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.md); the command line's
+options come before the environment.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from index.errors import UsageError
+
+ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
+
+
+class Settings(BaseSettings):
+    """What the service may be told; frozen once read."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_ignore_empty=True,
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+    )
+
+    index: Path = Field(default=Path("var/index"), description="Folder of the index to serve.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 for every interface.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    workers: int = Field(default=1, ge=1, le=256, description="Server processes; each opens the index.")
+    threads: int = Field(
+        default=1, ge=1, le=256, description="Threads of one worker for encoding and search."
+    )
+    log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
+        default="info", description="Least severe message that is logged; texts are never logged."
+    )
+    keep_alive_seconds: int = Field(
+        default=5, ge=1, le=3600, description="An idle connection is closed after this time."
+    )
+    shutdown_seconds: int = Field(
+        default=10, ge=1, le=3600, description="Time that running requests get on SIGTERM."
+    )
+
+    cache_entries: int = Field(
+        default=10_000,
+        ge=0,
+        description="Answers kept in the process, a text and target each; 0 switches that cache off.",
+    )
+    cache_seconds: int = Field(
+        default=86_400, ge=1, description="Time that an answer is kept in either cache."
+    )
+    redis_url: SecretStr | None = Field(
+        default=None,
+        description="redis://, rediss:// or unix:// address; answers are then cached there instead.",
+    )
+    redis_timeout_seconds: float = Field(
+        default=0.1,
+        gt=0,
+        le=5,
+        description="Longest wait for Redis, for reading and for writing; then it is done without.",
+    )
+    redis_pause_seconds: float = Field(
+        default=2.0, ge=0, le=3600, description="Time for which Redis is left alone after it failed."
+    )
+
+    max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Longest request body.")
+    max_texts: int = Field(default=256, ge=1, description="Texts in one request.")
+    max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
+    max_word_characters: int = Field(default=100, ge=1, description="Characters of one word.")
+    max_targets: int = Field(default=16, ge=1, description="Target languages in one request.")
+    max_k: int = Field(default=50, ge=1, description="Answers for one text and target.")
+    max_answers: int = Field(
+        default=10_000, ge=1, description="Answers in one response: texts times targets times k."
+    )
+
+    @field_validator("redis_url")
+    @classmethod
+    def _known_scheme(cls, url: SecretStr | None) -> SecretStr | None:
+        if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("must start with redis://, rediss:// or unix://")
+        return url
+
+
+def load_settings(**options: Any) -> Settings:  # noqa: ANN401
+    """The settings from `options` that are not None, then the environment, then the defaults.
+
+    Raises UsageError, one line, for a value that is not allowed; the value itself is not repeated (secrets).
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        faults = [f"{_spelled(fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+        raise UsageError("; ".join(faults)) from None
+
+
+def _spelled(location: tuple[int | str, ...]) -> str:
+    name = str(location[0]) if location else "settings"
+    return f"setting {name} ({ENVIRONMENT_PREFIX}{name.upper()})"

@@ -1,0 +1,296 @@
+// The page: reads the form, asks the API, shows the answers. Text only ever enters the page as text.
+
+const KINDS = { sentence: "text", word: "word" };
+const HINTS = {
+  sentence: { label: "Sentence to translate", placeholder: "A dog runs on the beach." },
+  word: { label: "Word to translate", placeholder: "beach" },
+};
+const EXAMPLES = {
+  sentence: ["A dog runs on the beach.", "Two children are playing football.", "A man plays the guitar."],
+  word: ["dog", "beach", "snow"],
+};
+// From this probability on, an answer is called so.
+const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
+
+const page = Object.fromEntries(
+  ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
+    "least-shown", "about", "share", "shared", "windows"].map((id) => [id, document.getElementById(id)]),
+);
+const tabs = [...document.querySelectorAll("[role=tab]")];
+const state = { kind: "sentence", languages: [], request: null };
+
+// ---- building blocks
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function languageName(code) {
+  return state.languages.find((language) => language.code === code)?.name ?? code;
+}
+
+function percent(share) {
+  return `${Math.round(share * 100)} %`;
+}
+
+async function ask(path, body, signal) {
+  const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await fetch(path, { ...options, signal });
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer) return answer;
+  throw Object.assign(new Error("refused"), { problem: answer ?? { title: `Error ${response.status}` } });
+}
+
+// ---- the form
+
+function chosenTargets() {
+  return [...page.targets.querySelectorAll("input:checked:not(:disabled)")].map((box) => box.value);
+}
+
+function choose(kind) {
+  state.kind = kind;
+  for (const tab of tabs) {
+    const chosen = tab.dataset.kind === kind;
+    tab.setAttribute("aria-selected", String(chosen));
+    tab.tabIndex = chosen ? 0 : -1;
+  }
+  page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
+  page["text-label"].textContent = HINTS[kind].label;
+  page.text.placeholder = HINTS[kind].placeholder;
+}
+
+function sourceChanged() {
+  const source = page.source.value;
+  if (source) page.text.lang = source;
+  else page.text.removeAttribute("lang");
+  page.detected.textContent = "";
+  for (const box of page.targets.querySelectorAll("input")) box.disabled = box.value === source;
+}
+
+function leastChanged() {
+  page["least-shown"].textContent = `${page.least.value} %`;
+}
+
+function fillLanguages(languages) {
+  state.languages = languages;
+  const reachable = new Set(languages.flatMap((language) => language.targets));
+  for (const { code, name } of languages) {
+    page.source.append(element("option", { value: code }, name));
+    if (!reachable.has(code)) continue;
+    const box = element("input", { type: "checkbox", name: "target", value: code });
+    box.checked = page.targets.querySelectorAll("input").length < 6;
+    page.targets.append(element("label", {}, box, element("span", {}, name)));
+  }
+}
+
+function readForm() {
+  const body = { [KINDS[state.kind]]: page.text.value, target: chosenTargets() };
+  if (page.source.value) body.source = page.source.value;
+  body.k = page.k.valueAsNumber;
+  body.min_confidence = Number(page.least.value) / 100;
+  return body;
+}
+
+// ---- the address: everything that was asked, so that it can be shared
+
+function writeAddress() {
+  const asked = new URLSearchParams({ kind: state.kind, text: page.text.value, target: chosenTargets().join(",") });
+  if (page.source.value) asked.set("source", page.source.value);
+  asked.set("k", page.k.value);
+  asked.set("least", page.least.value);
+  history.replaceState(null, "", `#${asked}`);
+}
+
+function readAddress() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  choose(asked.get("kind") in KINDS ? asked.get("kind") : "sentence");
+  page.text.value = asked.get("text") ?? "";
+  page.source.value = asked.get("source") ?? "";
+  if (page.source.selectedIndex < 0) page.source.value = "";
+  if (asked.get("target")) {
+    const targets = asked.get("target").split(",");
+    for (const box of page.targets.querySelectorAll("input")) box.checked = targets.includes(box.value);
+  }
+  if (asked.get("k")) page.k.value = asked.get("k");
+  if (asked.get("least")) page.least.value = asked.get("least");
+  sourceChanged();
+  leastChanged();
+  if (page.text.value) translate();
+  else showWelcome();
+}
+
+// ---- answers
+
+function show(...children) {
+  page.answers.replaceChildren(...children);
+}
+
+function showWelcome() {
+  const say = element("p", { class: "empty" }, element("em", {}, "The answers will hang here."));
+  const examples = state.languages.some((language) => language.code === "en") ? EXAMPLES[state.kind] : [];
+  if (examples.length) say.append("Try one:", element("span", { class: "examples" }, ...examples.map(exampleButton)));
+  show(say);
+}
+
+function exampleButton(text) {
+  const tryIt = () => {
+    page.text.value = text;
+    page.source.value = "en";
+    sourceChanged();
+    translate();
+  };
+  return element("button", { type: "button", class: "plain", onclick: tryIt }, text);
+}
+
+function showProblem(problem) {
+  const fields = (problem.errors ?? []).map((error) => error.field);
+  if (fields.some((field) => field.startsWith(KINDS[state.kind]))) page.text.setAttribute("aria-invalid", "true");
+  show(element("div", { class: "problem", role: "alert" },
+    element("h2", {}, problem.title ?? "Something went wrong"),
+    element("p", {}, problem.detail ?? "The service gave no reason.")));
+}
+
+function showResult(result) {
+  if (!page.source.value) page.detected.textContent = `Looks like ${languageName(result.source)}`;
+  show(...Object.entries(result.translations).map(([code, answers]) => languageBlock(code, answers)));
+}
+
+function languageBlock(code, answers) {
+  const block = element("section", { class: "language", "data-code": code }, element("h2", {}, languageName(code)));
+  block.append(answers.length
+    ? element("ol", {}, ...answers.map((answer) => answerItem(code, answer)))
+    : nothingLikely());
+  return block;
+}
+
+function answerItem(code, answer) {
+  const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
+  const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("span"));
+  bar.firstChild.style.setProperty("--level", answer.confidence * 100);
+  return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
+    element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
+    element("p", { class: "likelihood" },
+      element("span", { class: "said" }, LIKELIHOODS[step][1]), bar,
+      element("span", { class: "percent" }, percent(answer.confidence)),
+      copyButton(answer.text)));
+}
+
+function nothingLikely() {
+  const least = Number(page.least.value);
+  const say = element("p", { class: "none" }, "No translation found that is likely enough. ");
+  if (!least) return say;
+  const lower = () => {
+    page.least.value = 0;
+    leastChanged();
+    translate();
+  };
+  say.append(`Answers less likely than ${least} % are left out: `,
+    element("button", { type: "button", class: "plain", onclick: lower }, "show them all"));
+  return say;
+}
+
+function copyButton(text) {
+  const button = element("button", { type: "button", class: "plain", "aria-label": `Copy: ${text}` }, "Copy");
+  button.addEventListener("click", async () => {
+    button.textContent = (await copy(text)) ? "Copied" : "Not copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  return button;
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Browsers offer the clipboard to secure pages only: elsewhere, the old way.
+    const box = element("textarea", { class: "unseen" });
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    return done;
+  }
+}
+
+// ---- translating
+
+async function translate() {
+  state.request?.abort();
+  const request = new AbortController();
+  state.request = request;
+  page.text.removeAttribute("aria-invalid");
+  page.detected.textContent = "";
+  writeAddress();
+  const body = readForm();
+  if (!body.target.length) return showProblem({ title: "No language chosen", detail: "Choose at least one language to translate into." });
+  page.answered.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => show(element("p", { class: "waiting" }, "Looking through the index …")), 150);
+  try {
+    const answer = await ask(`translate/${state.kind}`, body, request.signal);
+    showResult(answer.results[0]);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    showProblem(error.problem ?? { title: "No answer", detail: "The service cannot be reached: is it still running?" });
+  } finally {
+    clearTimeout(slow);
+    if (state.request === request) page.answered.setAttribute("aria-busy", "false");
+  }
+}
+
+async function describe() {
+  const { model, index } = await ask("health/ready");
+  const sentences = state.languages.reduce((sum, language) => sum + language.sentences, 0);
+  const count = sentences.toLocaleString("en");
+  page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, that the index holds in `
+    + `${state.languages.length} languages: found, never made up, by an encoder that met the languages only through `
+    + `pictures. Model ${model}, index ${index}.`;
+}
+
+// ---- events
+
+page.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  translate();
+});
+page.text.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  translate();
+});
+page.source.addEventListener("change", sourceChanged);
+page.least.addEventListener("input", leastChanged);
+page.share.addEventListener("click", async () => {
+  writeAddress();
+  page.shared.textContent = (await copy(location.href)) ? "Copied" : "Not copied";
+  setTimeout(() => { page.shared.textContent = ""; }, 1500);
+});
+for (const tab of tabs) {
+  tab.addEventListener("click", () => {
+    choose(tab.dataset.kind);
+    page.detected.textContent = "";
+    showWelcome();
+  });
+  tab.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const other = tabs[(tabs.indexOf(tab) + 1) % tabs.length];
+    other.click();
+    other.focus();
+  });
+}
+window.addEventListener("hashchange", readAddress);
+
+try {
+  fillLanguages(await ask("languages"));
+  readAddress();
+  await describe();
+} catch (error) {
+  showProblem(error.problem ?? { title: "No answer", detail: "The service cannot be reached: is it still running?" });
+}

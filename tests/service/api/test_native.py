@@ -1,0 +1,149 @@
+"""The native API: what it answers to requests that are right."""
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from index.translator import Translator
+from tests.bundles import lexicon, make_corpus, sentences
+from tests.service.conftest import ClientFactory
+
+DOG = "A small dog runs on the beach."
+
+
+def test_a_sentence_gets_its_translations_best_first(client: TestClient, translator: Translator) -> None:
+    request = {"text": DOG, "source": "en", "target": ["de", "pt"], "k": 3, "min_confidence": 0.0}
+    answer = client.post("/translate/sentence", json=request)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    body = answer.json()
+    assert (body["model"], body["index"]) == (translator.model, translator.version)
+    (result,) = body["results"]
+    assert (result["text"], result["source"]) == (DOG, "en")
+    assert list(result["translations"]) == ["de", "pt"]
+    for found in result["translations"].values():
+        assert len(found) == 3
+        scores = [one["score"] for one in found]
+        assert scores == sorted(scores, reverse=True)
+    best = result["translations"]["de"][0]
+    expected = translator.sentences([DOG], "en", "de", 1)[0][0]
+    assert best == {
+        "text": expected.text,
+        "score": round(expected.score, 4),
+        "confidence": round(expected.confidence, 4),
+        "id": expected.id,
+        "metadata": {},
+    }
+
+
+def test_the_translation_is_the_right_one(client: TestClient, tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path)
+    asked, right = (corpus[language].read_text("utf-8").splitlines() for language in ("en", "de"))
+    answer = client.post("/translate/sentence", json={"text": asked, "source": "en", "target": "de"}).json()
+    found = [result["translations"]["de"][0]["text"] for result in answer["results"]]
+    assert sum(a == b for a, b in zip(found, right, strict=True)) >= 0.9 * len(asked)
+
+
+def test_a_list_of_texts_gives_as_many_results_in_order(client: TestClient) -> None:
+    texts = [f"A {word} dog runs on the beach." for word in ("small", "big", "small", "black")]
+    answer = client.post("/translate/sentence", json={"text": texts, "source": "en", "target": "de"}).json()
+    assert [result["text"] for result in answer["results"]] == texts
+    assert answer["results"][0]["translations"] == answer["results"][2]["translations"]
+    alone = client.post("/translate/sentence", json={"text": texts[1], "source": "en", "target": "de"}).json()
+    assert alone["results"][0] == answer["results"][1]
+
+
+def test_the_text_comes_back_as_it_was_sent_and_is_searched_cleaned(client: TestClient) -> None:
+    sloppy = "  A small\tdog\u0000 runs  on the beach.\n"
+    answers = [
+        client.post("/translate/sentence", json={"text": text, "source": "en", "target": "de"}).json()[
+            "results"
+        ][0]
+        for text in (sloppy, DOG)
+    ]
+    assert answers[0]["text"] == sloppy
+    assert answers[0]["translations"] == answers[1]["translations"]
+
+
+def test_less_likely_answers_are_left_out(client: TestClient) -> None:
+    request = {"text": DOG, "source": "en", "target": "de", "k": 50}
+    everything = client.post("/translate/sentence", json=request).json()["results"][0]["translations"]["de"]
+    least = everything[4]["confidence"]
+    likely = client.post("/translate/sentence", json=request | {"min_confidence": least}).json()
+    assert likely["results"][0]["translations"]["de"] == [
+        one for one in everything if one["confidence"] >= least
+    ]
+    none = client.post("/translate/sentence", json=request | {"min_confidence": 1}).json()
+    assert none["results"][0]["translations"] == {"de": []}
+
+
+def test_a_target_named_twice_is_one_target_and_case_is_nothing(client: TestClient) -> None:
+    request = {"text": DOG, "source": "EN", "target": ["de", "DE", "de"]}
+    (result,) = client.post("/translate/sentence", json=request).json()["results"]
+    assert result["source"] == "en"
+    assert list(result["translations"]) == ["de"]
+
+
+def test_the_source_is_detected_for_each_text(client: TestClient) -> None:
+    texts = [sentences(language)[7] for language in ("en", "zh", "ar", "de")]
+    answer = client.post("/translate/sentence", json={"text": texts, "target": ["de", "en"]}).json()
+    assert [result["source"] for result in answer["results"]] == ["en", "zh", "ar", "de"]
+    # A text is not translated into its own language.
+    assert [list(result["translations"]) for result in answer["results"]] == [
+        ["de"],
+        ["de", "en"],
+        ["de", "en"],
+        ["en"],
+    ]
+
+
+@pytest.mark.parametrize("concept", lexicon()[:8], ids=lambda concept: concept["en"])
+def test_a_word_gets_its_translations(client: TestClient, concept: dict[str, str]) -> None:
+    request = {"word": concept["en"], "source": "en", "target": ["de", "ar"], "k": 3}
+    body = client.post("/translate/word", json=request).json()
+    (result,) = body["results"]
+    assert (result["word"], result["source"]) == (concept["en"], "en")
+    for target, found in result["translations"].items():
+        assert concept[target] in [one["text"] for one in found]
+        assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
+
+
+def test_the_languages_are_one_array(client: TestClient, translator: Translator) -> None:
+    body = client.get("/languages").json()
+    assert [one["code"] for one in body] == ["en", "de", "pt", "zh", "ar"]
+    assert body[0] == {
+        "code": "en",
+        "name": "English",
+        "targets": ["de", "pt", "zh", "ar"],
+        "sentences": 200,
+        "words": translator.languages[0].words,
+        "calibrated": False,
+    }
+
+
+def test_health(client: TestClient, translator: Translator) -> None:
+    assert client.get("/health/live").json() == {"status": "live"}
+    ready = {"model": translator.model, "index": translator.version, "status": "ready"}
+    assert client.get("/health/ready").json() == ready
+
+
+def test_a_cached_answer_is_the_computed_one(make_client: ClientFactory) -> None:
+    request = {
+        "text": [DOG, "A big cat sleeps on the street."],
+        "target": ["de", "ar"],
+        "source": "en",
+        "k": 5,
+    }
+    cached, computed = make_client(), make_client(cache_entries=0)
+    answers = [one.post("/translate/sentence", json=request).content for one in (cached, cached, computed)]
+    assert len(set(answers)) == 1
+
+
+def test_the_threshold_is_not_part_of_what_is_cached(make_client: ClientFactory) -> None:
+    client = make_client()
+    request = {"text": DOG, "target": "de", "source": "en", "k": 5}
+    none = client.post("/translate/sentence", json=request | {"min_confidence": 1}).json()
+    every = client.post("/translate/sentence", json=request).json()
+    assert len(none["results"][0]["translations"]["de"]) == 0
+    assert len(every["results"][0]["translations"]["de"]) == 5

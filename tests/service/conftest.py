@@ -1,0 +1,115 @@
+"""What the service's tests need from outside Python: a real Redis server, a real browser."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from index.translator import Translator
+from service.app import create_app
+from service.settings import Settings
+
+ADVICE = "is not installed: run scripts/install-test-tools"
+
+
+def tool(name: str) -> str:
+    """The path of a program that the tests need; the test fails, never skips, without it."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.fail(f"{name} {ADVICE}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def translator(index_dir: Path) -> Translator:
+    return Translator.open(index_dir)
+
+
+ClientFactory = Callable[..., TestClient]
+
+
+@pytest.fixture
+def make_client(translator: Translator) -> Iterator[ClientFactory]:
+    """Makes clients of the application with the settings given."""
+    with ExitStack() as stack:
+
+        def make(**settings: Any) -> TestClient:  # noqa: ANN401
+            return stack.enter_context(TestClient(create_app(Settings(**settings), translator)))
+
+        yield make
+
+
+@pytest.fixture(scope="session")
+def client(translator: Translator) -> Iterator[TestClient]:
+    """A client of the application with the default settings."""
+    with TestClient(create_app(Settings(), translator)) as client:
+        yield client
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class RedisServer:
+    """A Redis server of one's own, which can be frozen and killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._program = tool("redis-server")
+        self._folder = folder
+        self.start()
+
+    def start(self) -> None:
+        arguments = [
+            "--port",
+            str(self.port),
+            "--save",
+            "",
+            "--dir",
+            str(self._folder),
+            "--bind",
+            "127.0.0.1",
+        ]
+        self._process = subprocess.Popen([self._program, *arguments], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 10
+        while not self._answers():
+            assert time.monotonic() < deadline, "redis-server did not start"
+            time.sleep(0.02)
+
+    def freeze(self) -> None:
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self._process.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path)
+    yield server
+    server.kill()

@@ -1,0 +1,75 @@
+"""The application as a whole: what its process imports, its life, and what a fault of its own shows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from index.errors import BundleError
+from index.translator import Translator
+from service.app import create_app
+from service.problems import MEDIA_TYPE, ProblemType
+from service.settings import Settings
+
+WITHOUT_TORCH = """
+import sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from service.app import create_app
+from service.settings import Settings
+
+with TestClient(create_app(Settings(index=Path(sys.argv[1])))) as client:
+    request = {"text": "A small dog runs on the beach.", "target": ["de", "ar"], "k": 3}
+    assert client.post("/translate/sentence", json=request).status_code == 200
+    assert client.post("/translate/word", json={"word": "dog", "target": "de"}).status_code == 200
+    assert client.get("/").status_code == 200
+    assert client.get("/openapi.json").status_code == 200
+for heavy in ("torch", "transformers", "scipy", "training", "evaluation", "redis"):
+    assert heavy not in sys.modules, heavy
+"""
+
+
+def test_a_process_that_translates_has_no_torch(index_dir: Path) -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(index_dir)], check=True, timeout=120)
+
+
+def test_it_opens_the_index_of_its_settings(index_dir: Path) -> None:
+    with TestClient(create_app(Settings(index=index_dir))) as client:
+        assert client.get("/health/ready").status_code == 200
+
+
+def test_it_does_not_start_without_an_index(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BundleError, match="is not an index"),
+        TestClient(create_app(Settings(index=tmp_path))),
+    ):
+        pass
+
+
+def test_before_the_start_it_lives_but_is_not_ready(translator: Translator) -> None:
+    client = TestClient(create_app(Settings(), translator))
+    assert client.get("/health/live").status_code == 200
+    for path in ("/health/ready", "/languages"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["type"]) == (503, ProblemType.NOT_READY.type)
+
+
+def test_a_fault_of_its_own_shows_nothing_of_it(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **more: object) -> None:
+        raise RuntimeError("secret /etc/path")
+
+    with TestClient(create_app(Settings(), translator), raise_server_exceptions=False) as client:
+        monkeypatch.setattr(translator, "sentences", broken)
+        answer = client.post("/translate/sentence", json={"text": "A dog.", "source": "en", "target": "de"})
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    assert answer.json() == {
+        "type": "/problems/internal-error",
+        "title": "Internal error",
+        "status": 500,
+        "detail": "A fault of the service; the log has the details.",
+    }

@@ -1,0 +1,192 @@
+"""The cache in a real Redis server: present, killed, frozen, poisoned."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+from redis import Redis
+
+from service.cache import Cache, open_cache
+from service.settings import Settings
+from tests.service.conftest import RedisServer, free_port
+from tests.service.test_cache import answers
+
+KEY = "passepartout:1:0123"
+
+
+def using(url: str, steps: Callable[[Cache], Awaitable[None]], **settings: float) -> None:
+    """Run `steps` with the cache that the settings open."""
+
+    async def main() -> None:
+        cache = open_cache(Settings(redis_url=url, **settings))  # type: ignore[arg-type]
+        try:
+            await steps(cache)
+        finally:
+            await cache.close()
+
+    asyncio.run(main())
+
+
+def test_what_one_puts_another_finds_until_it_ages(redis_server: RedisServer) -> None:
+    async def put(cache: Cache) -> None:
+        await cache.put({KEY: answers("x"), "none": ()})
+
+    async def get(cache: Cache) -> None:
+        assert await cache.get([KEY, "none", "missing"]) == [answers("x"), (), None]
+
+    using(redis_server.url, put)
+    using(redis_server.url, get)
+    with Redis.from_url(redis_server.url) as client:
+        assert 0 < client.ttl(KEY) <= 86_400
+
+
+VALUES = [
+    b"",
+    b"\x80\x04\x95",  # the start of a pickle
+    b"not json",
+    b"[]",
+    b'"' + b"x" * 1_000_000 + b'"',
+    json.dumps({"key": KEY, "answers": [{"text": "x"}]}).encode(),
+    json.dumps({"key": KEY, "answers": 5}).encode(),
+    json.dumps({"key": "another", "answers": []}).encode(),
+    json.dumps({"key": KEY, "answers": [], "more": 1}).encode(),
+    json.dumps(
+        {"key": KEY, "answers": [{"text": "x", "score": 1, "confidence": 7, "id": "a", "metadata": {}}]}
+    ).encode(),
+    b'{"key": "'
+    + KEY.encode()
+    + b'", "answers": [{"text": "x", "score": NaN, "confidence": 0.5, "id": "a"}]}',
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20].decode("latin-1"))
+def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServer, value: bytes) -> None:
+    async def steps(cache: Cache) -> None:
+        assert await cache.get([KEY]) == [None]
+        await cache.put({KEY: answers("x")})
+        assert await cache.get([KEY]) == [answers("x")]
+
+    with Redis.from_url(redis_server.url) as client:
+        client.set(KEY, value)
+    using(redis_server.url, steps)
+
+
+def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: RedisServer) -> None:
+    async def steps(cache: Cache) -> None:
+        assert await cache.get([KEY]) == [None]
+        await cache.put({KEY: answers("x")})
+        assert await cache.get([KEY]) == [answers("x")]
+
+    with Redis.from_url(redis_server.url) as client:
+        client.rpush(KEY, "a", "b")
+    using(redis_server.url, steps)
+
+
+async def timed(cache: Cache) -> float:
+    """Seconds that a lookup and a store take, which find nothing."""
+    start = time.monotonic()
+    assert await cache.get([KEY]) == [None]
+    await cache.put({KEY: answers("x")})
+    return time.monotonic() - start
+
+
+def test_an_absent_redis_costs_next_to_nothing() -> None:
+    async def steps(cache: Cache) -> None:
+        assert await timed(cache) < 0.1
+
+    using(f"redis://127.0.0.1:{free_port()}", steps)
+
+
+def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
+    redis_server: RedisServer,
+) -> None:
+    async def steps(cache: Cache) -> None:
+        await cache.put({KEY: answers("x")})
+        redis_server.freeze()
+        assert 0.05 < await timed(cache) < 0.2
+        assert await timed(cache) < 0.02  # left alone
+        redis_server.thaw()
+        await asyncio.sleep(0.6)
+        assert await cache.get([KEY]) == [answers("x")]
+
+    using(redis_server.url, steps, redis_pause_seconds=0.5)
+
+
+def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(redis_server: RedisServer) -> None:
+    async def steps(cache: Cache) -> None:
+        redis_server.freeze()
+        await timed(cache)
+        await asyncio.sleep(0.3)
+        waits = sorted(await asyncio.gather(*(timed(cache) for _ in range(10))))
+        assert waits[-1] > 0.05
+        assert waits[-2] < 0.05
+
+    using(redis_server.url, steps, redis_pause_seconds=0.25)
+
+
+def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: RedisServer) -> None:
+    async def steps(cache: Cache) -> None:
+        await cache.put({KEY: answers("x")})
+        redis_server.kill()
+        assert await timed(cache) < 0.1
+        redis_server.start()
+        await asyncio.sleep(0.3)
+        await cache.put({KEY: answers("y")})
+        assert await cache.get([KEY]) == [answers("y")]
+
+    using(redis_server.url, steps, redis_pause_seconds=0.25)
+
+
+def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> None:
+    async def steps(cache: Cache) -> None:
+        assert await timed(cache) < 0.1
+
+    with Redis.from_url(redis_server.url) as client:
+        client.config_set("maxmemory-policy", "noeviction")
+        client.config_set("maxmemory", "1000")
+    using(redis_server.url, steps)
+
+
+def test_a_redis_that_wants_a_password_is_done_without(redis_server: RedisServer) -> None:
+    async def steps(cache: Cache) -> None:
+        assert await timed(cache) < 0.1
+
+    with Redis.from_url(redis_server.url) as client:
+        client.config_set("requirepass", "secret")
+    using(redis_server.url, steps)
+
+
+@pytest.fixture(
+    params=[b"HTTP/1.1 200 OK\r\n\r\n", b"$99999999999\r\n", b"*2\r\n$1\r\n", b"\x00\xff\x00", b""]
+)
+def impostor(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that answers everything with a few bytes that are no Redis."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(4096)
+                connection.sendall(request.param)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
+
+
+def test_something_else_at_the_address_is_done_without(impostor: str) -> None:
+    async def steps(cache: Cache) -> None:
+        assert await timed(cache) < 0.25
+
+    using(impostor, steps)
