@@ -1,0 +1,137 @@
+"""`passepartout serve` as a process: it answers, stops when told to, and fails in one line."""
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.service.conftest import free_port
+
+SERVE = [sys.executable, "-m", "passepartout", "serve"]
+
+
+@contextmanager
+def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server process and its address, once it is ready."""
+    address = f"http://127.0.0.1:{(port := free_port())}"
+    command = [*SERVE, "--index", str(index), "--port", str(port), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        _wait_until_ready(address, process)
+        yield address, process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[1]
+        try:
+            with urlopen(f"{address}/health/ready", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail("the server was not ready within 60 s")
+
+
+def translate(address: str) -> str:
+    body = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
+    request = Request(f"{address}/translate/sentence", body, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=10) as answer:
+        found: str = json.load(answer)["results"][0]["translations"]["de"][0]["text"]
+        return found
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_it_answers_and_stops_cleanly(index_dir: Path, stop: signal.Signals) -> None:
+    with serving(index_dir) as (address, process):
+        assert "Hund" in translate(address).title()
+        start = time.monotonic()
+        process.send_signal(stop)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert time.monotonic() - start < 5
+    assert "Traceback" not in log
+
+
+def test_several_workers_answer_and_stop_cleanly(index_dir: Path) -> None:
+    with serving(index_dir, "--workers", "2") as (address, process):
+        assert len({translate(address) for _ in range(6)}) == 1
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Traceback" not in log
+
+
+def test_what_it_logs_has_no_text_of_requests(index_dir: Path) -> None:
+    with serving(index_dir) as (address, process):
+        translate(address)
+        process.terminate()
+        _, log = process.communicate(timeout=10)
+    assert "127.0.0.1" in log
+    assert "dog" not in log
+
+
+def failed(*arguments: str, **environment: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [*SERVE, *arguments], capture_output=True, text=True, timeout=60, env={"PATH": "", **environment}
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+def test_without_an_index_it_fails_in_one_line(tmp_path: Path) -> None:
+    code, said = failed("--index", str(tmp_path / "none"))
+    assert code == 1
+    assert said.count("\n") == 1
+    assert "none is not an index" in said
+    assert "passepartout index build" in said
+
+
+def test_several_workers_fail_in_one_line_too(tmp_path: Path) -> None:
+    code, said = failed("--index", str(tmp_path / "none"), "--workers", "2")
+    assert (code, said.count("\n")) == (1, 1)
+
+
+def test_a_setting_that_is_not_allowed_fails_in_one_line(index_dir: Path) -> None:
+    code, said = failed("--index", str(index_dir), "--port", "70000")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "setting port (PASSEPARTOUT_PORT)" in said
+    code, said = failed("--index", str(index_dir), PASSEPARTOUT_MAX_K="none")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "PASSEPARTOUT_MAX_K" in said
+
+
+def test_a_port_that_is_taken_fails(index_dir: Path) -> None:
+    with serving(index_dir) as (address, _):
+        code, said = failed("--index", str(index_dir), "--port", address.rpartition(":")[2])
+    assert code != 0
+    assert "address already in use" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("head", ["Content-Length: 1000000000", "Transfer-Encoding: chunked"])
+def test_a_long_body_is_refused_and_not_read_to_its_end(index_dir: Path, head: str) -> None:
+    with serving(index_dir) as (address, _):
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+        with socket.create_connection(place, timeout=10) as connection:
+            lines = ["POST /translate/sentence HTTP/1.1", "Host: x", "Content-Type: application/json", head]
+            connection.sendall("\r\n".join([*lines, "", ""]).encode())
+            sent = 0
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                while sent < 50_000_000:
+                    connection.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+                    sent += 0x10000
+            assert sent < 20_000_000
+        assert "Hund" in translate(address).title()
