@@ -49,7 +49,7 @@ def cli() -> None:
 
 
 def run(args: list[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 done, 1 failed, 2 wrong use. Errors are one line on stderr."""
+    """Run one command and return its exit code: 0 done, 1 failed, 2 wrong use. An error is one line."""
     try:
         cli.main(args=args, prog_name="passepartout", standalone_mode=False)
     except click.exceptions.Exit as stop:

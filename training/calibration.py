@@ -1,0 +1,46 @@
+"""Fits the bundle's confidence on validation captions: is the top answer a caption of the same picture?"""
+
+from collections.abc import Mapping
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence import Calibration, features, fit
+from index.hubness import csls
+
+Vectors = NDArray[np.float32]
+POOLS = (100, 300, 1000)  # numbers of candidates, so that the model learns what their number does
+
+
+def calibrate(vectors: Mapping[str, Vectors], seed: int) -> Calibration:
+    """Fit on (n, d) unit vectors a language, row i about the same picture in each.
+
+    Every ordered pair of languages gives queries against pools of several sizes, once with the right answer
+    among the candidates and once with it taken away, so that a low confidence means "not in the index" too.
+    """
+    draw = np.random.default_rng(seed)
+    n = len(next(iter(vectors.values())))
+    values, rights = [], []
+    for source, target in permutations(vectors, 2):
+        for size in sorted({min(n, pool) for pool in POOLS}):
+            rows = draw.choice(n, size, replace=False)
+            similarities = vectors[source][rows] @ vectors[target][rows].T
+            for answerable in (True, False):
+                found, right = _answers(similarities.copy(), answerable)
+                values.append(found)
+                rights.append(right)
+    return fit(np.concatenate(values), np.concatenate(rights))
+
+
+def _answers(similarities: Vectors, answerable: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Features and rightness of each row's top answer by CSLS."""
+    rows = np.arange(len(similarities))
+    if not answerable:
+        similarities[rows, rows] = -1
+    scores = csls(similarities)
+    order = np.argsort(-scores, axis=1)[:, :2]
+    best, second = order[:, 0], order[:, 1]
+    score = scores[rows, best]
+    found = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
+    return found, (best == rows) & answerable

@@ -1,0 +1,51 @@
+"""`passepartout train` and `passepartout export`."""
+
+from pathlib import Path
+
+import click
+
+from index.errors import UsageError
+
+
+@click.command()
+@click.argument("recipe")
+@click.option("--data", type=click.Path(path_type=Path), help="The data folder (docs/data.md).")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
+@click.option("--smoke", is_flag=True, help="The whole path at tiny sizes, on drawn pictures.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As in optimiser.epochs=3.")
+def train(
+    recipe: str, data: Path | None, out: Path, resume: bool, smoke: bool, overrides: tuple[str, ...]
+) -> None:
+    """Learn an encoder by RECIPE: a shipped recipe's name or a TOML file."""
+    if smoke:
+        from training.smoke import run_smoke
+
+        click.echo(run_smoke(recipe, out, overrides))
+        return
+    if data is None:
+        raise UsageError("give --data DIR, the folder with the captioned pictures (docs/data.md)")
+    from training.loop import train as run_training
+    from training.recipe import load_recipe
+
+    run = run_training(load_recipe(recipe, overrides), data, out, resume=resume)
+    result = run.result()
+    click.echo(
+        f"{out}: {result['epochs']} epochs in {result['seconds']} s, "
+        f"sum of recalls {result['sum_of_recalls']} at epoch {result['best_epoch']}"
+    )
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The bundle's folder.")
+@click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
+@click.option("--name", help="The bundle's name; the recipe's when left out.")
+@click.option("--version", "version", default="1", show_default=True)
+@click.option("--licence", default="unspecified", show_default=True, help="Of the weights.")
+def export(run: Path, out: Path, data: Path, name: str | None, version: str, licence: str) -> None:
+    """Turn a finished RUN into an encoder bundle: ONNX, tokenizer, word lists, model card."""
+    from training.export import export_run
+
+    bundle = export_run(run, data, out, name=name, version=version, licence=licence)
+    click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")

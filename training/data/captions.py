@@ -1,0 +1,105 @@
+"""The importer: which captions of which pictures a recipe trains, validates and calibrates on.
+
+Reads the `photos/` folder of docs/data.md.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.sets import read_captions, read_split
+from index.errors import DataError
+from training.recipe import DataSettings
+
+
+@dataclass(frozen=True)
+class Caption:
+    """One sentence about a picture; `picture` is the row of its name in `CaptionedPictures.pictures`."""
+
+    picture: int
+    language: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CaptionedPictures:
+    """Pictures by name and all captions that may be seen with them."""
+
+    pictures: tuple[str, ...]
+    captions: tuple[Caption, ...]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(sorted({caption.language for caption in self.captions}))
+
+    @property
+    def sha256(self) -> str:
+        """Identifies the names, languages and texts, in order."""
+        digest = hashlib.sha256()
+        for caption in self.captions:
+            row = f"{self.pictures[caption.picture]}\t{caption.language}\t{caption.text}\n"
+            digest.update(row.encode())
+        return digest.hexdigest()
+
+
+def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
+    """The pictures of a split with the captions that `settings` lets be seen.
+
+    "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
+    name and gives picture i to language i mod M alone; "shared" keeps every picture that has any caption.
+    Raises DataError when files are missing or malformed, or nothing is left.
+    """
+    photos = data / "photos"
+    members = sorted(read_split(photos / "splits.tsv", split))
+    texts = {language: _texts(photos, language, settings.caption_kinds) for language in settings.languages}
+    if settings.pictures == "disjoint":
+        owners = _disjoint(members, texts, settings.languages)
+    else:
+        owners = [(name, settings.languages) for name in members]
+    return _gather(photos, owners, texts)
+
+
+def _texts(photos: Path, language: str, kinds: Sequence[str]) -> dict[str, list[str]]:
+    """Picture name -> captions of one language whose kind is among `kinds` (all kinds when empty)."""
+    texts: dict[str, list[str]] = {}
+    for caption in read_captions(photos / "captions" / f"{language}.tsv"):
+        if not kinds or caption.source in kinds:
+            texts.setdefault(caption.image, []).append(caption.text)
+    return texts
+
+
+def _disjoint(
+    members: Sequence[str], texts: dict[str, dict[str, list[str]]], languages: Sequence[str]
+) -> list[tuple[str, tuple[str, ...]]]:
+    pool = [name for name in members if all(name in texts[language] for language in languages)]
+    pool.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    return [(name, (languages[i % len(languages)],)) for i, name in enumerate(pool)]
+
+
+def _gather(
+    photos: Path, owners: Sequence[tuple[str, tuple[str, ...]]], texts: dict[str, dict[str, list[str]]]
+) -> CaptionedPictures:
+    pictures: list[str] = []
+    captions: list[Caption] = []
+    for name, languages in owners:
+        own = [
+            Caption(len(pictures), language, text)
+            for language in languages
+            for text in texts[language].get(name, ())
+        ]
+        if own:
+            pictures.append(name)
+            captions.extend(own)
+    if not pictures:
+        raise DataError(f"{photos}: no picture has captions in the recipe's languages and kinds")
+    return CaptionedPictures(tuple(pictures), tuple(captions))
+
+
+def shuffled(data: CaptionedPictures, seed: int) -> CaptionedPictures:
+    """The control: every picture keeps its place, its captions move to another picture, drawn by `seed`."""
+    moved = np.random.default_rng(seed).permutation(len(data.pictures))
+    captions = [Caption(int(moved[c.picture]), c.language, c.text) for c in data.captions]
+    return CaptionedPictures(data.pictures, tuple(captions))

@@ -1,0 +1,54 @@
+"""Pictures from photos/images.tar, by name, decoded to arrays."""
+
+import io
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from index.errors import DataError
+
+
+class PictureArchive:
+    """Random access to a tar of pictures: `archive[name]` is an (H, W, 3) uint8 array of side `size`.
+
+    The offsets are read once, a picture when it is asked for. Raises DataError for a missing archive or name
+    and for a picture that can't be decoded.
+    """
+
+    def __init__(self, file: Path, size: int) -> None:
+        if not file.is_file():
+            raise DataError(f"{file} is missing; docs/data.md describes the data folder")
+        self.file = file
+        self.size = size
+        try:
+            with tarfile.open(file) as tar:
+                self._places = {
+                    PurePosixPath(member.name).name: (member.offset_data, member.size)
+                    for member in tar
+                    if member.isfile()
+                }
+        except tarfile.TarError as error:
+            raise DataError(f"{file} is not a readable tar: {error}") from None
+
+    def require(self, names: Sequence[str]) -> None:
+        """DataError unless every name is in the archive."""
+        missing = [name for name in names if name not in self._places]
+        if missing:
+            raise DataError(f"{self.file} lacks {len(missing)} of {len(names)} pictures, {missing[0]} first")
+
+    def __getitem__(self, name: str) -> NDArray[np.uint8]:
+        self.require([name])
+        offset, length = self._places[name]
+        with self.file.open("rb") as archive:
+            archive.seek(offset)
+            raw = archive.read(length)
+        try:
+            with Image.open(io.BytesIO(raw)) as picture:
+                square = picture.convert("RGB").resize((self.size, self.size), Image.Resampling.BILINEAR)
+        except (UnidentifiedImageError, OSError) as error:
+            raise DataError(f"{self.file}: {name} can't be decoded: {error}") from None
+        return np.asarray(square, dtype=np.uint8)

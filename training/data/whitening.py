@@ -1,0 +1,49 @@
+"""A fixed visual space: the features' principal components, scaled (partly) to equal variance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.errors import TrainingError
+
+ROWS = 20_000  # of the features: enough for the covariance of a few thousand dimensions
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """x -> unit((x - mean) @ projection)."""
+
+    mean: NDArray[np.float32]
+    projection: NDArray[np.float32]
+
+    def __call__(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(..., F) -> (..., D) unit rows."""
+        return unit((features - self.mean) @ self.projection)
+
+
+def fit_whitening(features: NDArray[np.float32], dimension: int, power: float, seed: int) -> Whitening:
+    """PCA of (N, F) features to `dimension` components, each divided by its standard deviation ** `power`.
+
+    power 1 whitens, 0 is plain PCA; between them the strong components, which say what a picture is about,
+    keep some of their lead over the weak ones, which are nearer to noise.
+    """
+    n, width = features.shape
+    if dimension >= min(n, width):
+        raise TrainingError(
+            f"head.dimension {dimension} needs more pictures and features than that; here {n} and {width}"
+        )
+    if n > ROWS:
+        features = features[np.random.default_rng(seed).choice(n, ROWS, replace=False)]
+    mean = features.mean(axis=0)
+    centred = features.astype(np.float64) - mean
+    variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+    strongest = np.argsort(variances)[::-1][:dimension]
+    deviation = np.sqrt(np.maximum(variances[strongest], 1e-12))
+    return Whitening(mean, (axes[:, strongest] / deviation**power).astype(np.float32))
+
+
+def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Rows divided by their norm; a zero row stays zero."""
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)

@@ -1,0 +1,55 @@
+"""A bag of subwords: the mean of token embeddings. Little data beats it rarely, nothing beats its speed."""
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+
+class BagSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    encoder: Literal["bag"]
+    width: int = Field(default=256, ge=2)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    token_dropout: float = Field(default=0.1, ge=0, lt=1)
+    initial_scale: float = Field(default=0.02, gt=0)
+    max_tokens: int = Field(default=64, ge=4, le=512)
+
+    def build(self, vocabulary: int) -> "Bag":
+        return Bag(self, vocabulary)
+
+
+class Bag(nn.Module):
+    """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
+
+    While training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
+    known by one rare token alone.
+    """
+
+    def __init__(self, settings: BagSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width = settings.width
+        self.tokens = nn.Embedding(vocabulary, settings.width)
+        self.dropout = nn.Dropout(settings.dropout)
+        nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Token embeddings (N, T, width): a bag has no context."""
+        out: Tensor = self.tokens(ids)
+        return out
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Mean over the tokens (N, width)."""
+        weights = mask.to(states.dtype)
+        if self.training and self.settings.token_dropout:
+            kept = torch.rand_like(weights) >= self.settings.token_dropout
+            weights = weights * kept
+        summed = (states * weights[..., None]).sum(dim=1)
+        pooled: Tensor = self.dropout(summed / weights.sum(dim=1, keepdim=True).clamp(min=1))
+        return pooled
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)

@@ -1,0 +1,72 @@
+"""The transformer text encoder (globetrotter, 3.5 and B.3)."""
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+
+class TransformerSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    encoder: Literal["transformer"]
+    width: int = Field(default=512, ge=8)
+    layers: int = Field(default=4, ge=1)
+    heads: int = Field(default=4, ge=1)
+    feedforward: int = Field(default=1024, ge=8)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    max_tokens: int = Field(default=50, ge=4, le=512)
+    pooling: Literal["first", "mean"] = "first"
+    attention_mask: bool = True
+
+    def build(self, vocabulary: int) -> "Transformer":
+        return Transformer(self, vocabulary)
+
+
+class Transformer(nn.Module):
+    """Token ids and mask (N, T) -> token states (N, T, width), pooled (N, width).
+
+    Tokens are embedded by a shared matrix, moved by a learned position vector (B.3); layers are those of
+    `torch.nn.TransformerEncoder` (GELU, post-norm as in BERT). Pooling "first" reads the state of the [SEQ]
+    token that the tokenizer puts first, "mean" the mean over tokens. Without `attention_mask` pads are
+    attended to, as in the published code.
+    """
+
+    def __init__(self, settings: TransformerSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width = settings.width
+        self.tokens = nn.Embedding(vocabulary, settings.width)
+        self.positions = nn.Embedding(settings.max_tokens, settings.width)
+        self.norm = nn.LayerNorm(settings.width)
+        self.dropout = nn.Dropout(settings.dropout)
+        layer = nn.TransformerEncoderLayer(
+            settings.width,
+            settings.heads,
+            settings.feedforward,
+            settings.dropout,
+            activation="gelu",
+            batch_first=True,
+        )
+        self.layers = nn.TransformerEncoder(layer, settings.layers, enable_nested_tensor=False)
+        nn.init.normal_(self.tokens.weight, std=0.02)
+        nn.init.normal_(self.positions.weight, std=0.02)
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Contextual token states (N, T, width)."""
+        place = torch.arange(ids.shape[1], device=ids.device)
+        embedded = self.dropout(self.norm(self.tokens(ids) + self.positions(place)))
+        pads = (mask == 0) if self.settings.attention_mask else None
+        out: Tensor = self.layers(embedded, src_key_padding_mask=pads)
+        return out
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """One vector a sentence (N, width)."""
+        if self.settings.pooling == "first":
+            return states[:, 0]
+        weights = mask.to(states.dtype)[..., None]
+        return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)

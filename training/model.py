@@ -1,0 +1,92 @@
+"""The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from training.encoders.heads import ClozeHead, PredictionHead, UnitNorm
+from training.encoders.masking import mask_tokens
+from training.encoders.vision import Backbone
+from training.objectives import Cloze, Outputs
+from training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Batch:
+    """N captions and their pictures.
+
+    ids, mask: (N, T) int64. pictures: V tensors, a view each: pixels (N, 3, S, S) where the backbone is
+    tuned, features (N, F) where it is frozen.
+    """
+
+    ids: Tensor
+    mask: Tensor
+    pictures: tuple[Tensor, ...]
+
+
+class TwoBranch(nn.Module):
+    """A text encoder and a picture branch, each ending on the unit sphere of `head.dimension` dimensions.
+
+    `features` is F, the width of the picture features; `backbone` is given where it is tuned. In a
+    "whitened" space the picture branch has no parameters: its input is the space.
+    """
+
+    def __init__(self, recipe: Recipe, vocabulary: int, features: int, backbone: Backbone | None) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.text = recipe.text.build(vocabulary)
+        dimension = recipe.head.dimension
+        self.text_head: nn.Module = UnitNorm()
+        if recipe.head.text == "mlp":
+            self.text_head = PredictionHead(self.text.width, dimension)
+        self.backbone = backbone
+        self.picture_head: nn.Module = UnitNorm()
+        if recipe.vision.space == "learned":
+            self.picture_head = PredictionHead(features, dimension)
+        self.cloze = next((o for o in recipe.objectives.values() if isinstance(o, Cloze)), None)
+        self.cloze_head = ClozeHead(self.text.tokens) if self.cloze else None
+
+    def embed_text(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """z^l: (N, T) ids and mask -> (N, D) unit rows."""
+        out: Tensor = self.text_head(self.text(ids, mask))
+        return out
+
+    def embed_pictures(self, pictures: Tensor) -> Tensor:
+        """z^v: pixels (N, 3, S, S) or features (N, F) -> (N, D) unit rows."""
+        features = self.backbone(pictures) if self.backbone is not None else pictures
+        out: Tensor = self.picture_head(features)
+        return out
+
+    def forward(self, batch: Batch) -> Outputs:
+        views = tuple(self.embed_pictures(pictures) for pictures in batch.pictures)
+        if self.cloze is None:
+            return Outputs(self.embed_text(batch.ids, batch.mask), views)
+        masked, chosen = mask_tokens(batch.ids, self.cloze.mask, self.vocabulary)
+        states = self.text.states(masked, batch.mask)
+        cloze = self._cloze_logits(states[chosen]), batch.ids[chosen]
+        if self.cloze.shared_pass:
+            text = self.text_head(self.text.pool(states, batch.mask))
+        else:
+            text = self.embed_text(batch.ids, batch.mask)
+        return Outputs(text, views, cloze)
+
+    def _cloze_logits(self, states: Tensor) -> Tensor:
+        assert self.cloze_head is not None
+        out: Tensor = self.cloze_head(states)
+        return out
+
+
+def weighted_losses(recipe: Recipe, outputs: Outputs) -> dict[str, Tensor]:
+    """Objective -> its loss times its weight; their sum is what is minimised (globetrotter, eq. 5)."""
+    return {name: objective.weight * objective(outputs) for name, objective in recipe.objectives.items()}
+
+
+def parameter_count(modules: Sequence[nn.Module]) -> int:
+    return sum(p.numel() for module in modules for p in module.parameters())
+
+
+def pick_device() -> torch.device:
+    """The GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

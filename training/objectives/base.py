@@ -1,0 +1,51 @@
+"""What a model gives an objective, and what an objective is."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """One batch of N captioned pictures after both branches; row i of each tensor is pair i.
+
+    text:     (N, D) unit rows, z^l, the sentences' embeddings.
+    views:    V tensors (N, D) of unit rows, z^v, the pictures' embeddings, one for each augmented view.
+    cloze:    logits (M, vocabulary) of the M masked tokens and their true ids (M,), or None when no
+              objective asks for them.
+    """
+
+    text: Tensor
+    views: tuple[Tensor, ...]
+    cloze: tuple[Tensor, Tensor] | None = None
+
+
+class Objective(BaseModel):
+    """One loss of a recipe: its settings are its fields, calling it gives the loss of a batch.
+
+    `weight` is the λ that the loss is multiplied with in the sum (globetrotter, eq. 5).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    needs_cloze: ClassVar[bool] = False
+    views_needed: ClassVar[int] = 1
+
+    weight: float = Field(default=1.0, gt=0)
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        """The unweighted loss, a scalar."""
+        raise NotImplementedError
+
+
+class Contrastive(Objective):
+    """An objective with a softmax over similarities, sharpened by a temperature τ."""
+
+    temperature: float = Field(default=0.1, gt=0)
+
+
+def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
+    """Cosine of unit rows scaled to [0, 1] (globetrotter, B.1): (N, D), (M, D) -> (N, M)."""
+    return (1 + a @ b.T) / 2

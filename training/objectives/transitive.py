@@ -1,0 +1,57 @@
+"""L_t: sentences of similar pictures become similar (globetrotter, eq. 1 and 2)."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor
+
+from training.objectives.base import Contrastive, Outputs, unit_similarity
+
+
+class Transitive(Contrastive):
+    """-Σ_i Σ_{j≠i} α_ij log softmax_{k≠i}(β_ik/τ)_j, divided as `normalise` says.
+
+    β_ij = sim(z^l_i, z^l_j); α_ij = f(α^x_ii α^v_ij α^x_jj) with f(x) = max(0, x - m)/(1 - m): the path from
+    a sentence over its picture and a similar picture to that picture's sentence. α is a target: no gradient
+    flows through it, its two parts have losses of their own.
+
+    normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published
+    code); "rows" divides each row by its own Σ_j α_ij and averages over the rows that have any.
+    visual_only: α from α^v alone, without the two α^x.
+    A batch without any positive gives 0 (not 0/0).
+    """
+
+    margin: float = Field(default=0.4, ge=0, lt=1)
+    normalise: Literal["batch", "positives", "rows"] = "batch"
+    visual_only: bool = False
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        itself = torch.eye(len(outputs.text), dtype=torch.bool, device=outputs.text.device)
+        alpha = self.alpha(outputs).masked_fill(itself, 0)
+        logits = unit_similarity(outputs.text, outputs.text) / self.temperature
+        log_p = F.log_softmax(logits.masked_fill(itself, float("-inf")), dim=1).masked_fill(itself, 0)
+        rows = -(alpha * log_p).sum(dim=1)
+        return self._reduce(rows, alpha.sum(dim=1))
+
+    @torch.no_grad()
+    def alpha(self, outputs: Outputs) -> Tensor:
+        """α of eq. 2: (N, N) in [0, 1], symmetric, averaged over the views."""
+        alphas = [self._alpha_of_view(view, outputs.text) for view in outputs.views]
+        return torch.stack(alphas).mean(dim=0)
+
+    def _alpha_of_view(self, view: Tensor, text: Tensor) -> Tensor:
+        path = unit_similarity(view, view)
+        if not self.visual_only:
+            own = (1 + (view * text).sum(dim=1)) / 2
+            path = own[:, None] * path * own[None, :]
+        return (path - self.margin).clamp(min=0) / (1 - self.margin)
+
+    def _reduce(self, rows: Tensor, positives: Tensor) -> Tensor:
+        if self.normalise == "batch":
+            return rows.mean()
+        if self.normalise == "positives":
+            return rows.sum() / positives.sum().clamp(min=1e-6)
+        some = positives > 0
+        return (rows[some] / positives[some]).sum() / some.sum().clamp(min=1)

@@ -1,0 +1,60 @@
+"""The text branch as ONNX: token ids and mask in, unit vectors out; and its 8-bit version."""
+
+import logging
+import tempfile
+import warnings
+from pathlib import Path
+
+import onnxruntime.quantization as quantization
+import torch
+from torch import Tensor, nn
+
+from index.encoder import INPUTS, OUTPUT
+from training.model import TwoBranch
+
+
+class _TextBranch(nn.Module):
+    def __init__(self, model: TwoBranch) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.model.embed_text(ids, mask)
+
+
+def export_text_branch(model: TwoBranch, file: Path) -> None:
+    """Write the text encoder, its head and the normalisation as one ONNX graph.
+
+    Inputs `input_ids` and `attention_mask` (n, t) int64, output `sentence_embedding` (n, d) float32;
+    n and t are free.
+    """
+    branch = _TextBranch(model).cpu().eval()
+    ids = torch.full((2, 6), 5, dtype=torch.int64)
+    sizes = {0: torch.export.Dim("n"), 1: torch.export.Dim("t", max=model.text.settings.max_tokens)}
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                branch,
+                (ids, torch.ones_like(ids)),
+                file,
+                input_names=list(INPUTS),
+                output_names=[OUTPUT],
+                dynamic_shapes=(sizes, sizes),
+                dynamo=True,
+                external_data=False,
+                verbose=False,
+            )
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+def quantise(file: Path, target: Path) -> None:
+    """8-bit weights for embeddings and matrix products, activations quantised on the fly."""
+    logging.getLogger().setLevel(logging.ERROR)  # it advises a pre-processing that ours does not need
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / target.name
+        quantization.quantize_dynamic(file, draft, weight_type=quantization.QuantType.QInt8)
+        target.write_bytes(draft.read_bytes())

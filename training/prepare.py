@@ -1,0 +1,114 @@
+"""From a recipe and a data folder to everything a loop needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from training.data.captions import CaptionedPictures, load_split, shuffled
+from training.data.features import features_of_views
+from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
+from training.data.pictures import PictureArchive
+from training.data.sampler import PictureSampler
+from training.data.tokens import tokenize, train_tokenizer
+from training.data.whitening import fit_whitening
+from training.encoders.vision import Backbone, load_backbone
+from training.model import TwoBranch, pick_device
+from training.recipe import Recipe
+from training.run import Run
+from training.validation import ValidationSet
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Data, model and device of a run, before its first step."""
+
+    data: CaptionedPictures
+    tokens: list[NDArray[np.int32]]
+    pictures: PictureSource
+    sampler: PictureSampler
+    validation: ValidationSet
+    model: TwoBranch
+    device: torch.device
+
+
+def prepare(run: Run, data: Path) -> Prepared:
+    """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
+    recipe = run.recipe
+    train = load_split(data, "train", recipe.data)
+    dev = load_split(data, "dev", recipe.data)
+    if recipe.data.shuffle_pictures:
+        train = shuffled(train, recipe.seed)
+    archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
+    archive.require(train.pictures + dev.pictures)
+    tokenizer = vocabulary(run, train)
+    torch.manual_seed(recipe.seed)
+    backbone = load_backbone(recipe.vision.backbone, data)
+    width = backbone.width(recipe.vision.image_size)
+    sources = picture_sources(run, archive, backbone, train, dev)
+    tuned = backbone if recipe.vision.training == "tuned" else None
+    device = pick_device()
+    torch.manual_seed(recipe.seed)
+    model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
+    return Prepared(
+        data=train,
+        tokens=tokenize(tokenizer, [caption.text for caption in train.captions]),
+        pictures=sources[0],
+        sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
+        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
+        model=model,
+        device=device,
+    )
+
+
+def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
+    """The run's tokenizer, learned from its own captions the first time."""
+    if run.tokenizer_file.is_file():
+        return run.tokenizer()
+    recipe = run.recipe
+    tokenizer = train_tokenizer(
+        (caption.text for caption in train.captions),
+        recipe.tokenizer,
+        sequence_token=recipe.text.encoder == "transformer",
+        max_tokens=recipe.text.max_tokens,
+    )
+    part = run.tokenizer_file.with_suffix(".part")
+    tokenizer.save(str(part))
+    part.replace(run.tokenizer_file)
+    return tokenizer
+
+
+def picture_sources(
+    run: Run, archive: PictureArchive, backbone: Backbone, train: CaptionedPictures, dev: CaptionedPictures
+) -> tuple[PictureSource, PictureSource]:
+    """Where training and dev pictures come from; a whitened space is fitted on the training pictures."""
+    vision = run.recipe.vision
+    if vision.training == "tuned":
+        make = AugmentedPictures
+        return (
+            make(archive, train.pictures, backbone.scale, vision.views),
+            make(archive, dev.pictures, backbone.scale, vision.views),
+        )
+    threads = torch.get_num_threads()
+    names = train.pictures + dev.pictures
+    features = features_of_views(backbone, archive, names, vision.views, threads)
+    return fixed_sources(run.recipe, features[:, : len(train.pictures)], features[:, len(train.pictures) :])
+
+
+def fixed_sources(
+    recipe: Recipe, train: NDArray[np.float32], dev: NDArray[np.float32]
+) -> tuple[FixedFeatures, FixedFeatures]:
+    """Sources of (V, N, F) features, whitened where the recipe says so."""
+    whitening = None
+    if recipe.vision.space == "whitened":
+        rows = train.reshape(-1, train.shape[-1])
+        whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
+    count = max(objective.views_needed for objective in recipe.objectives.values())
+    average = recipe.vision.average_views
+    return (
+        FixedFeatures(train, count=count, average=average, whitening=whitening),
+        FixedFeatures(dev, count=count, average=average, whitening=whitening),
+    )

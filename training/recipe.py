@@ -1,0 +1,208 @@
+"""A recipe: everything that decides what a training run learns, as TOML.
+
+A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
+that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from index.errors import RecipeError
+from training.encoders.bag import BagSettings
+from training.encoders.transformer import TransformerSettings
+from training.objectives import OBJECTIVES, Objective
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSettings(Table):
+    """Which captions of which pictures are trained on.
+
+    pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
+    and photos-11); "shared" lets a picture keep its captions in every language.
+    caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
+    when empty.
+    shuffle_pictures: the control: captions get the picture of another caption.
+    """
+
+    languages: tuple[str, ...] = Field(min_length=1)
+    caption_kinds: tuple[str, ...] = ()
+    pictures: Literal["disjoint", "shared"] = "disjoint"
+    shuffle_pictures: bool = False
+
+
+class TokenizerSettings(Table):
+    """A BPE vocabulary shared by all languages (globetrotter, 3.5)."""
+
+    vocabulary: int = Field(default=30_000, ge=200)
+    lowercase: bool = True
+
+
+class VisionSettings(Table):
+    """The picture branch.
+
+    backbone: a Hugging Face name, or a folder (looked for below the data folder first).
+    training: "tuned": the backbone learns, on freshly augmented pictures; "frozen": it does not, and its
+    features are computed once for each of `views` fixed views and kept in the user's cache.
+    space: "learned": a prediction head (globetrotter, 3.5); "whitened": the features' first principal
+    components, divided by their standard deviation to the power of `whitening`, fixed.
+    average_views: a picture is the mean over its views, or one view drawn each time (frozen only).
+    """
+
+    backbone: str
+    training: Literal["tuned", "frozen"] = "tuned"
+    space: Literal["learned", "whitened"] = "learned"
+    views: int = Field(default=2, ge=1, le=10)
+    average_views: bool = False
+    whitening: float = Field(default=1.0, ge=0, le=1)
+    image_size: int = Field(default=224, ge=16, le=1024)
+
+    @model_validator(mode="after")
+    def _space_is_possible(self) -> "VisionSettings":
+        if self.space == "whitened" and self.training == "tuned":
+            raise ValueError('space = "whitened" needs training = "frozen"')
+        if self.average_views and self.training == "tuned":
+            raise ValueError('average_views needs training = "frozen"')
+        return self
+
+
+class HeadSettings(Table):
+    """The common space: its dimension, and how the text branch gets there."""
+
+    dimension: int = Field(default=128, ge=2)
+    text: Literal["mlp", "none"] = "mlp"
+
+
+class OptimiserSettings(Table):
+    """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions."""
+
+    epochs: int = Field(ge=1)
+    batch_size: int = Field(ge=2)
+    learning_rate: float = Field(gt=0)
+    warmup_steps: int = Field(default=0, ge=0)
+    schedule: Literal["constant", "linear"] = "constant"
+    weight_decay: float = Field(default=0.0, ge=0)
+    clip_norm: float | None = Field(default=None, gt=0)
+
+
+class RunSettings(Table):
+    """When a run validates and saves (both in epochs), and how many CPU threads it takes (0: all)."""
+
+    validate_every: int = Field(default=1, ge=1)
+    checkpoint_every: int = Field(default=1, ge=1)
+    threads: int = Field(default=0, ge=0)
+
+
+TextSettings = Annotated[TransformerSettings | BagSettings, Field(discriminator="encoder")]
+
+
+class Recipe(Table):
+    """One system, ready to train. Tables are documented at their classes."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    description: str
+    seed: int = Field(default=0, ge=0)
+    data: DataSettings
+    tokenizer: TokenizerSettings
+    text: TextSettings
+    vision: VisionSettings
+    head: HeadSettings
+    objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
+    optimiser: OptimiserSettings
+    run: RunSettings = RunSettings()
+
+    @field_validator("objectives", mode="before")
+    @classmethod
+    def _known_objectives(cls, tables: Mapping[str, Any]) -> dict[str, Objective]:
+        unknown = sorted(set(tables) - set(OBJECTIVES))
+        if unknown:
+            raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
+        return {name: OBJECTIVES[name].model_validate(table) for name, table in tables.items()}
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "Recipe":
+        if "visual_regression" in self.objectives and self.vision.space != "whitened":
+            raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
+        if self.head.text == "none" and self.text.width != self.head.dimension:
+            raise ValueError('head.text = "none" needs head.dimension = text.width')
+        for name, objective in self.objectives.items():
+            if objective.views_needed > 1 and (self.vision.space == "whitened" or self.vision.views < 2):
+                raise ValueError(f'objectives.{name} needs vision.space = "learned" and two views')
+        return self
+
+    @property
+    def sha256(self) -> str:
+        """Identifies what the recipe says, however it was written."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def shipped_recipes() -> dict[str, Path]:
+    """Name -> file of the recipes that come with the package."""
+    folder = Path(str(resources.files("training") / "recipes"))
+    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+
+
+def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
+    """The recipe of that name or path, with `key=value` overrides (`optimiser.epochs=3`) laid over it."""
+    table = _read(name)
+    for override in overrides:
+        _lay_over(table, override)
+    try:
+        return Recipe.model_validate(table)
+    except ValidationError as error:
+        raise RecipeError(f"recipe {name}: {_first_problem(error)}") from None
+
+
+def _read(name: str) -> dict[str, Any]:
+    shipped = shipped_recipes()
+    file = shipped.get(name, Path(name))
+    if not file.is_file():
+        raise RecipeError(f"no recipe {name}; give a TOML file or one of {', '.join(shipped)}")
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"recipe {name} is not valid TOML: {error}") from None
+
+
+def _lay_over(table: dict[str, Any], override: str) -> None:
+    key, separator, text = override.partition("=")
+    if not separator or not key:
+        raise RecipeError(f"--set {override}: write it as key=value, as in optimiser.epochs=3")
+    *path, last = key.split(".")
+    for part in path:
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise RecipeError(f"--set {override}: {part} is a value, not a table")
+    table[last] = _value(text)
+
+
+def _value(text: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {place}"
+    return f"{place}: {first['msg']}" if place else str(first["msg"])

@@ -1,0 +1,58 @@
+"""`passepartout train NAME --smoke`: a recipe's whole path at tiny sizes on drawn pictures, in seconds."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+from transformers import MobileNetV2Config, MobileNetV2Model
+
+from training.data.synthetic import LANGUAGES, write_synthetic
+from training.export import export_run
+from training.loop import train
+from training.recipe import load_recipe
+
+PICTURES = 400
+SIZE = 64
+BACKBONE = "weights/tiny"
+
+# Laid over every recipe; what only some recipes have is in OF_ENCODER and OF_VISION.
+TINY = (
+    f"data.languages={list(LANGUAGES[:3])}".replace("'", '"'),
+    "data.caption_kinds=[]",
+    "tokenizer.vocabulary=500",
+    f"vision.backbone={BACKBONE}",
+    f"vision.image_size={SIZE}",
+    "vision.views=2",
+    "optimiser.batch_size=64",
+    "optimiser.warmup_steps=5",
+    "run.threads=1",
+)
+OF_ENCODER = {
+    "transformer": ("text.width=32", "text.layers=1", "text.heads=2", "text.feedforward=64"),
+    "bag": ("text.width=32",),
+}
+OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
+
+
+def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
+    """Draw a data set, train, export; leaves OUT/data, OUT/run and OUT/bundle and says what it measured."""
+    full = load_recipe(name)
+    tiny = (*TINY, "head.dimension=32", *OF_ENCODER[full.text.encoder], *OF_VISION[full.vision.training])
+    recipe = load_recipe(name, (*tiny, *overrides))
+    data = out / "data"
+    write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed)
+    write_tiny_backbone(data / BACKBONE)
+    run = train(recipe, data, out / "run")
+    bundle = export_run(run.folder, data, out / "bundle", name=None, version="smoke", licence="CC0-1.0")
+    result = run.result()
+    return (
+        f"{bundle.folder}: {bundle.name}, sum of recalls {result['sum_of_recalls']}, "
+        f"validation R@1 {bundle.manifest.measures['validation_r1']:.1f}"
+    )
+
+
+def write_tiny_backbone(folder: Path) -> None:
+    """A small MobileNetV2 with random weights (seeded), saved as a Hugging Face model folder."""
+    torch.manual_seed(0)
+    config = MobileNetV2Config(image_size=SIZE, depth_multiplier=0.35, min_depth=8, finegrained_output=False)
+    MobileNetV2Model(config).save_pretrained(folder)

@@ -1,0 +1,41 @@
+"""What a bundle knows of words: a list a language, and a vector a token."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+from index.text import words
+from training.data.captions import CaptionedPictures
+
+SEEN = 3  # times in training, for a word to be listed
+
+
+def write_word_lists(data: CaptionedPictures, folder: Path) -> None:
+    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first."""
+    counts: dict[str, Counter[str]] = {language: Counter() for language in data.languages}
+    for caption in data.captions:
+        counts[caption.language].update(words(caption.text, caption.language))
+    folder.mkdir()
+    for language, found in counts.items():
+        listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)
+        lines = [f"{word}\t{-count}\n" for count, word in listed]
+        (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def write_word_embeddings(tokens: NDArray[np.float32], dimension: int, file: Path) -> None:
+    """The (vocabulary, width) token embeddings as float16, in `dimension` dimensions.
+
+    A wider matrix is projected on its first principal axes (no mean taken off), which keep as much of the
+    inner products as `dimension` numbers can; a narrower one is filled up with zeros.
+    """
+    vocabulary, width = tokens.shape
+    if width > dimension:
+        _, axes = np.linalg.eigh(tokens.T.astype(np.float64) @ tokens)
+        tokens = (tokens @ axes[:, ::-1][:, :dimension]).astype(np.float32)
+    elif width < dimension:
+        tokens = np.concatenate([tokens, np.zeros((vocabulary, dimension - width), np.float32)], axis=1)
+    # save_file would make it readable by its owner alone.
+    file.write_bytes(save({"embeddings": np.ascontiguousarray(tokens.astype(np.float16))}))
