@@ -23,7 +23,7 @@ Precision = Literal["auto", "fp32", "int8"]
 # No word is this long, so nothing that a model could still see is cut off before tokenising.
 CHARACTERS_A_TOKEN = 64
 INPUTS = ("input_ids", "attention_mask")
-OUTPUT = "embedding"
+OUTPUT = "sentence_embedding"  # "embedding" is what torch calls a node inside
 
 
 class TextEncoder:

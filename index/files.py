@@ -159,12 +159,17 @@ def _fingerprint(entry: FileEntry, found: os.stat_result) -> list[int | str]:
 
 
 def _cache_file(folder: Path) -> Path | None:
+    key = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    base = cache_folder()
+    return base / "verified" / f"{key}.json" if base else None
+
+
+def cache_folder() -> Path | None:
+    """Where this user's deletable files go: $XDG_CACHE_HOME/passepartout; None for a user without a home."""
     try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passepartout"
     except RuntimeError:
         return None
-    key = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    return base / "passepartout" / "verified" / f"{key}.json"
 
 
 def fsync(path: Path) -> None:

@@ -153,7 +153,7 @@ def _tokenizer(vocabulary: dict[str, int]) -> Tokenizer:
 
 
 def _graph(table: NDArray[np.float32], int8: bool = False) -> onnx.ModelProto:
-    """input_ids, attention_mask -> embedding: masked mean of token vectors, to unit norm."""
+    """input_ids, attention_mask -> sentence_embedding: masked mean of token vectors, to unit norm."""
     weights = [numpy_helper.from_array(table, "table")]
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["tokens"])]
     if int8:
@@ -173,7 +173,7 @@ def _graph(table: NDArray[np.float32], int8: bool = False) -> onnx.ModelProto:
         helper.make_node("ReduceSum", ["kept", "middle"], ["sum"], keepdims=0),
         helper.make_node("ReduceL2", ["sum", "last"], ["norm"], keepdims=1),
         helper.make_node("Max", ["norm", "tiny"], ["safe"]),
-        helper.make_node("Div", ["sum", "safe"], ["embedding"]),
+        helper.make_node("Div", ["sum", "safe"], ["sentence_embedding"]),
     ]
     constants = [("last", np.array([-1])), ("middle", np.array([1])), ("tiny", np.array([1e-12], np.float32))]
     graph = helper.make_graph(
@@ -183,7 +183,7 @@ def _graph(table: NDArray[np.float32], int8: bool = False) -> onnx.ModelProto:
             helper.make_tensor_value_info(i, TensorProto.INT64, ["n", "t"])
             for i in ("input_ids", "attention_mask")
         ],
-        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["n", table.shape[1]])],
+        [helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["n", table.shape[1]])],
         [*weights, *(numpy_helper.from_array(value, name) for name, value in constants)],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
