@@ -11,9 +11,9 @@ CARD = """# {title}
 
 {description}.
 
-A multilingual text encoder learned from captioned pictures: sentences of {count} languages become unit vectors of
-{dimension} dimensions, so that a sentence is translated by finding its neighbour. No two captions were
-ever paired: the languages meet only through the pictures.
+A multilingual text encoder learned from captioned pictures: sentences of {count} languages become unit
+vectors of {dimension} dimensions, so that a sentence is translated by finding its neighbour. No two captions
+were ever paired: the languages meet only through the pictures.
 
 | | |
 |---|---|
