@@ -183,7 +183,7 @@ class _Build:
             empty=corpus.empty,
             duplicates=corpus.duplicates,
         )
-        with making(self.work / f"{code}.parquet") as draft:
+        with making(self.work / f"{code}.arrow") as draft:
             write_sentences(draft, corpus.ids, corpus.texts)
         target = self.work / f"{code}.faiss"
         if not target.exists():
@@ -228,7 +228,7 @@ class _Build:
                 write_vectors(draft, aligned)
             with making(self.work / f"{code}.words.rotation.npy") as draft:
                 _save(draft, rotation)
-            with making(self.work / f"{code}.words.parquet") as draft:
+            with making(self.work / f"{code}.words.arrow") as draft:
                 counts = [self.counts[code][word] for word in vocabulary[code]]
                 write_table(draft, {"word": vocabulary[code], "count": counts})
         return alignment

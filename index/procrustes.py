@@ -21,20 +21,20 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.hubness import NEIGHBOURS
+from index.hubness import csls
 
 MOST_WORDS = 5000  # a language's most frequent words take part: rare words make poor anchors
-BLOCK = 1024
-PULLS = (0.25, 1.0, 4.0, 16.0, 64.0, np.inf)
+PULLS = (1.0, 4.0, 16.0, 64.0, np.inf)
 FOLDS = 4
-SWEEPS = 30
-STILL = 1e-4  # root mean square change of a rotation's entries, times sqrt(d), that counts as none
+SWEEPS = 10
+STILL = 1e-3  # how far (root mean square) an unit vector moves when nothing moves any more
 
 Rotation = NDArray[np.float64]
 Pair = tuple[str, str]
 # (p, 2) row numbers: row of the first language, row of the second
 Anchors = dict[Pair, NDArray[np.int64]]
-Spaces = dict[str, NDArray[np.float64]]
+Vectors = NDArray[np.float64]
+Spaces = dict[str, Vectors]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def align(
     done, moved = 0, np.inf if np.isfinite(pull) else 0.0
     while done < iterations and moved > STILL:
         previous, rotations = rotations, solve(spaces, anchors, rotations, pull)
-        moved = max(float(np.linalg.norm(rotations[code] - previous[code])) for code in rotations)
+        moved = max(_moved(rotations[code], previous[code]) for code in rotations)
         anchors = find_anchors({code: rows @ rotations[code] for code, rows in spaces.items()}, k)
         done += 1
     return Alignment(
@@ -85,38 +85,26 @@ def find_anchors(spaces: Spaces, k: int) -> Anchors:
     return {(a, b): mutual_neighbours(spaces[a], spaces[b], k) for a, b in combinations(spaces, 2)}
 
 
-def mutual_neighbours(first: NDArray[np.floating], second: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int64]:
     """(n, d), (m, d) unit rows -> (p, 2) pairs of rows that are in each other's k nearest by CSLS."""
-    if len(first) == 0 or len(second) == 0:
-        return np.zeros((0, 2), np.int64)
-    # A row's own mean does not change its order of neighbours, so only the other side's is subtracted.
-    forward = _nearest(first, second, _means(second, first), k)
-    backward = _nearest(second, first, _means(first, second), k)
-    there = {(row, other) for row, others in enumerate(forward.tolist()) for other in others}
-    back = {(row, other) for other, rows in enumerate(backward.tolist()) for row in rows}
-    return np.array(sorted(there & back), np.int64).reshape(-1, 2)
+    scores = csls(first.astype(np.float32) @ second.astype(np.float32).T)
+    near = _highest(scores, k) & _highest(scores.T, k).T
+    return np.argwhere(near)
 
 
-def _means(rows: NDArray[np.floating], others: NDArray[np.floating]) -> NDArray[np.floating]:
-    """(n,) mean cosine of each row to its nearest `others`."""
-    k = min(NEIGHBOURS, len(others))
-    found = []
-    for start in range(0, len(rows), BLOCK):
-        similarities = rows[start : start + BLOCK] @ others.T
-        found.append(np.partition(similarities, len(others) - k, axis=1)[:, len(others) - k :].mean(axis=1))
-    return np.concatenate(found)
+def _highest(scores: NDArray[np.float32], k: int) -> NDArray[np.bool_]:
+    """(n, m) -> where each row's k highest are."""
+    marks = np.zeros(scores.shape, np.bool_)
+    if scores.shape[1]:
+        k = min(k, scores.shape[1])
+        best = np.argpartition(scores, scores.shape[1] - k, axis=1)[:, scores.shape[1] - k :]
+        np.put_along_axis(marks, best, True, axis=1)
+    return marks
 
 
-def _nearest(
-    rows: NDArray[np.floating], others: NDArray[np.floating], means: NDArray[np.floating], k: int
-) -> NDArray[np.int64]:
-    """(n, k) the k `others` nearest each row by CSLS."""
-    k = min(k, len(others))
-    found = []
-    for start in range(0, len(rows), BLOCK):
-        scores = 2 * rows[start : start + BLOCK] @ others.T - means
-        found.append(np.argpartition(-scores, k - 1, axis=1)[:, :k])
-    return np.concatenate(found)
+def _moved(new: Rotation, old: Rotation) -> float:
+    """Root mean square distance between where the two turn an unit vector."""
+    return float(np.linalg.norm(new - old) / np.sqrt(len(new)))
 
 
 def solve(
@@ -136,7 +124,7 @@ def solve(
                 products[code, other] @ current[other] for other in _partners(code, products)
             )
             left, _, right = np.linalg.svd(target)
-            moved = max(moved, float(np.linalg.norm(left @ right - current[code])))
+            moved = max(moved, _moved(left @ right, current[code]))
             current[code] = left @ right
         if moved < STILL / 10:
             break

@@ -29,7 +29,7 @@ class SentenceIndex:
         calibration: Calibration = FALLBACK,
     ) -> None:
         self.vectors = vectors
-        self._ids, self._texts, self._metadata = (table.column(name).combine_chunks() for name in COLUMNS)
+        self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
         self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
         # For queries in a language that the index has no sentences of.
         self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
@@ -50,10 +50,10 @@ class SentenceIndex:
         calibration: Calibration | None = None,
         threads: int = 1,
     ) -> "SentenceIndex":
-        """Open LANG.faiss, LANG.parquet and LANG.hubness.npy of a verified version."""
+        """Open LANG.faiss, LANG.arrow and LANG.hubness.npy of a verified version."""
         return cls(
             VectorIndex.open(folder / f"{language}.faiss", count, dimension, threads),
-            read_table(folder / f"{language}.parquet", COLUMNS, count),
+            read_table(folder / f"{language}.arrow", COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,
             calibration or FALLBACK,
@@ -78,5 +78,5 @@ class SentenceIndex:
 
 
 def write_sentences(path: Path, ids: Sequence[str], texts: Sequence[str]) -> None:
-    """Write LANG.parquet; plain text has no metadata."""
+    """Write LANG.arrow; plain text has no metadata."""
     write_table(path, {"id": ids, "text": texts, "metadata": ["{}"] * len(texts)})

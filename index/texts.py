@@ -1,30 +1,35 @@
-"""What stands beside the vectors: texts (Parquet, kept as Arrow buffers, not as Python strings), arrays."""
+"""What stands beside the vectors: texts and arrays.
+
+Texts are Arrow files, uncompressed and memory-mapped: they cost no reading, no Python strings, and workers
+share them. (Parquet would cost 45 MB more in every process, for its code and for decoding.)
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
 
 
 def write_table(path: Path, columns: dict[str, Sequence[str] | Sequence[int]]) -> None:
-    """Write columns of equal length as Parquet."""
-    pq.write_table(pa.table(columns), path)
+    """Write columns of equal length as an Arrow file of one record batch."""
+    batch = pa.record_batch(columns)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+        writer.write_batch(batch)
 
 
-def read_table(path: Path, columns: Sequence[str], rows: int) -> pa.Table:
-    """Read a verified Parquet file; DamagedError if it has not these columns and this many rows."""
+def read_table(path: Path, columns: Sequence[str], rows: int) -> pa.RecordBatch:
+    """Open a verified Arrow file; DamagedError if it has not these columns and this many rows."""
     try:
-        table = pq.read_table(path, use_threads=False, memory_map=False)
-    except pa.ArrowException as error:
+        batch = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(0)
+    except (pa.ArrowException, OSError) as error:
         raise DamagedError(f"{path}: Arrow cannot read it: build the index again") from error
-    if table.column_names != list(columns) or table.num_rows != rows:
+    if batch.schema.names != list(columns) or batch.num_rows != rows:
         raise DamagedError(f"{path}: not {rows} rows of {', '.join(columns)}: build the index again")
-    return table.combine_chunks()
+    return batch
 
 
 def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:

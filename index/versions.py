@@ -25,8 +25,8 @@ from index.manifest import NAME, Manifest, read_manifest, write_manifest
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
-SENTENCE_FILES = ("{}.faiss", "{}.parquet", "{}.hubness.npy")
-WORD_FILES = ("{}.words.faiss", "{}.words.parquet", "{}.words.hubness.npy", "{}.words.rotation.npy")
+SENTENCE_FILES = ("{}.faiss", "{}.arrow", "{}.hubness.npy")
+WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
 
 
 class LanguageEntry(BaseModel):

@@ -36,7 +36,7 @@ class WordIndex:
         self.language = language
         self.vectors = vectors
         self.rotation = rotation
-        self._words = table.column("word").combine_chunks()
+        self._words = table.column("word")
         self._known = frozenset(self._words.to_pylist())
         self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
         self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
@@ -63,7 +63,7 @@ class WordIndex:
         return cls(
             language,
             VectorIndex.open(folder / f"{stem}.faiss", count, dimension, threads),
-            read_table(folder / f"{stem}.parquet", COLUMNS, count),
+            read_table(folder / f"{stem}.arrow", COLUMNS, count),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
             sources,
