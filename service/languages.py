@@ -2,24 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from index.translator import LanguageInfo
 from service.checks import names
 from service.problems import FieldError, ProblemError, ProblemType
 from service.schemas import Choices
 
 
-class LanguageLike(Protocol):
-    @property
-    def code(self) -> str: ...
-    @property
-    def targets(self) -> tuple[str, ...]: ...
-
-
 class Languages:
     """The languages of an index, found by code in any case (BCP 47 codes are case-insensitive)."""
 
-    def __init__(self, languages: Iterable[LanguageLike]) -> None:
+    def __init__(self, languages: Iterable[LanguageInfo]) -> None:
         self._by_code = {language.code.lower(): language for language in languages}
 
     @property

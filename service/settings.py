@@ -77,9 +77,14 @@ class Settings(BaseSettings):
 
     @field_validator("redis_url")
     @classmethod
-    def _known_scheme(cls, url: SecretStr | None) -> SecretStr | None:
-        if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("must start with redis://, rediss:// or unix://")
+    def _readable(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            from redis.connection import parse_url  # redis costs memory: only where it is used
+
+            try:
+                parse_url(url.get_secret_value())  # type: ignore[no-untyped-call]
+            except ValueError:  # whose message may hold a part of the password
+                raise ValueError("must be a redis://, rediss:// or unix:// address") from None
         return url
 
 

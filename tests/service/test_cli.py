@@ -30,13 +30,16 @@ def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
         yield address, process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
 
 
 def _wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()[1]
+        if process.poll() is not None:
+            pytest.fail(f"the server ended: {process.communicate()[1]}")
         try:
             with urlopen(f"{address}/health/ready", timeout=5):
                 return

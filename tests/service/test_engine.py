@@ -16,6 +16,7 @@ from service.schemas import Answer
 from tests.service.conftest import ClientFactory, RedisServer
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
+PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
 REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
 
 
@@ -99,7 +100,7 @@ def computed(make_client: ClientFactory) -> bytes:
 def test_a_hit_in_redis_equals_the_computed_answer(
     make_client: ClientFactory, redis_server: RedisServer, computed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, other = (make_client(redis_url=redis_server.url) for _ in range(2))
+    client, other = (make_client(redis_url=redis_server.url, **PATIENT) for _ in range(2))
     assert ask(client)[0] == computed
     # From here on, nothing can be computed.
     monkeypatch.setattr(Translator, "sentences", None)
@@ -131,7 +132,7 @@ def test_answers_stay_right_while_redis_is_frozen_and_killed(
 def test_answers_stay_right_when_redis_holds_something_else(
     make_client: ClientFactory, redis_server: RedisServer, computed: bytes, how: str
 ) -> None:
-    client = make_client(redis_url=redis_server.url)
+    client = make_client(redis_url=redis_server.url, **PATIENT)
     ask(client)
     with Redis.from_url(redis_server.url) as redis:
         keys = redis.keys("passepartout:*")
@@ -153,7 +154,7 @@ def test_a_redis_that_comes_late_is_used(
     make_client: ClientFactory, redis_server: RedisServer, computed: bytes
 ) -> None:
     redis_server.kill()
-    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.1)
+    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.1, **PATIENT)
     assert ask(client)[0] == computed
     redis_server.start()
     time.sleep(0.15)
@@ -163,7 +164,7 @@ def test_a_redis_that_comes_late_is_used(
 
 
 def test_an_answer_in_redis_is_a_json_document(make_client: ClientFactory, redis_server: RedisServer) -> None:
-    ask(make_client(redis_url=redis_server.url))
+    ask(make_client(redis_url=redis_server.url, **PATIENT))
     with Redis.from_url(redis_server.url, decode_responses=True) as redis:
         for key in redis.keys("passepartout:*"):
             value = redis.get(key)

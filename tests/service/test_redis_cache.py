@@ -18,6 +18,9 @@ from tests.service.test_cache import answers
 KEY = "passepartout:1:0123"
 
 
+PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
+
+
 def using(url: str, steps: Callable[[Cache], Awaitable[None]], **settings: float) -> None:
     """Run `steps` with the cache that the settings open."""
 
@@ -38,8 +41,8 @@ def test_what_one_puts_another_finds_until_it_ages(redis_server: RedisServer) ->
     async def get(cache: Cache) -> None:
         assert await cache.get([KEY, "none", "missing"]) == [answers("x"), (), None]
 
-    using(redis_server.url, put)
-    using(redis_server.url, get)
+    using(redis_server.url, put, **PATIENT)
+    using(redis_server.url, get, **PATIENT)
     with Redis.from_url(redis_server.url) as client:
         assert 0 < client.ttl(KEY) <= 86_400
 
@@ -72,7 +75,7 @@ def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServ
 
     with Redis.from_url(redis_server.url) as client:
         client.set(KEY, value)
-    using(redis_server.url, steps)
+    using(redis_server.url, steps, **PATIENT)
 
 
 def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: RedisServer) -> None:
@@ -83,7 +86,7 @@ def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: Re
 
     with Redis.from_url(redis_server.url) as client:
         client.rpush(KEY, "a", "b")
-    using(redis_server.url, steps)
+    using(redis_server.url, steps, **PATIENT)
 
 
 async def timed(cache: Cache) -> float:
@@ -107,11 +110,12 @@ def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
     async def steps(cache: Cache) -> None:
         await cache.put({KEY: answers("x")})
         redis_server.freeze()
-        assert 0.05 < await timed(cache) < 0.2
-        assert await timed(cache) < 0.02  # left alone
+        assert 0.05 < await timed(cache) < 0.25
+        assert await timed(cache) < 0.05  # left alone
         redis_server.thaw()
-        await asyncio.sleep(0.6)
-        assert await cache.get([KEY]) == [answers("x")]
+        async with asyncio.timeout(10):
+            while await cache.get([KEY]) != [answers("x")]:
+                await asyncio.sleep(0.1)
 
     using(redis_server.url, steps, redis_pause_seconds=0.5)
 
@@ -138,7 +142,7 @@ def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: Re
         await cache.put({KEY: answers("y")})
         assert await cache.get([KEY]) == [answers("y")]
 
-    using(redis_server.url, steps, redis_pause_seconds=0.25)
+    using(redis_server.url, steps, redis_pause_seconds=0.25, **PATIENT)
 
 
 def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> None:

@@ -63,5 +63,9 @@ def test_a_password_is_never_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="redis://") as error:
         load_settings()
     assert "hunter2" not in str(error.value)
+    monkeypatch.setenv("PASSEPARTOUT_REDIS_URL", "redis://user:hunter2/x@cache:port")
+    with pytest.raises(UsageError, match="redis://") as error:
+        load_settings()
+    assert "hunter2" not in str(error.value)
     monkeypatch.setenv("PASSEPARTOUT_REDIS_URL", "redis://:hunter2@cache")
     assert "hunter2" not in repr(load_settings())
