@@ -1,0 +1,61 @@
+# make serve: a working translator on http://127.0.0.1:8000.  make test: everything the tests need, and all tests.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+INDEX := var/index
+LANGUAGES := en de pt zh ar
+CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test install install-dev index lint types imports check format clean
+
+help:  ## Show what there is to make
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve page and API on PORT
+	$(BIN)/passepartout serve --index $(INDEX) --port $(PORT)
+
+index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
+
+$(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) | $(VENV)/base
+	$(BIN)/passepartout index build --encoder models/small $(CORPORA) --out $(INDEX)
+	@touch $@
+
+install: $(VENV)/base  ## Install what serving and indexing need (no torch)
+
+# Markers say which dependencies the environment has; a newer pyproject.toml installs again.
+$(VENV)/base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[cpu]'
+	@touch $@
+
+install-dev: $(VENV)/dev  ## Install what training and tests need (torch for the CPU included)
+
+$(VENV)/dev: $(VENV)/base
+	CUDA=$(CUDA) scripts/install-torch $(BIN)/python $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	$(BIN)/python -m pip install --quiet --editable '.[cpu,train,dev]'
+	@touch $@
+
+test: install-dev check  ## Lint, types, import directions and all tests
+	scripts/install-test-tools
+	$(BIN)/python -m pytest
+
+check: lint types imports
+
+lint: install-dev  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install-dev  ## mypy, strict
+	$(BIN)/mypy
+
+imports: install-dev  ## import-linter: data flows one way
+	$(BIN)/lint-imports
+
+format: install-dev  ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## Remove everything that make made
+	rm -rf $(VENV) var
