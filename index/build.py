@@ -21,7 +21,7 @@ from index.bundle import Bundle
 from index.corpora.txt import read_txt
 from index.detect import token_table
 from index.encoder import TextEncoder, Vectors
-from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageError
 from index.files import fsync, fsync_tree, sha256
 from index.hubness import NEIGHBOURS
 from index.manifest import FORMAT, read_manifest
@@ -85,10 +85,21 @@ def build_index(
     """Build and publish a version of the index `out` from one file a language; returns its manifest.
 
     Raises UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that
-    cannot be read, UsageError while another build of `out` runs.
+    cannot be read, UsageError while another build of `out` runs, BundleError if `out` cannot be written.
     """
     check_languages(bundle, corpora)
     key = build_key(bundle, corpora)
+    try:
+        return _build(bundle, corpora, out, key, threads, batch_size)
+    except OSError as error:
+        raise BundleError(
+            f"{out}: the build stopped ({error}): free space or rights, then repeat it"
+        ) from error
+
+
+def _build(
+    bundle: Bundle, corpora: Mapping[str, Path], out: Path, key: str, threads: int, batch_size: int
+) -> IndexManifest:
     with building(out, key) as work:
         if finished := unserved(out, key):
             work.rmdir()
@@ -223,7 +234,6 @@ class _Build:
         alignment = align(vectors)
         for code, rotation in alignment.rotations.items():
             aligned = vectors[code] @ rotation
-            # An earlier, interrupted run measured the same words: the steps are deterministic.
             with making(self.work / f"{code}.words.faiss") as draft:
                 write_vectors(draft, aligned)
             with making(self.work / f"{code}.words.rotation.npy") as draft:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 
 from index.confidence import Calibration
 from index.errors import BundleError, DamagedError
@@ -44,7 +44,7 @@ class BundleManifest(Manifest):
     precision: Literal["fp32", "int8"] = "fp32"
     recipe: Origin
     data: Origin
-    measures: dict[str, float] = Field(default_factory=dict)
+    measures: dict[str, FiniteFloat] = Field(default_factory=dict)
     calibration: Calibration | None = None
     created: AwareDatetime
     files: dict[str, FileEntry] = Field(default_factory=dict)
@@ -110,7 +110,7 @@ def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bun
     _check_names(staging, manifest, BundleError)
     if target.exists() and not (target / NAME).is_file():
         raise BundleError(f"{target} is there and is not an encoder bundle: give another folder")
-    write_manifest(staging, manifest)
+    manifest = write_manifest(staging, manifest)
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_folder(staging, target)
     return Bundle(target, manifest)

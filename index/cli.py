@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,8 +21,27 @@ if TYPE_CHECKING:
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
+    # numpy's BLAS and FAISS read these when they are imported, which is after this. Idle threads must sleep.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, str(threads))
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    return threads
+
+
 THREADS = click.option(
-    "--threads", type=click.IntRange(1, 256), default=1, show_default=True, help="CPU threads."
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=_cores,
+    show_default="all",
+    callback=_limit,
+    help="CPU threads.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Answer as JSON, for programs.")
 BATCH = 64
@@ -182,7 +202,6 @@ def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
     "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Answers to show."
 )
 @click.option("--index", "folder", type=FOLDER, required=True, help="The index to search.")
-@THREADS
 @JSON
 def translate(
     text: str,
@@ -191,7 +210,6 @@ def translate(
     word: bool,
     count: int,
     folder: Path,
-    threads: int,
     as_json: bool,
 ) -> None:
     """Translate TEXT by finding what says the same in the other language."""
@@ -200,7 +218,7 @@ def translate(
 
     if not (text := clean(text)):
         raise UsageError("TEXT is empty: give a sentence or a word")
-    translator = Translator.open(folder, threads=threads)
+    translator = Translator.open(folder)
     if source is None:
         source = translator.detect(text, kind="word" if word else "sentence")
     if source is None:

@@ -6,7 +6,7 @@ Platt 1999 scales one score; here the cosine, the CSLS score, the gap to the bes
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 FEATURES = ("cosine", "score", "gap", "log_candidates")
 RIDGE = 1e-2
@@ -19,8 +19,8 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    weights: tuple[float, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
-    bias: float = Field(allow_inf_nan=False)
+    weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
+    bias: FiniteFloat
     n: int = Field(ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
 

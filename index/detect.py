@@ -5,7 +5,7 @@ the words of each language (the bundle's training words and the corpus) and thei
 knows the very text that the index is for, in every language of the bundle, and costs one small table.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,15 @@ class Detector:
         self.languages = tuple(languages)
         self.table = table
 
-    def detect(self, tokens: Sequence[int], among: Iterable[str] | None = None) -> tuple[str, float] | None:
-        """The likeliest language (of `among`) for token ids and its probability; None where unsure."""
-        wanted = set(self.languages if among is None else among)
-        allowed = np.array([code in wanted for code in self.languages], bool)
-        if not allowed.any() or not tokens:
+    def detect(self, tokens: Sequence[int]) -> str | None:
+        """The likeliest language for token ids; None where no language is likely enough."""
+        if not self.languages or not tokens:
             return None
         scores = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64) / TEMPERATURE
-        chances = np.where(allowed, np.exp(scores - scores[allowed].max()), 0)
+        chances = np.exp(scores - scores.max())
         chances /= chances.sum()
         best = int(chances.argmax())
-        return (self.languages[best], float(chances[best])) if chances[best] >= SURE else None
+        return self.languages[best] if chances[best] >= SURE else None
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -116,7 +116,11 @@ def _check(path: Path, entry: FileEntry, found: os.stat_result, known: "_Verifie
         )
     if known.holds(path, entry, found):
         return
-    if sha256(path) != entry.sha256:
+    try:
+        digest = sha256(path)
+    except OSError as error:
+        raise DamagedError(f"{path}: cannot be read ({error.strerror})") from error
+    if digest != entry.sha256:
         raise DamagedError(f"{path}: the checksum is not the manifest's: the file was altered, copy it again")
     known.add(path, entry, found)
 

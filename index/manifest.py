@@ -1,5 +1,9 @@
-"""Manifests: a JSON object whose `format` says which version of our files it describes."""
+"""Manifests: a JSON object whose `format` says which version of our files it describes.
 
+The files are checked against the manifest; the manifest against its own `digest`, the SHA-256 of the rest.
+"""
+
+import hashlib
 import json
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +23,7 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: int = FORMAT
+    digest: str = ""  # filled in by write_manifest
 
 
 Kind = TypeVar("Kind", bound=Manifest)
@@ -37,6 +42,10 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
             f"{path}: format {values.get('format')!r}, this version reads {FORMAT}: "
             "make it again or use the version that made it"
         )
+    if values.get("digest") != _digest(values):
+        raise DamagedError(
+            f"{path}: not as it was written: copy it again; a changed one must be published again"
+        )
     try:
         return kind.model_validate(values)
     except ValidationError as error:
@@ -52,7 +61,7 @@ def _load(path: Path, what: str) -> dict[str, Any]:
         raise DamagedError(f"{path}: longer than {LONGEST} bytes: make it again")
     try:
         values = json.loads(path.read_text("utf-8"), object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DamagedError(f"{path}: not a valid manifest ({error}): make it again") from error
     if not isinstance(values, dict):
         raise DamagedError(f"{path}: not a JSON object: make it again")
@@ -66,6 +75,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write `folder`/manifest.json (not flushed: publishing flushes the whole folder)."""
+def _digest(values: dict[str, Any]) -> str:
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def write_manifest(folder: Path, manifest: Kind) -> Kind:
+    """Write `folder`/manifest.json (publishing flushes the folder); returns it with its digest."""
+    digest = _digest(json.loads(manifest.model_dump_json()))
+    manifest = manifest.model_copy(update={"digest": digest})
     (folder / NAME).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
+    return manifest

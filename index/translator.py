@@ -129,8 +129,7 @@ class Translator:
 
     def detect(self, text: str, *, kind: Literal["sentence", "word"] = "sentence") -> str | None:
         """The language of a text, among those of the encoder; None where it is not clear."""
-        found = self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
-        return found[0] if found else None
+        return self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
 
     def _pair(self, source: str, target: str) -> str:
         if source not in self._sources:

@@ -78,7 +78,8 @@ class VectorIndex:
 
     def _screened(self, queries: Vectors, k: int) -> Rows:
         # FAISS compares 8-bit codes with the query cut to integers: scale it to use the whole range.
-        scaled = np.rint(queries * (127 / np.abs(queries).max(axis=1, keepdims=True)))
+        largest = np.maximum(np.abs(queries).max(axis=1, keepdims=True), 1e-12)
+        scaled = np.rint(queries * (127 / largest))
         rows: Rows = self._screen.search(scaled, min(SCREEN_FACTOR * k, self.count))[1]
         return rows
 
@@ -104,4 +105,7 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
         block = np.ascontiguousarray(vectors[start : start + BLOCK])
         exact.add(block)
         screen.add(np.rint(block * scale))
-    faiss.write_index(faiss.IndexRefine(screen, exact), str(path))
+    try:
+        faiss.write_index(faiss.IndexRefine(screen, exact), str(path))
+    except RuntimeError as error:
+        raise OSError(f"{path}: FAISS cannot write it ({error})") from error

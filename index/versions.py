@@ -160,17 +160,23 @@ def unserved(index: Path, key: str) -> str | None:
     for version in reversed(versions(index)):
         if version == served:
             return None
-        manifest = read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
-        if manifest.key == key:
+        if _key(index / VERSIONS / version) == key:
             return version
     return None
+
+
+def _key(folder: Path) -> str | None:
+    try:
+        return read_manifest(folder, IndexManifest, "a version of an index").key
+    except BundleError:
+        return None
 
 
 def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
     """Make the work folder the current version; returns the manifest with its files."""
     (work / NAME).unlink(missing_ok=True)
     manifest = manifest.model_copy(update={"files": describe(work)})
-    write_manifest(work, manifest)
+    manifest = write_manifest(work, manifest)
     fsync_tree(work)
     folder = index / VERSIONS
     folder.mkdir(exist_ok=True)
