@@ -107,8 +107,10 @@ def test_an_absent_redis_costs_next_to_nothing() -> None:
 def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
     redis_server: RedisServer,
 ) -> None:
-    async def steps(cache: Cache) -> None:
+    async def put(cache: Cache) -> None:
         await cache.put({KEY: answers("x")})
+
+    async def steps(cache: Cache) -> None:
         redis_server.freeze()
         assert 0.05 < await timed(cache) < 0.25
         assert await timed(cache) < 0.05  # left alone
@@ -117,6 +119,7 @@ def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
             while await cache.get([KEY]) != [answers("x")]:
                 await asyncio.sleep(0.1)
 
+    using(redis_server.url, put, **PATIENT)
     using(redis_server.url, steps, redis_pause_seconds=0.5)
 
 
