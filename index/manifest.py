@@ -84,5 +84,5 @@ def write_manifest(folder: Path, manifest: Kind) -> Kind:
     """Write `folder`/manifest.json (publishing flushes the folder); returns it with its digest."""
     digest = _digest(json.loads(manifest.model_dump_json()))
     manifest = manifest.model_copy(update={"digest": digest})
-    (folder / NAME).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
+    (folder / NAME).write_text(manifest.model_dump_json(indent=2), "utf-8")
     return manifest

@@ -27,7 +27,7 @@ MOST_WORDS = 5000  # a language's most frequent words take part: rare words make
 PULLS = (1.0, 4.0, 16.0, 64.0, np.inf)
 FOLDS = 4
 SWEEPS = 10
-STILL = 1e-3  # how far (root mean square) an unit vector moves when nothing moves any more
+STILL = 5e-3  # how far (root mean square) a unit vector may move when nothing moves any more
 
 Rotation = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -35,6 +35,7 @@ Pair = tuple[str, str]
 Anchors = dict[Pair, NDArray[np.int64]]
 Vectors = NDArray[np.float64]
 Spaces = dict[str, Vectors]
+Products = dict[Pair, Rotation]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def align(
     *,
     k: int = 5,
     most: int = MOST_WORDS,
-    iterations: int = 10,
+    iterations: int = 20,
     pulls: Sequence[float] = PULLS,
     seed: int = 0,
 ) -> Alignment:
@@ -61,13 +62,14 @@ def align(
 
     `most` words a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
     """
+    # Double precision: singular vectors in single are orthogonal only to 1e-5.
     spaces = {code: np.asarray(rows[:most], np.float64) for code, rows in vectors.items()}
     rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
     anchors = find_anchors(spaces, k)
     pull = choose_pull(spaces, anchors, pulls, seed)
     done, moved = 0, np.inf if np.isfinite(pull) else 0.0
     while done < iterations and moved > STILL:
-        previous, rotations = rotations, solve(spaces, anchors, rotations, pull)
+        previous, rotations = rotations, solve(anchor_products(spaces, anchors), rotations, pull)
         moved = max(_moved(rotations[code], previous[code]) for code in rotations)
         anchors = find_anchors({code: rows @ rotations[code] for code, rows in spaces.items()}, k)
         done += 1
@@ -107,32 +109,25 @@ def _moved(new: Rotation, old: Rotation) -> float:
     return float(np.linalg.norm(new - old) / np.sqrt(len(new)))
 
 
-def solve(
-    spaces: Spaces, anchors: Anchors, rotations: Mapping[str, Rotation], pull: float
-) -> dict[str, Rotation]:
+def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) -> dict[str, Rotation]:
     """The rotations that bring the anchors together: languages in turn until none moves."""
-    dimension = next(iter(rotations.values())).shape[0]
-    identity = np.eye(dimension)
-    if not np.isfinite(pull):
-        return dict.fromkeys(rotations, identity)
-    products = _products(spaces, anchors)
     current = dict(rotations)
     for _ in range(SWEEPS):
         moved = 0.0
-        for code in current:
-            target = pull * identity + sum(
-                products[code, other] @ current[other] for other in _partners(code, products)
+        for code, rotation in current.items():
+            target = sum(
+                between @ current[other] for (one, other), between in products.items() if one == code
             )
-            left, _, right = np.linalg.svd(target)
-            moved = max(moved, _moved(left @ right, current[code]))
+            left, _, right = np.linalg.svd(pull * np.eye(len(rotation)) + target)
+            moved = max(moved, _moved(left @ right, rotation))
             current[code] = left @ right
         if moved < STILL / 10:
             break
     return current
 
 
-def _products(spaces: Spaces, anchors: Anchors) -> dict[Pair, Rotation]:
-    """Xᵀ Y (d, d) over the anchors of each pair of languages, in both directions."""
+def anchor_products(spaces: Spaces, anchors: Anchors) -> Products:
+    """Xᵀ Y (d, d) over the anchors of each pair of languages that has any, in both directions."""
     products = {}
     for (a, b), rows in anchors.items():
         if len(rows):
@@ -141,20 +136,17 @@ def _products(spaces: Spaces, anchors: Anchors) -> dict[Pair, Rotation]:
     return products
 
 
-def _partners(code: str, products: Mapping[Pair, Rotation]) -> list[str]:
-    return [b for a, b in products if a == code]
-
-
-def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int) -> float:
+def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int = 0) -> float:
     """The κ under which held-out anchors meet best; the strongest within a standard error of the best."""
     total = sum(len(rows) for rows in anchors.values())
     if len(pulls) == 1:
         return pulls[0]
     if total < 2 * FOLDS:
         return np.inf
-    rng = np.random.default_rng(seed)
-    fold = {pair: rng.integers(FOLDS, size=len(rows)) for pair, rows in anchors.items()}
-    meetings = {pull: _held_out(spaces, anchors, fold, pull) for pull in sorted(pulls)}
+    random = np.random.default_rng(seed)
+    fold = {pair: random.integers(FOLDS, size=len(rows)) for pair, rows in anchors.items()}
+    parts = [_held_out(spaces, anchors, fold, number, sorted(pulls)) for number in range(FOLDS)]
+    meetings = dict(zip(sorted(pulls), np.concatenate(parts, axis=1), strict=True))
     best = max(meetings, key=lambda pull: float(meetings[pull].mean()))
     for pull in sorted(meetings, reverse=True):
         behind = meetings[best] - meetings[pull]
@@ -164,16 +156,23 @@ def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: 
 
 
 def _held_out(
-    spaces: Spaces, anchors: Anchors, fold: Mapping[Pair, NDArray[np.int64]], pull: float
+    spaces: Spaces,
+    anchors: Anchors,
+    fold: Mapping[Pair, NDArray[np.int64]],
+    number: int,
+    pulls: Sequence[float],
 ) -> NDArray[np.float64]:
-    """(p,) cosines of all anchor pairs, each measured with rotations learned without its fold."""
+    """(pulls, p) cosines of the anchors of one fold under rotations learned from the others."""
+    products = anchor_products(spaces, {pair: rows[fold[pair] != number] for pair, rows in anchors.items()})
     start = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
     found = []
-    for number in range(FOLDS):
-        kept = {pair: rows[fold[pair] != number] for pair, rows in anchors.items()}
-        rotations = solve(spaces, kept, start, pull)
-        for (a, b), rows in anchors.items():
-            out = rows[fold[a, b] == number]
-            first, second = spaces[a][out[:, 0]] @ rotations[a], spaces[b][out[:, 1]] @ rotations[b]
-            found.append(np.einsum("nd,nd->n", first, second))
-    return np.concatenate(found)
+    for pull in pulls:
+        rotations = solve(products, start, pull) if np.isfinite(pull) else start
+        aligned = {code: rows @ rotations[code] for code, rows in spaces.items()}
+        out = {pair: rows[fold[pair] == number] for pair, rows in anchors.items()}
+        cosines = [
+            np.einsum("nd,nd->n", aligned[a][rows[:, 0]], aligned[b][rows[:, 1]])
+            for (a, b), rows in out.items()
+        ]
+        found.append(np.concatenate(cosines))
+    return np.stack(found)

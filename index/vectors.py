@@ -64,7 +64,8 @@ class VectorIndex:
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
         """(n, d) unit queries -> cosines and rows (n, min(k, count)), best first, ties to the lower row."""
-        k = min(k, self.count)
+        if (k := min(k, self.count)) == 0:
+            return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         queries = np.ascontiguousarray(queries, np.float32)
         screened = self.count > SCREEN_ROWS and len(queries) < SCREEN_QUERIES
         rows = self._screened(queries, k) if screened else self._exact.search(queries, k)[1]

@@ -1,0 +1,84 @@
+"""Ways to damage a folder that has a manifest, and the parsers that must never see what was damaged."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+
+def flip(path: Path, offset: int, mask: int = 1) -> None:
+    """Change bits of the byte at `offset`."""
+    with path.open("r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ mask]))
+
+
+def flip_middle(path: Path) -> None:
+    flip(path, path.stat().st_size // 2)
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 1)
+
+
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"x")
+
+
+def link(path: Path) -> None:
+    """A link to the very same content is refused too: what it points to is not under our checksum."""
+    moved = path.with_name("." + path.name).parent.parent / ("moved-" + path.name)
+    shutil.copy2(path, moved)
+    path.unlink()
+    path.symlink_to(moved)
+
+
+def fill_with_zeros(path: Path) -> None:
+    size = path.stat().st_size
+    empty(path)
+    os.truncate(path, size)
+
+
+DAMAGE: tuple[Callable[[Path], None], ...] = (
+    flip_middle,
+    truncate,
+    empty,
+    append,
+    link,
+    fill_with_zeros,
+    Path.unlink,
+)
+
+
+@contextlib.contextmanager
+def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail if FAISS, ONNX Runtime, tokenizers, Arrow, numpy or safetensors is given a file."""
+    import faiss
+    import numpy as np
+    import onnxruntime
+    import pyarrow as pa
+
+    from index import encoder, texts
+
+    def refuse(*args: object, **_: object) -> None:
+        pytest.fail(f"a damaged folder was parsed: {args}")
+
+    with patch.context() as context:
+        context.setattr(faiss, "read_index", refuse)
+        context.setattr(onnxruntime, "InferenceSession", refuse)
+        context.setattr(encoder, "_open_tokenizer", refuse)
+        context.setattr(encoder, "load_file", refuse)
+        context.setattr(pa.ipc, "open_file", refuse)
+        context.setattr(np, "load", refuse)
+        context.setattr(texts.np, "load", refuse)
+        yield
