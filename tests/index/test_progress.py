@@ -1,0 +1,74 @@
+"""Progress: a bar on a terminal, lines elsewhere."""
+
+import io
+
+import pytest
+
+from index import progress
+from index.progress import Progress, duration
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, in a list so that a test can move it."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_come_every_few_seconds_and_at_the_end(clock: list[float]) -> None:
+    stream = io.StringIO()
+    with Progress(100, unit="sentences", label="encode", stream=stream) as bar:
+        for _ in range(10):
+            clock[0] += 2
+            bar.advance(10)
+    assert stream.getvalue().splitlines() == [
+        "encode 30/100 sentences (5/s, 14s left)",
+        "encode 60/100 sentences (5/s, 8s left)",
+        "encode 90/100 sentences (5/s, 2s left)",
+        "encode 100/100 sentences (5/s, in 20s)",
+    ]
+
+
+def test_a_terminal_gets_one_line_that_is_rewritten(clock: list[float]) -> None:
+    stream = Terminal()
+    with Progress(4, unit="words", label="align", stream=stream) as bar:
+        clock[0] += 1
+        bar.advance(2)
+    shown = stream.getvalue()
+    assert shown.count("\n") == 1
+    assert shown.startswith("\r\x1b[Kalign [############............] 2/4 words (2/s, 1s left)")
+
+
+@pytest.mark.parametrize("total", [0, 3])
+def test_nothing_done_and_nothing_to_do(total: int, clock: list[float]) -> None:
+    stream = io.StringIO()
+    with Progress(total, unit="x", label="y", stream=stream):
+        pass
+    assert stream.getvalue() == f"y 0/{total} x (0/s, in 0s)\n"
+
+
+def test_more_than_was_said(clock: list[float]) -> None:
+    with Progress(1, unit="x", label="y", stream=Terminal()) as bar:
+        clock[0] += 1
+        bar.advance(5)
+
+
+def test_the_error_stream_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(1, unit="x", label="y") as bar:
+        bar.advance()
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "1/1 x" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, "?"), (0.4, "0s"), (59.6, "1m00s"), (65, "1m05s"), (7384, "2h03m")]
+)
+def test_duration(seconds: float | None, text: str) -> None:
+    assert duration(seconds) == text
