@@ -6,6 +6,7 @@ that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a fi
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -22,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from index.bundle import CODE
 from index.errors import RecipeError
 from training.encoders.bag import BagSettings
 from training.encoders.transformer import TransformerSettings
@@ -29,7 +31,7 @@ from training.objectives import OBJECTIVES, Objective
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class DataSettings(Table):
@@ -46,6 +48,16 @@ class DataSettings(Table):
     caption_kinds: tuple[str, ...] = ()
     pictures: Literal["disjoint", "shared"] = "disjoint"
     shuffle_pictures: bool = False
+
+    @field_validator("languages")
+    @classmethod
+    def _codes(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
+        for code in codes:
+            if not re.match(CODE, code):
+                raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
+        if len(set(codes)) != len(codes):
+            raise ValueError("a language is named twice")
+        return codes
 
 
 class TokenizerSettings(Table):
@@ -81,6 +93,11 @@ class VisionSettings(Table):
         if self.average_views and self.training == "tuned":
             raise ValueError('average_views needs training = "frozen"')
         return self
+
+    @property
+    def gives_two_views(self) -> bool:
+        """Whether a step sees two views of a picture, in a space that can learn from them."""
+        return self.space == "learned" and self.views > 1 and not self.average_views
 
 
 class HeadSettings(Table):
@@ -130,11 +147,13 @@ class Recipe(Table):
 
     @field_validator("objectives", mode="before")
     @classmethod
-    def _known_objectives(cls, tables: Mapping[str, Any]) -> dict[str, Objective]:
+    def _known_objectives(cls, tables: object) -> object:
+        if not isinstance(tables, Mapping):
+            return tables  # pydantic says what it should be
         unknown = sorted(set(tables) - set(OBJECTIVES))
         if unknown:
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
-        return {name: OBJECTIVES[name].model_validate(table) for name, table in tables.items()}
+        return {name: _objective(name, table) for name, table in tables.items()}
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":
@@ -143,14 +162,17 @@ class Recipe(Table):
         if self.head.text == "none" and self.text.width != self.head.dimension:
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         for name, objective in self.objectives.items():
-            if objective.views_needed > 1 and (self.vision.space == "whitened" or self.vision.views < 2):
-                raise ValueError(f'objectives.{name} needs vision.space = "learned" and two views')
+            if objective.views_needed > 1 and not self.vision.gives_two_views:
+                raise ValueError(
+                    f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
+                )
         return self
 
     @property
     def sha256(self) -> str:
         """Identifies what the recipe says, however it was written."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest()
 
 
 def shipped_recipes() -> dict[str, Path]:
@@ -168,6 +190,15 @@ def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
         return Recipe.model_validate(table)
     except ValidationError as error:
         raise RecipeError(f"recipe {name}: {_first_problem(error)}") from None
+    except RecipeError as error:  # an objective's
+        raise RecipeError(f"recipe {name}: {error}") from None
+
+
+def _objective(name: str, table: object) -> Objective:
+    try:
+        return OBJECTIVES[name].model_validate(table)
+    except ValidationError as error:
+        raise RecipeError(_first_problem(error, "objectives", name)) from None
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -200,9 +231,13 @@ def _value(text: str) -> Any:  # noqa: ANN401
         return text
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError, *above: str) -> str:
     first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    parts = [*above, *map(str, first["loc"])]
+    if parts[:1] == ["text"]:
+        del parts[1:2]  # the encoder's name, which pydantic puts there
+    place = ".".join(parts)
     if first["type"] == "extra_forbidden":
         return f"unknown key {place}"
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 
 class BagSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["bag"]
     width: int = Field(default=256, ge=2)

@@ -3,12 +3,12 @@
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 
 class TransformerSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["transformer"]
     width: int = Field(default=512, ge=8)
@@ -19,6 +19,12 @@ class TransformerSettings(BaseModel):
     max_tokens: int = Field(default=50, ge=4, le=512)
     pooling: Literal["first", "mean"] = "first"
     attention_mask: bool = True
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> "TransformerSettings":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+        return self
 
     def build(self, vocabulary: int) -> "Transformer":
         return Transformer(self, vocabulary)

@@ -28,7 +28,7 @@ class Objective(BaseModel):
     `weight` is the λ that the loss is multiplied with in the sum (globetrotter, eq. 5).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     needs_cloze: ClassVar[bool] = False
     views_needed: ClassVar[int] = 1
