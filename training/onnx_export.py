@@ -1,8 +1,6 @@
 """The text branch as ONNX: token ids and mask in, unit vectors out; and its 8-bit version."""
 
-import logging
 import tempfile
-import warnings
 from pathlib import Path
 
 import onnxruntime.quantization as quantization
@@ -11,6 +9,7 @@ from torch import Tensor, nn
 
 from index.encoder import INPUTS, OUTPUT
 from training.model import TwoBranch
+from training.quiet import quiet
 
 
 class _TextBranch(nn.Module):
@@ -34,8 +33,7 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     try:
-        with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")
+        with quiet(), torch.no_grad():
             torch.onnx.export(
                 branch,
                 (ids, torch.ones_like(ids)),
@@ -53,8 +51,7 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
 
 def quantise(file: Path, target: Path) -> None:
     """8-bit weights for embeddings and matrix products, activations quantised on the fly."""
-    logging.getLogger().setLevel(logging.ERROR)  # it advises a pre-processing that ours does not need
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, quiet():
         draft = Path(folder) / target.name
         quantization.quantize_dynamic(file, draft, weight_type=quantization.QuantType.QInt8)
         target.write_bytes(draft.read_bytes())

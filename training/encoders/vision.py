@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoModel
 from transformers.image_processing_base import ImageProcessingMixin
+from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
 
@@ -61,6 +62,7 @@ def load_backbone(name: str, data: Path) -> Backbone:
     """The backbone of that name: a folder below `data`, a folder, or a Hugging Face name (needs its cache or
     the network). Weights are safetensors only. Raises DataError when it can't be loaded."""
     place = next((str(path) for path in (data / name, Path(name)) if path.is_dir()), name)
+    disable_progress_bar()
     try:
         model = AutoModel.from_pretrained(place, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
