@@ -49,6 +49,8 @@ def load_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer) ->
     """Restore model, optimiser and random state in place."""
     tensors, counters = _read(file)
     _restore_model(file, model, tensors)
+    if f"{RANDOM}cpu" not in tensors:
+        raise DamagedError(f"{file} holds a model without its optimiser and random state; train anew")
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(OPTIMISER):
@@ -94,6 +96,6 @@ def _read(file: Path) -> tuple[dict[str, Tensor], Counters]:
         with safe_open(file, framework="pt") as opened:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
             counters = Counters(**json.loads(opened.metadata()["counters"]))
-    except (SafetensorError, OSError, KeyError, TypeError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is not a readable checkpoint: {error}") from None
     return tensors, counters

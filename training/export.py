@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from evaluation.scores import ALL, score_translation
 from evaluation.sets import TRANSLATION, line_up, read_captions, read_split
@@ -23,7 +24,7 @@ from index.bundle import (
     publish_bundle,
 )
 from index.encoder import Precision, TextEncoder
-from index.errors import TrainingError
+from index.errors import TrainingError, UsageError
 from index.files import describe
 from training.calibration import calibrate
 from training.card import model_card
@@ -55,28 +56,38 @@ def export_run(
     """
     run = open_run(folder)
     result = run.result()
+    manifest = _manifest(run, str(result["data_sha256"]), name or run.recipe.name, version, licence)
     model = best_model(run, data)
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     _write_parts(run, data, model, staging)
-    languages = tuple(sorted(run.recipe.data.languages))
-    manifest = BundleManifest(
-        name=name or run.recipe.name,
-        version=version,
-        licence=licence,
-        languages=languages,
-        dimension=run.recipe.head.dimension,
-        max_tokens=run.recipe.text.max_tokens,
-        recipe=Origin(name=run.recipe.name, sha256=run.recipe.sha256),
-        data=Origin(name=_data_name(run.recipe), sha256=str(result["data_sha256"])),
-        created=datetime.now(UTC).replace(microsecond=0),
-    )
     measured = _measure(run, data, model, staging, manifest)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
     (staging / CARD).write_text(model_card(run.recipe, manifest, result), encoding="utf-8")
     return publish_bundle(staging, out, manifest)
+
+
+def _manifest(run: Run, data_sha256: str, name: str, version: str, licence: str) -> BundleManifest:
+    recipe = run.recipe
+    if len(recipe.data.languages) < 2:
+        raise UsageError(f"{run.folder} knows one language; a bundle needs two to translate between")
+    try:
+        return BundleManifest(
+            name=name,
+            version=version,
+            licence=licence,
+            languages=tuple(sorted(recipe.data.languages)),
+            dimension=recipe.head.dimension,
+            max_tokens=recipe.text.max_tokens,
+            recipe=Origin(name=recipe.name, sha256=recipe.sha256),
+            data=Origin(name=_data_name(recipe), sha256=data_sha256),
+            created=datetime.now(UTC).replace(microsecond=0),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
 
 
 def best_model(run: Run, data: Path) -> TwoBranch:

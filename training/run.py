@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
 from tokenizers import Tokenizer
 
-from index.errors import UsageError
+from index.errors import DamagedError, RecipeError, UsageError
 from index.files import replace_text
 from training.recipe import Recipe
 
@@ -101,8 +102,11 @@ def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
 
 
 def open_run(folder: Path) -> Run:
-    """An existing run. Raises UsageError if there is none."""
+    """An existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
     described = folder / "recipe.json"
     if not described.is_file():
         raise UsageError(f"{folder} holds no training run")
-    return Run(folder, Recipe.model_validate_json(described.read_text(encoding="utf-8")))
+    try:
+        return Run(folder, Recipe.model_validate_json(described.read_bytes()))
+    except (ValidationError, RecipeError):
+        raise DamagedError(f"{described} is no recipe of this version; train into another folder") from None

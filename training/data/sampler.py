@@ -13,7 +13,7 @@ class PictureSampler:
 
     An epoch shows each picture once: a language is drawn from those it has captions in, all alike, then one
     of its captions. `batches(epoch)` depends on the seed and the epoch alone, so a resumed run sees what an
-    unbroken one sees. A last batch under half the size is joined to the one before it.
+    unbroken one sees. The batches are of equal size (give or take one), as near to `batch_size` as that goes.
     """
 
     def __init__(self, data: CaptionedPictures, batch_size: int, seed: int) -> None:

@@ -63,7 +63,8 @@ def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> tuple[Tensor
     """Token ids and attention mask (N, T), int64, T the longest row."""
     longest = max(len(row) for row in rows)
     ids = np.full((len(rows), longest), PAD_ID, dtype=np.int64)
+    mask = np.zeros_like(ids)
     for i, row in enumerate(rows):
         ids[i, : len(row)] = row
-    tensor = torch.from_numpy(ids)
-    return tensor.to(device), (tensor != PAD_ID).long().to(device)
+        mask[i, : len(row)] = 1
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
