@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import torch
-from transformers import MobileNetV2Config, MobileNetV2Model
+from transformers import ResNetConfig, ResNetModel
+from transformers.utils.logging import disable_progress_bar
 
+from index.errors import UsageError
 from training.data.synthetic import LANGUAGES, write_synthetic
 from training.export import export_run
 from training.loop import train
@@ -39,6 +41,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     full = load_recipe(name)
     tiny = (*TINY, "head.dimension=32", *OF_ENCODER[full.text.encoder], *OF_VISION[full.vision.training])
     recipe = load_recipe(name, (*tiny, *overrides))
+    if out.is_dir() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give --smoke another --out")
     data = out / "data"
     write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed)
     write_tiny_backbone(data / BACKBONE)
@@ -52,7 +56,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
 
 
 def write_tiny_backbone(folder: Path) -> None:
-    """A small MobileNetV2 with random weights (seeded), saved as a Hugging Face model folder."""
+    """A small ResNet with random weights (seeded), saved as a Hugging Face model folder."""
+    disable_progress_bar()
     torch.manual_seed(0)
-    config = MobileNetV2Config(image_size=SIZE, depth_multiplier=0.35, min_depth=8, finegrained_output=False)
-    MobileNetV2Model(config).save_pretrained(folder)
+    config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32, 64], depths=[1, 1, 1], layer_type="basic")
+    ResNetModel(config).save_pretrained(folder)
