@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from index.progress import Progress
 from training.data.pictures import PictureArchive
 from training.data.views import VIEWS
 from training.encoders.vision import Backbone, PixelScale
+from training.quiet import quiet
 
 BATCH = 8  # larger batches fall out of the cache
 
@@ -39,14 +39,21 @@ def features_of_views(
     folder = cache_folder()
     key = _key(backbone, archive, pictures, views)
     file = folder / "features" / f"{key[:32]}.safetensors" if folder else None
-    if file and file.is_file():
-        return load_file(file)["features"]
+    if file and (kept := _kept(file)) is not None:
+        return kept
     features = _extract(backbone, archive, pictures, views, threads)
     if not np.isfinite(features).all():
         raise TrainingError("the backbone gives features that are not finite; check its weights")
     if file:
         _keep(features, file)
     return features
+
+
+def _kept(file: Path) -> NDArray[np.float32] | None:
+    try:
+        return load_file(file)["features"]
+    except (OSError, SafetensorError, KeyError):
+        return None  # none yet, or damaged: computed again
 
 
 def _keep(features: NDArray[np.float32], file: Path) -> None:
@@ -63,8 +70,8 @@ def _key(backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], v
     digest = hashlib.sha256()
     for name, tensor in backbone.state_dict().items():
         digest.update(name.encode() + tensor.cpu().numpy().tobytes())
-    stat = archive.file.stat()
-    described = [list(pictures), views, archive.size, stat.st_size, [str(view) for view in VIEWS[:views]]]
+    described = [list(pictures), archive.places(pictures), views, archive.size]
+    described.append([str(view) for view in VIEWS[:views]])
     digest.update(json.dumps([*described, str(backbone.scale)]).encode())
     return digest.hexdigest()
 
@@ -72,7 +79,7 @@ def _key(backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], v
 def _extract(
     backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int, threads: int
 ) -> NDArray[np.float32]:
-    session = _session(backbone, archive.size, threads)
+    session = open_session(backbone, archive.size, threads)
     rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
     with Progress(len(pictures) * views, unit="views", label="picture features") as bar:
         for start in range(0, len(pictures), BATCH):
@@ -91,14 +98,14 @@ def _run(
     return out
 
 
-def _session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:
+def open_session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:
+    """The backbone as an ONNX Runtime session: "pixels" (N, 3, size, size) -> "features" (N, F)."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backbone.onnx"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             torch.onnx.export(
                 backbone.cpu().eval(),
                 (torch.zeros(2, 3, size, size),),

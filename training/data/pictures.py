@@ -25,7 +25,7 @@ class PictureArchive:
         self.file = file
         self.size = size
         try:
-            with tarfile.open(file) as tar:
+            with tarfile.open(file, "r:") as tar:
                 self._places = {
                     PurePosixPath(member.name).name: (member.offset_data, member.size)
                     for member in tar
@@ -40,6 +40,11 @@ class PictureArchive:
         if missing:
             raise DataError(f"{self.file} lacks {len(missing)} of {len(names)} pictures, {missing[0]} first")
 
+    def places(self, names: Sequence[str]) -> list[tuple[int, int]]:
+        """Offset and length of each picture in the archive: other pictures are hardly ever as long."""
+        self.require(names)
+        return [self._places[name] for name in names]
+
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
         self.require([name])
         offset, length = self._places[name]
@@ -49,6 +54,6 @@ class PictureArchive:
         try:
             with Image.open(io.BytesIO(raw)) as picture:
                 square = picture.convert("RGB").resize((self.size, self.size), Image.Resampling.BILINEAR)
-        except (UnidentifiedImageError, OSError) as error:
+        except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
             raise DataError(f"{self.file}: {name} can't be decoded: {error}") from None
         return np.asarray(square, dtype=np.uint8)
