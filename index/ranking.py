@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from index.confidence import Calibration, features
 from index.encoder import Vectors
-from index.hubness import NEIGHBOURS
+from index.hubness import NEIGHBOURS, neighbourhood_means
 from index.vectors import Rows, VectorIndex
 
 CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
@@ -54,7 +54,7 @@ def rank(
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = index.search(queries, max(CANDIDATES, k))
-    query_means = cosines[:, :NEIGHBOURS].mean(axis=1, dtype=np.float64, keepdims=True).astype(np.float32)
+    query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
     scores = 2 * cosines - query_means - means[rows]
     order = np.argsort(-scores, axis=1, kind="stable")[:, : max(k, 2)]
     cosines, rows, scores = (np.take_along_axis(values, order, axis=1) for values in (cosines, rows, scores))

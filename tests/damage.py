@@ -37,7 +37,8 @@ def append(path: Path) -> None:
 
 def link(path: Path) -> None:
     """A link to the very same content is refused too: what it points to is not under our checksum."""
-    moved = path.with_name("." + path.name).parent.parent / ("moved-" + path.name)
+    outermost = [parent for parent in path.parents if (parent / "manifest.json").exists()][-1]
+    moved = outermost.parent / f"moved-{path.name}"
     shutil.copy2(path, moved)
     path.unlink()
     path.symlink_to(moved)

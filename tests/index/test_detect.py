@@ -1,0 +1,56 @@
+"""Language detection by tokens."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.detect import Detector, token_table
+
+# Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
+COUNTS = np.array([[50.0, 30, 20, 0, 0, 1, 40, 0], [0, 0, 1, 500, 300, 200, 400, 0]])
+
+
+@pytest.fixture
+def detector() -> Detector:
+    return Detector(("de", "en"), token_table(COUNTS))
+
+
+def test_probabilities_of_a_language_sum_to_one() -> None:
+    np.testing.assert_allclose(np.exp(token_table(COUNTS)).sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "language"),
+    [([0], "de"), ([3], "en"), ([0, 1, 6, 7], "de"), ([4, 6], "en"), ([0, 1, 2, 5], "de")],
+)
+def test_tokens_of_one_language_tell_it(detector: Detector, tokens: list[int], language: str) -> None:
+    assert detector.detect(tokens) == language
+
+
+@pytest.mark.parametrize("tokens", [[], [6], [7], [7, 7, 7, 7], [0, 3]])
+def test_what_says_nothing_is_not_guessed(detector: Detector, tokens: list[int]) -> None:
+    assert detector.detect(tokens) is None
+
+
+@given(st.lists(st.integers(0, 7), max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_tokens_and_languages_does_not_matter(tokens: list[int], random: object) -> None:
+    shuffled = sorted(tokens, key=lambda _: random.random())  # type: ignore[attr-defined]
+    forward, backward = (
+        Detector(("de", "en"), token_table(COUNTS)),
+        Detector(("en", "de"), token_table(COUNTS[::-1])),
+    )
+    assert forward.detect(tokens) == backward.detect(shuffled)
+
+
+def test_a_small_language_is_not_drowned_by_a_large_one() -> None:
+    small = Detector(("de", "en"), token_table(np.array([[5.0, 0], [0, 50_000]])))
+    assert small.detect([0]) == "de"
+
+
+def test_no_languages_no_answer() -> None:
+    assert Detector((), np.zeros((0, 8), np.float32)).detect([1]) is None
+
+
+def test_one_language_is_always_it() -> None:
+    assert Detector(("de",), token_table(COUNTS[:1])).detect([3]) == "de"
