@@ -33,47 +33,69 @@ def features_of_views(
 ) -> NDArray[np.float32]:
     """(views, N, F) features of the first `views` fixed views of each picture.
 
-    They are kept in the user's cache, under a name that depends on the weights, pictures and views, so that
-    runs with other seeds or objectives do not compute them again.
+    What was computed once is kept in the user's cache, a file for each combination of weights, archive and
+    views, so that runs with other seeds, objectives or languages compute only pictures that are new.
     """
+    file = _cache_file(backbone, archive, views)
+    known = _Kept.read(file)
+    new = [name for name in dict.fromkeys(pictures) if name not in known.rows]
+    if new:
+        features = _extract(backbone, archive, new, views, threads)
+        if not np.isfinite(features).all():
+            raise TrainingError("the backbone gives features that are not finite; check its weights")
+        known = known.with_more(new, features)
+        known.write(file)
+    assert known.features is not None, "no pictures, no features: load_split refuses that"
+    return known.features[:, [known.rows[name] for name in pictures]]
+
+
+class _Kept:
+    """Features (views, N, F) by picture name, as far as they are known."""
+
+    def __init__(self, names: Sequence[str] = (), features: NDArray[np.float32] | None = None) -> None:
+        self.rows = {name: row for row, name in enumerate(names)}
+        self.features = features
+
+    @classmethod
+    def read(cls, file: Path | None) -> "_Kept":
+        """What a file holds; nothing where there is none or it is damaged."""
+        try:
+            found = load_file(file) if file else {}
+            return cls(found["names"].tobytes().decode().split("\n"), found["features"])
+        except (OSError, SafetensorError, KeyError, UnicodeDecodeError):
+            return cls()
+
+    def with_more(self, names: Sequence[str], features: NDArray[np.float32]) -> "_Kept":
+        if self.features is not None:
+            features = np.concatenate([self.features, features], axis=1)
+        return _Kept([*self.rows, *names], features)
+
+    def write(self, file: Path | None) -> None:
+        if file is None or self.features is None:
+            return
+        names = np.frombuffer("\n".join(self.rows).encode(), np.uint8)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}")
+            save_file({"features": self.features, "names": names}, part)
+            part.replace(file)
+        except (OSError, SafetensorError):
+            pass  # a full or read-only cache costs time next time, no more
+
+
+def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path | None:
     folder = cache_folder()
-    key = _key(backbone, archive, pictures, views)
-    file = folder / "features" / f"{key[:32]}.safetensors" if folder else None
-    if file and (kept := _kept(file)) is not None:
-        return kept
-    features = _extract(backbone, archive, pictures, views, threads)
-    if not np.isfinite(features).all():
-        raise TrainingError("the backbone gives features that are not finite; check its weights")
-    if file:
-        _keep(features, file)
-    return features
-
-
-def _kept(file: Path) -> NDArray[np.float32] | None:
-    try:
-        return load_file(file)["features"]
-    except (OSError, SafetensorError, KeyError):
-        return None  # none yet, or damaged: computed again
-
-
-def _keep(features: NDArray[np.float32], file: Path) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}")
-        save_file({"features": features}, part)
-        part.replace(file)
-    except (OSError, SafetensorError):
-        pass  # a full or read-only cache costs time next time, no more
-
-
-def _key(backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int) -> str:
     digest = hashlib.sha256()
     for name, tensor in backbone.state_dict().items():
         digest.update(name.encode() + tensor.cpu().numpy().tobytes())
-    described = [list(pictures), archive.places(pictures), views, archive.size]
-    described.append([str(view) for view in VIEWS[:views]])
-    digest.update(json.dumps([*described, str(backbone.scale)]).encode())
-    return digest.hexdigest()
+    described = [
+        archive.fingerprint,
+        archive.size,
+        str(backbone.scale),
+        [str(view) for view in VIEWS[:views]],
+    ]
+    digest.update(json.dumps(described).encode())
+    return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
 
 
 def _extract(

@@ -1,6 +1,8 @@
 """Pictures from photos/images.tar, by name, decoded to arrays."""
 
+import hashlib
 import io
+import json
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -40,10 +42,10 @@ class PictureArchive:
         if missing:
             raise DataError(f"{self.file} lacks {len(missing)} of {len(names)} pictures, {missing[0]} first")
 
-    def places(self, names: Sequence[str]) -> list[tuple[int, int]]:
-        """Offset and length of each picture in the archive: other pictures are hardly ever as long."""
-        self.require(names)
-        return [self._places[name] for name in names]
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all names, offsets and lengths: another archive hardly ever has the same."""
+        return hashlib.sha256(json.dumps(sorted(self._places.items())).encode()).hexdigest()
 
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
         self.require([name])
