@@ -1,0 +1,96 @@
+"""What docker/Dockerfile promises, and that .dockerignore lets through what it copies and nothing else."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def instructions(root: Path) -> list[tuple[str, str]]:
+    """(instruction, rest), comments dropped and continued lines joined."""
+    text = (root / "docker/Dockerfile").read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
+    return [(name, rest) for name, _, rest in (line.partition(" ") for line in joined.splitlines() if line)]
+
+
+@pytest.fixture(scope="module")
+def last_stage(instructions: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    start = max(number for number, (name, _) in enumerate(instructions) if name == "FROM")
+    return instructions[start:]
+
+
+def values(stage: list[tuple[str, str]], wanted: str) -> list[str]:
+    return [rest for name, rest in stage if name == wanted]
+
+
+def test_it_needs_no_frontend_from_a_registry(root: Path) -> None:
+    assert "syntax=" not in (root / "docker/Dockerfile").read_text("utf-8")
+
+
+def test_every_stage_stands_on_the_base_that_was_asked_for(instructions: list[tuple[str, str]]) -> None:
+    assert [stage.split()[0] for stage in values(instructions, "FROM")] == ["${BASE}", "${BASE}"]
+    base = re.fullmatch(r"BASE=[a-z]+:(\S+)", values(instructions, "ARG")[0])
+    assert base
+    assert base[1] != "latest"
+
+
+def test_it_runs_as_a_numbered_user_who_is_not_root(last_stage: list[tuple[str, str]]) -> None:
+    (user,) = values(last_stage, "USER")
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
+    uid, gid = user.split(":")
+    # A volume takes its owner from the image's folder.
+    assert f"--owner={uid} --group={gid} /data" in " ".join(values(last_stage, "RUN"))
+
+
+def test_the_last_stage_installs_nothing(last_stage: list[tuple[str, str]]) -> None:
+    commands = " ".join(values(last_stage, "RUN"))
+    assert not re.search(r"\b(pip|apt|apt-get|curl|wget)\b", commands)
+    copies = values(last_stage, "COPY")
+    assert copies
+    assert all(copy.startswith("--from=build ") for copy in copies)
+
+
+def test_it_starts_the_service_and_asks_after_its_health(last_stage: list[tuple[str, str]]) -> None:
+    assert values(last_stage, "ENTRYPOINT") == ['["passepartout"]']
+    assert values(last_stage, "CMD") == ['["serve"]']
+    (check,) = values(last_stage, "HEALTHCHECK")
+    assert "docker/healthcheck.py" in check
+
+
+def test_every_installation_may_be_given_certificates(instructions: list[tuple[str, str]]) -> None:
+    online = [run for run in values(instructions, "RUN") if " install --quiet" in run]
+    assert len(online) == 2
+    for run in online:
+        assert "--mount=type=secret,id=ca,target=/run/secrets/ca" in run
+        assert "PIP_CERT=/run/secrets/ca" in run
+
+
+def test_no_package_index_is_written_down(root: Path) -> None:
+    for name in ("docker/Dockerfile", "docker/compose.yaml"):
+        assert not re.search(r"https?://(?!127\.0\.0\.1)", (root / name).read_text("utf-8"))
+
+
+def test_the_label_says_the_version_of_the_project(root: Path, last_stage: list[tuple[str, str]]) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"VERSION={project['version']}" in values(last_stage, "ARG")
+
+
+def test_the_context_is_what_is_copied(root: Path, instructions: list[tuple[str, str]]) -> None:
+    local = [copy.split()[:-1] for copy in values(instructions, "COPY") if not copy.startswith("--from")]
+    copied = {name for names in local for name in names}
+    rules = [line for line in (root / ".dockerignore").read_text("utf-8").splitlines() if line[:1] not in "#"]
+    # All out first, so that .git, .venv, runs and var stay out without being named.
+    assert rules[0] == "*"
+    assert {rule[1:] for rule in rules if rule.startswith("!")} == copied
+    assert rules.index("**/__pycache__") > max(n for n, rule in enumerate(rules) if rule.startswith("!"))
+
+
+def test_every_package_of_the_project_is_copied(root: Path, instructions: list[tuple[str, str]]) -> None:
+    setuptools = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packages = {pattern.rstrip("*") for pattern in setuptools["packages"]["find"]["include"]}
+    modules = {f"{name}.py" for name in setuptools["py-modules"]}
+    copied = " ".join(values(instructions, "COPY")).split()
+    assert packages | modules <= set(copied)

@@ -1,0 +1,37 @@
+"""What can be tried of docker/smoke-test without an engine."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [root / "docker/smoke-test", *arguments], capture_output=True, text=True, check=False, timeout=30
+    )
+
+
+@pytest.mark.parametrize("name", ["smoke-test", "index-job"])
+def test_scripts_may_be_run_and_parse(root: Path, name: str) -> None:
+    script = root / "docker" / name
+    assert os.access(script, os.X_OK)
+    shell = script.read_text("utf-8").splitlines()[0].removeprefix("#!").split()
+    parsed = subprocess.run([*shell, "-n", script], capture_output=True, text=True, check=False)
+    assert parsed.returncode == 0, parsed.stderr
+
+
+def test_help_shows_every_option_and_nothing_of_the_code(root: Path) -> None:
+    shown = run(root, "--help")
+    assert shown.returncode == 0
+    for option in ("--base", "--redis", "--ca", "--network", "--port", "--compose"):
+        assert option in shown.stdout
+    assert "pipefail" not in shown.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--colour"], ["--port"], ["--ca", "no/such/file"]])
+def test_wrong_use_is_told_apart_from_failure(root: Path, arguments: list[str]) -> None:
+    refused = run(root, *arguments)
+    assert refused.returncode == 2
+    assert arguments[0] in refused.stderr
