@@ -1,0 +1,59 @@
+"""Batches of unit rows for the objectives' tests, and steps down a loss."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from hypothesis import strategies as st
+from torch import Tensor
+
+from training.objectives import Outputs
+
+Loss = Callable[[Outputs], Tensor]
+
+
+def rows(n: int, width: int, seed: int) -> Tensor:
+    """(n, width) unit rows in float64, so that a value computed by hand must agree closely."""
+    generator = torch.Generator().manual_seed(seed)
+    return F.normalize(torch.randn(n, width, generator=generator, dtype=torch.float64), dim=1)
+
+
+def near(centre: Tensor, distance: float, seed: int) -> Tensor:
+    """Unit rows at about `distance` from those of `centre`."""
+    return F.normalize(centre + distance * rows(len(centre), centre.shape[1], seed), dim=1)
+
+
+def batch(n: int = 6, width: int = 4, seed: int = 0, views: int = 2, spread: float = 0.5) -> Outputs:
+    """Captions near their pictures, so that the margin lets some pairs through."""
+    pictures = near(rows(1, width, seed).expand(n, width), 1.0, seed + 1)
+    return Outputs(
+        near(pictures, spread, seed + 2),
+        tuple(near(pictures, spread / 2, seed + 3 + view) for view in range(views)),
+    )
+
+
+batches = st.builds(
+    batch,
+    n=st.integers(2, 9),
+    width=st.integers(2, 8),
+    seed=st.integers(0, 10_000),
+    views=st.integers(2, 3),
+    spread=st.floats(0.01, 1.0),
+)
+
+
+def permuted(outputs: Outputs, order: list[int]) -> Outputs:
+    return Outputs(outputs.text[order], tuple(view[order] for view in outputs.views))
+
+
+def stepped(loss: Loss, outputs: Outputs, size: float = 0.05) -> Outputs:
+    """The batch after a small step of texts and pictures along the negative gradient, on the sphere."""
+    text = outputs.text.clone().requires_grad_()
+    views = tuple(view.clone().requires_grad_() for view in outputs.views)
+    loss(Outputs(text, views)).backward()  # type: ignore[no-untyped-call]
+
+    def moved(tensor: Tensor) -> Tensor:
+        gradient = tensor.grad if tensor.grad is not None else torch.zeros_like(tensor)
+        return F.normalize((tensor - size * gradient).detach(), dim=1)
+
+    return Outputs(moved(text), tuple(map(moved, views)))

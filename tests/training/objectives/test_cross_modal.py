@@ -1,0 +1,75 @@
+import math
+from random import Random
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.training.objectives.batches import batch, batches, permuted, rows, stepped
+from training.objectives import CrossModal, Outputs
+
+
+def by_hand(outputs: Outputs, temperature: float) -> float:
+    """Globetrotter, eq. 4, as a mean over sentences and views."""
+    total = 0.0
+    for view in outputs.views:
+        pictures, texts = view.tolist(), outputs.text.tolist()
+        n = len(texts)
+        alpha = [[(1 + sum(map(float.__mul__, p, t))) / 2 for t in texts] for p in pictures]
+        for i in range(n):
+            own = math.exp(alpha[i][i] / temperature)
+            by_text = sum(math.exp(alpha[i][j] / temperature) for j in range(n))
+            by_picture = sum(math.exp(alpha[j][i] / temperature) for j in range(n))
+            total -= (math.log(own / by_text) + math.log(own / by_picture)) / n
+    return total / len(outputs.views)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
+@pytest.mark.parametrize("views", [1, 2])
+def test_equation_4(temperature: float, views: int) -> None:
+    outputs = batch(n=7, views=views)
+    found = CrossModal(temperature=temperature)(outputs).item()
+    assert found == pytest.approx(by_hand(outputs, temperature), rel=1e-9)
+
+
+def test_two_pairs_that_point_apart() -> None:
+    """Own similarity 1, the other's 0: 2 log(1 + exp(-1/τ))."""
+    line = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    found = CrossModal(temperature=0.5)(Outputs(line, (line,))).item()
+    assert found == pytest.approx(2 * math.log(1 + math.exp(-2)), rel=1e-6)
+
+
+@given(batches, st.randoms(use_true_random=False))
+def test_the_order_of_the_batch_does_not_matter(outputs: Outputs, random: Random) -> None:
+    order = list(range(len(outputs.text)))
+    random.shuffle(order)
+    loss = CrossModal()
+    assert loss(permuted(outputs, order)).item() == pytest.approx(loss(outputs).item(), rel=1e-9)
+
+
+@given(batches)
+def test_a_step_brings_captions_nearer_to_their_pictures(outputs: Outputs) -> None:
+    loss = CrossModal()
+    after = stepped(loss, outputs, 0.01)
+    assert loss(after) <= loss(outputs)
+
+
+def test_a_step_parts_a_caption_from_other_pictures() -> None:
+    text, picture = rows(6, 4, 1), rows(6, 4, 2)
+    before = Outputs(text, (picture,))
+    after = stepped(CrossModal(), before)
+    own = torch.eye(6, dtype=torch.bool)
+    gained = after.views[0] @ after.text.T - picture @ text.T
+    assert gained[own].mean() > 0
+    assert gained[~own].mean() < 0
+    assert gained[own].mean() > gained[~own].mean() + 0.01
+
+
+def test_gradients_reach_both_branches() -> None:
+    text, picture = rows(4, 3, 1).requires_grad_(), rows(4, 3, 2).requires_grad_()
+    CrossModal()(Outputs(text, (picture,))).backward()  # type: ignore[no-untyped-call]
+    assert text.grad is not None
+    assert picture.grad is not None
+    assert text.grad.abs().sum() > 0
+    assert picture.grad.abs().sum() > 0

@@ -1,0 +1,171 @@
+import math
+from random import Random
+from typing import Literal
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.training.objectives.batches import batch, batches, near, permuted, rows, stepped
+from training.objectives import Outputs, Transitive
+
+Normalise = Literal["batch", "positives", "rows"]
+WAYS: list[Normalise] = ["batch", "positives", "rows"]
+
+
+def dot(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def similarity(one: list[float], other: list[float]) -> float:
+    return (1 + dot(one, other)) / 2
+
+
+def alpha_by_hand(outputs: Outputs, margin: float) -> list[list[float]]:
+    """Globetrotter, eq. 2, averaged over the views."""
+    texts = outputs.text.tolist()
+    n = len(texts)
+    found = [[0.0] * n for _ in range(n)]
+    for view in outputs.views:
+        pictures = view.tolist()
+        own = [similarity(pictures[i], texts[i]) for i in range(n)]
+        for i in range(n):
+            for j in range(n):
+                path = own[i] * similarity(pictures[i], pictures[j]) * own[j]
+                found[i][j] += max(0, path - margin) / (1 - margin) / len(outputs.views)
+    return found
+
+
+def rows_by_hand(outputs: Outputs, margin: float, temperature: float) -> tuple[list[float], list[float]]:
+    """Each sentence's part of eq. 1, and the sum of its alphas."""
+    texts = outputs.text.tolist()
+    n = len(texts)
+    alpha = alpha_by_hand(outputs, margin)
+    parts, positives = [], []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        beta = {j: math.exp(similarity(texts[i], texts[j]) / temperature) for j in others}
+        total = sum(beta.values())
+        parts.append(-sum(alpha[i][j] * math.log(beta[j] / total) for j in others))
+        positives.append(sum(alpha[i][j] for j in others))
+    return parts, positives
+
+
+def by_hand(outputs: Outputs, way: Normalise, margin: float, temperature: float) -> float:
+    parts, positives = rows_by_hand(outputs, margin, temperature)
+    if way == "batch":
+        return sum(parts) / len(parts)
+    if way == "positives":
+        return sum(parts) / sum(positives)
+    shares = [part / alpha for part, alpha in zip(parts, positives, strict=True) if alpha > 0]
+    return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("views", [1, 2])
+@pytest.mark.parametrize(("margin", "temperature"), [(0.4, 0.1), (0.0, 1.0), (0.7, 0.05)])
+def test_equations_1_and_2(way: Normalise, views: int, margin: float, temperature: float) -> None:
+    outputs = batch(n=8, views=views)
+    loss = Transitive(margin=margin, temperature=temperature, normalise=way)
+    assert loss.alpha(outputs).fill_diagonal_(0).count_nonzero() > 8, "the case must have positives"
+    assert loss(outputs).item() == pytest.approx(by_hand(outputs, way, margin, temperature), rel=1e-9)
+
+
+@given(batches, st.floats(0, 0.9))
+def test_alpha_is_as_by_hand_symmetric_and_between_0_and_1(outputs: Outputs, margin: float) -> None:
+    alpha = Transitive(margin=margin).alpha(outputs)
+    assert torch.allclose(alpha, alpha.T)
+    assert alpha.min() >= 0
+    assert alpha.max() <= 1 + 1e-9
+    assert torch.allclose(alpha, torch.tensor(alpha_by_hand(outputs, margin), dtype=alpha.dtype), atol=1e-9)
+
+
+def test_the_margin_cuts_and_stretches() -> None:
+    """One dimension more than needed: captions on their pictures, pictures at a chosen similarity."""
+    for similar, margin, expected in [(1.0, 0.4, 1.0), (0.7, 0.4, 0.5), (0.4, 0.4, 0.0), (0.1, 0.4, 0.0)]:
+        angle = math.acos(2 * similar - 1)
+        points = torch.tensor([[1.0, 0.0], [math.cos(angle), math.sin(angle)]], dtype=torch.float64)
+        alpha = Transitive(margin=margin).alpha(Outputs(points, (points,)))
+        assert alpha[0, 1].item() == pytest.approx(expected, abs=1e-9)
+        assert alpha[0, 0].item() == pytest.approx(1)
+
+
+def test_a_caption_far_from_its_picture_breaks_its_paths() -> None:
+    points = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    text = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+    assert Transitive().alpha(Outputs(text, (points,))).tolist() == [[1, 0], [0, 0]]
+    assert Transitive(visual_only=True).alpha(Outputs(text, (points,))).tolist() == [[1, 1], [1, 1]]
+
+
+def test_no_gradient_flows_through_alpha() -> None:
+    outputs = batch(n=6)
+    views = tuple(view.clone().requires_grad_() for view in outputs.views)
+    text = outputs.text.clone().requires_grad_()
+    loss = Transitive()
+    assert not loss.alpha(Outputs(text, views)).requires_grad
+    loss(Outputs(text, views)).backward()  # type: ignore[no-untyped-call]
+    assert all(view.grad is None or not view.grad.any() for view in views)
+    fixed = outputs.text.clone().requires_grad_()
+    itself = torch.eye(6, dtype=torch.bool)
+    logits = ((1 + fixed @ fixed.T) / 2 / loss.temperature).masked_fill(itself, float("-inf"))
+    surprise = -logits.log_softmax(dim=1).masked_fill(itself, 0)
+    (loss.alpha(outputs) * surprise).sum().div(6).backward()  # type: ignore[no-untyped-call]
+    assert text.grad is not None
+    assert fixed.grad is not None
+    assert torch.allclose(text.grad, fixed.grad)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_positives_it_is_0_and_so_is_its_gradient(way: Normalise) -> None:
+    text = rows(5, 4, 0).requires_grad_()
+    loss = Transitive(margin=0.99, normalise=way)
+    outputs = Outputs(text, (near(-text.detach(), 0.1, 1),))
+    assert not loss.alpha(outputs).any()
+    found = loss(outputs)
+    found.backward()  # type: ignore[no-untyped-call]
+    assert found.item() == 0
+    assert text.grad is not None
+    assert not text.grad.any()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_pair_alone_is_finite(way: Normalise) -> None:
+    text = rows(1, 4, 0).requires_grad_()
+    found = Transitive(normalise=way)(Outputs(text, (text.detach(),)))
+    found.backward()  # type: ignore[no-untyped-call]
+    assert found.item() == 0
+    assert text.grad is not None
+    assert torch.isfinite(text.grad).all()
+
+
+def test_ones_own_pair_is_no_positive_and_no_negative() -> None:
+    """Two sentences: each can only be near the other, so nothing is lost, however alike they are."""
+    for seed in range(5):
+        outputs = Outputs(rows(2, 3, seed), (rows(1, 3, seed).expand(2, 3),))
+        assert Transitive(margin=0.0)(outputs).item() == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(outputs=batches, random=st.randoms(use_true_random=False))
+def test_the_order_of_the_batch_does_not_matter(way: Normalise, outputs: Outputs, random: Random) -> None:
+    order = list(range(len(outputs.text)))
+    random.shuffle(order)
+    loss = Transitive(normalise=way, margin=0.2)
+    found = loss(permuted(outputs, order)).item()
+    assert found == pytest.approx(loss(outputs).item(), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_step_brings_sentences_of_like_pictures_nearer(way: Normalise) -> None:
+    """Two pictures, three captions each: captions of one picture approach, those of the other part."""
+    pictures = torch.tensor([[1.0, 0.0, 0.0]] * 3 + [[-1.0, 0.0, 0.0]] * 3, dtype=torch.float64)
+    before = Outputs(near(pictures, 0.6, 3), (pictures,))
+    loss = Transitive(normalise=way)
+    alike = loss.alpha(before) > 0
+    same = pictures @ pictures.T > 0
+    assert torch.equal(alike, same)
+    after = stepped(loss, before)
+    gained = after.text @ after.text.T - before.text @ before.text.T
+    assert gained[same].sum() > 0
+    assert gained[~same].sum() < 0
