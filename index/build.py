@@ -160,8 +160,6 @@ class _Build:
         sizes = {code: entry.words for code, entry in self.entries.items()}
         self._hubness(".words", sizes, "words")
         detects = self._detector()
-        for draft in self.work.glob(".*"):
-            draft.unlink()
         return publish(out, self.work, self._manifest(next_version(out), alignment, detects))
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:

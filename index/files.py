@@ -195,7 +195,8 @@ def fsync_tree(folder: Path) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old content or the new, never a part."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    # One name, so that a writer that dies leaves at most one draft, which the next one overwrites.
+    draft = path.with_name(f".{path.name}.draft")
     with draft.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
