@@ -1,0 +1,56 @@
+"""What the training tests share: drawn pictures with a random backbone, and runs trained once."""
+
+from pathlib import Path
+
+import pytest
+
+from index.bundle import Bundle
+from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
+from training.data.synthetic import write_synthetic
+from training.encoders.vision import Backbone, load_backbone
+from training.export import export_run
+from training.loop import train
+from training.run import Run
+from training.smoke import write_tiny_backbone
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a backbone at weights/tiny. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("data")
+    write_synthetic(folder, pictures=PICTURES, size=SIZE, seed=1)
+    write_tiny_backbone(folder / "weights" / "tiny")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def backbone(data: Path) -> Backbone:
+    return load_backbone("weights/tiny", data).eval()
+
+
+@pytest.fixture(scope="session")
+def bag_run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A finished run of BAG. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("bag")
+    return train(recipe(BAG, folder), data, folder / "run")
+
+
+@pytest.fixture(scope="session")
+def transformer_run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A finished run of TRANSFORMER on frozen features. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("transformer")
+    return train(recipe(TRANSFORMER, folder, *FROZEN), data, folder / "run")
+
+
+@pytest.fixture(scope="session")
+def bag_bundle(bag_run: Run, data: Path) -> Bundle:
+    """The bundle of `bag_run`. Not to be changed: copy it first."""
+    out = bag_run.folder.parent / "bundle"
+    return export_run(bag_run.folder, data, out, name=None, version="7", licence="CC0-1.0")
+
+
+@pytest.fixture(scope="session")
+def transformer_bundle(transformer_run: Run, data: Path) -> Bundle:
+    """The bundle of `transformer_run`. Not to be changed: copy it first."""
+    out = transformer_run.folder.parent / "bundle"
+    return export_run(transformer_run.folder, data, out, name="named", version="1", licence="CC0-1.0")

@@ -1,0 +1,99 @@
+"""Recipes that train in a second on the drawn pictures of the `data` fixture."""
+
+from pathlib import Path
+
+from training.recipe import Recipe, load_recipe
+
+LANGUAGES = ("en", "de", "pt")
+PICTURES, SIZE = 150, 32
+
+# Frozen features, a bag of subwords, a whitened space: what globetrotter-small does.
+BAG = """
+name = "tiny-bag"
+description = "A bag of subwords for tests"
+seed = 5
+[data]
+languages = ["en", "de", "pt"]
+[tokenizer]
+vocabulary = 300
+[text]
+encoder = "bag"
+width = 16
+[vision]
+backbone = "weights/tiny"
+training = "frozen"
+space = "whitened"
+whitening = 0.5
+views = 2
+average_views = true
+image_size = 32
+[head]
+dimension = 16
+text = "none"
+[objectives.visual_regression]
+[objectives.cross_modal]
+weight = 0.1
+[objectives.transitive]
+weight = 0.03
+normalise = "positives"
+[optimiser]
+epochs = 4
+batch_size = 32
+learning_rate = 1e-2
+warmup_steps = 2
+schedule = "linear"
+[run]
+threads = 1
+"""
+
+# A tuned backbone, a transformer, learned spaces and all the paper's losses: what globetrotter does.
+TRANSFORMER = """
+name = "tiny-transformer"
+description = "A transformer for tests"
+seed = 5
+[data]
+languages = ["en", "de", "pt"]
+[tokenizer]
+vocabulary = 300
+[text]
+encoder = "transformer"
+width = 16
+layers = 1
+heads = 2
+feedforward = 32
+max_tokens = 24
+[vision]
+backbone = "weights/tiny"
+image_size = 32
+[head]
+dimension = 8
+[objectives.transitive]
+[objectives.visual_contrastive]
+weight = 0.2
+[objectives.cross_modal]
+weight = 0.2
+[objectives.cloze]
+weight = 0.2
+[optimiser]
+epochs = 2
+batch_size = 32
+learning_rate = 1e-3
+weight_decay = 0.01
+clip_norm = 1.0
+[run]
+threads = 1
+"""
+
+# The transformer on frozen features: learned space, two views drawn anew each time, no pixels to decode.
+FROZEN = ("vision.training=frozen", "vision.views=3")
+
+
+def write_recipe(text: str, folder: Path) -> Path:
+    file = folder / "recipe.toml"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def recipe(text: str, folder: Path, *overrides: str) -> Recipe:
+    """The recipe of BAG or TRANSFORMER, with overrides."""
+    return load_recipe(str(write_recipe(text, folder)), overrides)
