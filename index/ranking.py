@@ -57,7 +57,9 @@ def rank(
     query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
     scores = 2 * cosines - query_means - means[rows]
     order = np.argsort(-scores, axis=1, kind="stable")[:, : max(k, 2)]
-    cosines, rows, scores = (np.take_along_axis(values, order, axis=1) for values in (cosines, rows, scores))
+    cosines = np.take_along_axis(cosines, order, axis=1)
+    rows = np.take_along_axis(rows, order, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
     chances = calibration.probability(features(cosines, scores, _gaps(scores), index.count)).reshape(
         scores.shape
     )

@@ -1,0 +1,34 @@
+"""What importing the index costs: never torch, and for a command's help not even FAISS."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}; import json, sys; print(json.dumps([name.split('.')[0] for name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("module", ["index.translator", "index.build", "index.cli"])
+def test_the_index_needs_no_training(module: str) -> None:
+    assert not modules_after(f"import {module}") & {
+        "torch",
+        "transformers",
+        "onnx",
+        "training",
+        "evaluation",
+        "scipy",
+    }
+
+
+def test_a_translator_does_not_load_the_segmenter() -> None:
+    assert "icu4py" not in modules_after("import index.translator")
+
+
+def test_the_commands_are_cheap_to_list() -> None:
+    heavy = {"faiss", "onnxruntime", "numpy", "pyarrow", "tokenizers", "pydantic"}
+    assert not modules_after("import index.cli, passepartout") & heavy

@@ -1,0 +1,119 @@
+"""The front door: commands found lazily, exit codes, and errors of one line."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import click
+import pytest
+
+import passepartout
+from index.errors import CorpusError, DamagedError, PassepartoutError, TrainingError, UsageError
+from passepartout import COMMANDS, run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def offer(patch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Let the command `translate` fail with `error`."""
+
+    @click.command()
+    def fails() -> None:
+        raise error
+
+    patch.setattr("index.cli.translate", fails)
+
+
+def test_help_lists_every_command_and_imports_none(capsys: Capture) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
+    assert run(["--version"]) == 0
+    assert "passepartout, version 0." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["encode", "index", "translate"])
+def test_commands_of_the_index_are_there(name: str) -> None:
+    module, attribute = COMMANDS[name][0].split(":")
+    assert isinstance(getattr(import_module(module), attribute), click.Command)
+
+
+@pytest.mark.parametrize(
+    "command", [["encode"], ["index"], ["index", "build"], ["index", "verify"], ["translate"]]
+)
+def test_every_command_explains_itself(command: list[str], capsys: Capture) -> None:
+    assert run([*command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: passepartout {' '.join(command)}")
+
+
+@pytest.mark.parametrize("arguments", [["fly"], ["index", "fly"], ["--fly"], ["encode", "--fly"], ["encode"]])
+def test_wrong_use_is_one_line_with_exit_2(arguments: list[str], capsys: Capture) -> None:
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("passepartout: ")
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PassepartoutError("a"), 1),
+        (DamagedError("a"), 1),
+        (TrainingError("a"), 1),
+        (UsageError("a"), 2),
+        (CorpusError("a"), 2),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_errors_of_the_house_are_one_line(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    offer(monkeypatch, error)
+    assert run(["translate"]) == code
+    assert capsys.readouterr().err.strip().splitlines()[-1].startswith("passepartout: ")
+
+
+def test_a_message_of_many_lines_becomes_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    offer(monkeypatch, PassepartoutError("one\n  two\r\nthree"))
+    assert run(["translate"]) == 1
+    assert capsys.readouterr().err == "passepartout: one two three\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"), [("faiss", "cpu"), ("torch", "train"), ("onnxruntime.capi", "cpu")]
+)
+def test_a_missing_package_is_named_with_its_extra(
+    module: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    offer(monkeypatch, ModuleNotFoundError(f"No module named {module!r}", name=module))
+    assert run(["translate"]) == 1
+    assert f"pip install 'passepartout[{extra}]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [ModuleNotFoundError("x", name="nonsense"), ValueError("a bug")])
+def test_bugs_are_not_hidden(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, error)
+    with pytest.raises(type(error)):
+        run(["translate"])
+
+
+def test_errors_have_the_exit_codes_of_the_tree() -> None:
+    def codes(error: type[PassepartoutError]) -> set[int]:
+        return {error.exit_code}.union(*(codes(child) for child in error.__subclasses__()))
+
+    assert codes(UsageError) == {2}
+    assert {child.exit_code for child in PassepartoutError.__subclasses__()} == {1, 2}
+
+
+def test_the_command_is_installed_and_exits_with_the_code() -> None:
+    command = [sys.executable, passepartout.__file__, "index", "info", "/nowhere"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "passepartout: /nowhere is not an index: build one with `passepartout index build`\n"
+    )
