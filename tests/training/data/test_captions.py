@@ -1,0 +1,166 @@
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from index.errors import DataError
+from training.data.captions import CaptionedPictures, load_split, shuffled
+from training.recipe import DataSettings
+
+Row = tuple[str, str, str]  # picture, caption, how it was made
+HUMAN, TRANSLATED = "human", "human translation of English"
+NAMES = [f"p{number:02}.jpg" for number in range(20)]
+
+
+def write(folder: Path, captions: dict[str, list[Row]], splits: dict[str, str] | None = None) -> Path:
+    """A data folder with captions and splits, without pictures."""
+    photos = folder / "photos"
+    (photos / "captions").mkdir(parents=True)
+    for language, rows in captions.items():
+        lines = ["\t".join(row) + "\n" for row in rows]
+        (photos / "captions" / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    splits = splits or dict.fromkeys(NAMES, "train")
+    (photos / "splits.tsv").write_text("".join(f"{name}\t{split}\n" for name, split in splits.items()))
+    return folder
+
+
+def full(language: str, without: tuple[str, ...] = (), each: int = 2) -> list[Row]:
+    return [(n, f"{language} {n} {i}", HUMAN) for n in NAMES if n not in without for i in range(each)]
+
+
+def settings(*languages: str, **more: object) -> DataSettings:
+    return DataSettings.model_validate({"languages": languages, **more})
+
+
+def told(data: CaptionedPictures) -> dict[str, set[str]]:
+    """Picture -> the texts that may be seen with it."""
+    found: dict[str, set[str]] = {name: set() for name in data.pictures}
+    for caption in data.captions:
+        found[data.pictures[caption.picture]].add(caption.text)
+    return found
+
+
+def seen_with(data: CaptionedPictures) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {name: set() for name in data.pictures}
+    for caption in data.captions:
+        found[data.pictures[caption.picture]].add(caption.language)
+    return found
+
+
+def test_disjoint_gives_picture_i_of_the_hashed_order_to_language_i_mod_m(tmp_path: Path) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de", "pt")})
+    data = load_split(tmp_path, "train", settings("en", "de", "pt"))
+    order = sorted(NAMES, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    assert data.pictures == tuple(order)
+    assert seen_with(data) == {name: {("en", "de", "pt")[i % 3]} for i, name in enumerate(order)}
+    assert told(data)[order[4]] == {f"de {order[4]} 0", f"de {order[4]} 1"}
+
+
+def test_disjoint_takes_the_recipes_order_of_languages(tmp_path: Path) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de")})
+    one, other = (load_split(tmp_path, "train", settings(*pair)) for pair in (("en", "de"), ("de", "en")))
+    assert one.pictures == other.pictures
+    assert all(seen_with(one)[name] != seen_with(other)[name] for name in one.pictures)
+
+
+def test_disjoint_leaves_out_a_picture_that_lacks_a_language(tmp_path: Path) -> None:
+    write(tmp_path, {"en": full("en", without=("p03.jpg",)), "de": full("de", without=("p05.jpg",))})
+    data = load_split(tmp_path, "train", settings("en", "de"))
+    pool = [name for name in NAMES if name not in ("p03.jpg", "p05.jpg")]
+    order = sorted(pool, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    assert data.pictures == tuple(order)
+    assert seen_with(data) == {name: {("en", "de")[i % 2]} for i, name in enumerate(order)}
+
+
+def test_shared_keeps_every_picture_with_any_caption(tmp_path: Path) -> None:
+    rows = {
+        "en": full("en", without=("p03.jpg", "p04.jpg")),
+        "de": full("de", without=("p04.jpg", "p05.jpg")),
+    }
+    write(tmp_path, rows)
+    data = load_split(tmp_path, "train", settings("en", "de", pictures="shared"))
+    found = seen_with(data)
+    assert set(found) == set(NAMES) - {"p04.jpg"}
+    assert found["p03.jpg"] == {"de"}
+    assert found["p05.jpg"] == {"en"}
+    assert found["p06.jpg"] == {"en", "de"}
+    assert len(data.captions) == 2 * 2 * 18
+
+
+@pytest.mark.parametrize("pictures", ["disjoint", "shared"])
+def test_only_the_kinds_asked_for_count(tmp_path: Path, pictures: str) -> None:
+    german = [(name, f"de {name}", (HUMAN, TRANSLATED, "machine")[i % 3]) for i, name in enumerate(NAMES)]
+    write(tmp_path, {"en": full("en"), "de": german})
+
+    def texts(*kinds: str) -> set[str]:
+        data = load_split(tmp_path, "train", settings("de", pictures=pictures, caption_kinds=kinds))
+        return {caption.text for caption in data.captions}
+
+    assert texts(HUMAN) == {f"de {name}" for name in NAMES[0::3]}
+    assert texts(HUMAN, "machine") == {f"de {name}" for i, name in enumerate(NAMES) if i % 3 != 1}
+    assert texts() == {f"de {name}" for name in NAMES}
+    both = load_split(tmp_path, "train", settings("en", "de", caption_kinds=(HUMAN,)))
+    assert set(both.pictures) == set(NAMES[0::3]), "a language counts only with a caption of such a kind"
+
+
+def test_only_the_split_asked_for_is_read(tmp_path: Path) -> None:
+    splits = {name: ("train", "dev", "test", "benchmark")[i % 4] for i, name in enumerate(NAMES)}
+    write(tmp_path, {"en": full("en")}, splits)
+    for split in ("train", "dev"):
+        found = load_split(tmp_path, split, settings("en"))
+        assert set(found.pictures) == {name for name in NAMES if splits[name] == split}
+
+
+def test_no_text_is_learned_from_two_languages_of_one_picture(data: Path) -> None:
+    """On the drawn data: the task's rule, and pictures shared out evenly."""
+    found = load_split(data, "train", settings("en", "de", "pt"))
+    assert all(len(languages) == 1 for languages in seen_with(found).values())
+    shares = Counter(next(iter(languages)) for languages in seen_with(found).values())
+    assert max(shares.values()) - min(shares.values()) <= 1
+    assert found.languages == ("de", "en", "pt")
+
+
+def test_nothing_left_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, {"en": full("en")})
+    with pytest.raises(DataError, match="no picture has captions in the recipe's languages and kinds"):
+        load_split(tmp_path, "train", settings("en", caption_kinds=("machine",)))
+
+
+@pytest.mark.parametrize(("missing", "named"), [("captions/de.tsv", "de.tsv"), ("splits.tsv", "splits.tsv")])
+def test_a_missing_file_is_named(tmp_path: Path, missing: str, named: str) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de")})
+    (tmp_path / "photos" / missing).unlink()
+    with pytest.raises(DataError, match=named):
+        load_split(tmp_path, "train", settings("en", "de"))
+
+
+def test_the_hash_changes_with_a_name_a_language_or_a_text(tmp_path: Path) -> None:
+    rows = full("en")
+    hashes = set()
+    for number, captions in enumerate(
+        [
+            {"en": rows},
+            {"de": rows},
+            {"en": [*rows[:-1], (rows[-1][0], "Another text.", HUMAN)]},
+            {"en": [(NAMES[1] if name == NAMES[0] else name, text, kind) for name, text, kind in rows]},
+        ]
+    ):
+        folder = write(tmp_path / str(number), captions)
+        data = load_split(folder, "train", settings(*captions, pictures="shared"))
+        hashes.add(data.sha256)
+        assert load_split(folder, "train", settings(*captions, pictures="shared")).sha256 == data.sha256
+    assert len(hashes) == 4
+
+
+def test_the_control_moves_captions_to_other_pictures(tmp_path: Path) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de")})
+    data = load_split(tmp_path, "train", settings("en", "de"))
+    mixed = shuffled(data, seed=3)
+    assert mixed.pictures == data.pictures
+    assert [(c.language, c.text) for c in mixed.captions] == [(c.language, c.text) for c in data.captions]
+    assert Counter(map(frozenset, told(mixed).values())) == Counter(map(frozenset, told(data).values()))
+    stayed = [name for name in data.pictures if told(mixed)[name] == told(data)[name]]
+    assert len(stayed) < 5
+    assert shuffled(data, seed=3) == mixed
+    assert shuffled(data, seed=4) != mixed

@@ -1,0 +1,151 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from index.errors import TrainingError
+from training.data import features
+from training.data.features import features_of_views
+from training.data.pictures import PictureArchive
+from training.data.views import VIEWS
+from training.encoders.vision import Backbone, PixelScale, load_backbone
+
+NAMES = [f"synthetic_{number:05d}.jpg" for number in range(11)]  # more than one batch
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder with nothing in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="module")
+def archive(data: Path) -> PictureArchive:
+    return PictureArchive(data / "photos" / "images.tar", 32)
+
+
+class TorchSession:
+    """In place of the ONNX session, which takes seconds to make: the same features, by torch."""
+
+    def __init__(self, backbone: Backbone) -> None:
+        self.backbone = backbone
+
+    @torch.no_grad()
+    def run(self, _: list[str], inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+        return [self.backbone(torch.from_numpy(inputs["pixels"])).numpy()]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """No ONNX; and the pictures that are decoded from here on."""
+    found: list[str] = []
+    decode = PictureArchive.__getitem__
+
+    def noted(archive: PictureArchive, name: str) -> NDArray[np.uint8]:
+        found.append(name)
+        return decode(archive, name)
+
+    monkeypatch.setattr(PictureArchive, "__getitem__", noted)
+    monkeypatch.setattr(features, "open_session", lambda backbone, size, threads: TorchSession(backbone))
+    return found
+
+
+@pytest.fixture
+def known(backbone: Backbone, archive: PictureArchive, cache: Path, asked: list[str]) -> NDArray[np.float32]:
+    """Two views of NAMES, which the cache knows."""
+    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    asked.clear()
+    return found
+
+
+def test_they_are_torchs_forward_pass_of_each_view(
+    backbone: Backbone, archive: PictureArchive, cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Through real ONNX Runtime; and nothing but our own progress is said on the way."""
+    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert [line.split()[:2] for line in err.splitlines()] == [["picture", "features"]]
+    assert found.shape == (2, len(NAMES), 64)
+    for number, view in enumerate(VIEWS[:2]):
+        pixels = backbone.scale(np.stack([view(archive[name]) for name in NAMES]))
+        with torch.no_grad():
+            expected = backbone(torch.from_numpy(pixels)).numpy()
+        assert np.abs(found[number] - expected).max() < 1e-4
+        assert expected.std() > 0.01, "the case must be able to fail"
+
+
+def test_a_second_call_computes_nothing(
+    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, asked: list[str]
+) -> None:
+    assert np.array_equal(features_of_views(backbone, archive, NAMES, 2, 1), known)
+    some = [NAMES[4], NAMES[1], NAMES[4]]
+    assert np.array_equal(features_of_views(backbone, archive, some, 2, 1), known[:, [4, 1, 4]])
+    assert asked == []
+
+
+def test_only_new_pictures_are_computed(
+    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, asked: list[str]
+) -> None:
+    new = "synthetic_00020.jpg"
+    found = features_of_views(backbone, archive, [NAMES[3], new, NAMES[0]], 2, 1)
+    assert set(asked) == {new}
+    assert np.array_equal(found[:, [0, 2]], known[:, [3, 0]])
+    asked.clear()
+    again = features_of_views(backbone, archive, [new, *NAMES], 2, 1)
+    assert asked == []
+    assert np.array_equal(again[:, 0], found[:, 1])
+    assert np.array_equal(again[:, 1:], known)
+
+
+def test_what_they_depend_on_is_in_the_name_of_the_cache(
+    known: NDArray[np.float32], data: Path, archive: PictureArchive, cache: Path
+) -> None:
+    """Weights, picture size, scale and number of views: none finds what another kept."""
+    changed = load_backbone("weights/tiny", data).eval()
+    with torch.no_grad():
+        next(changed.parameters()).add_(0.1)
+    found = features_of_views(changed, archive, NAMES[:2], 2, 1)
+    assert not np.allclose(found, known[:, :2], atol=1e-3)
+    plain = load_backbone("weights/tiny", data).eval()
+    features_of_views(plain, PictureArchive(archive.file, 24), NAMES[:2], 2, 1)
+    features_of_views(plain, archive, NAMES[:2], 1, 1)
+    scaled = Backbone(plain.model, PixelScale((0.1,) * 3, (0.3,) * 3)).eval()
+    others = features_of_views(scaled, archive, NAMES[:2], 2, 1)
+    assert not np.allclose(others, known[:, :2], atol=1e-3)
+    assert len(list(cache.rglob("*.safetensors"))) == 5
+
+
+@pytest.mark.parametrize("damage", [b"", b"spam" * 100])
+def test_a_damaged_cache_is_computed_again(
+    known: NDArray[np.float32], backbone: Backbone, archive: PictureArchive, cache: Path, damage: bytes
+) -> None:
+    (file,) = cache.rglob("*.safetensors")
+    file.write_bytes(damage)
+    found = features_of_views(backbone, archive, NAMES, 2, 1)
+    assert np.array_equal(found, known)
+    assert file.stat().st_size > 1000
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
+    backbone: Backbone, archive: PictureArchive, cache: Path, asked: list[str]
+) -> None:
+    cache.write_text("a file where the folder should be")
+    assert features_of_views(backbone, archive, NAMES[:2], 1, 1).shape == (1, 2, 64)
+
+
+def test_features_that_are_not_finite_are_refused(
+    data: Path, archive: PictureArchive, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = load_backbone("weights/tiny", data).eval()
+
+    def extract(*_: object) -> NDArray[np.float32]:
+        return np.full((1, 2, 64), np.nan, np.float32)
+
+    monkeypatch.setattr(features, "_extract", extract)
+    with pytest.raises(TrainingError, match="features that are not finite"):
+        features_of_views(broken, archive, NAMES[:2], 1, 1)
+    assert not list(cache.rglob("*.safetensors"))

@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from training.data.picture_source import AugmentedPictures, FixedFeatures
+from training.data.pictures import PictureArchive
+from training.data.whitening import fit_whitening
+from training.encoders.vision import PixelScale
+
+ROWS = np.asarray([7, 2, 11])
+
+
+def features(views: int = 4, n: int = 30, width: int = 6) -> NDArray[np.float32]:
+    return np.random.default_rng(0).standard_normal((views, n, width)).astype(np.float32)
+
+
+def test_average_is_the_mean_of_the_views_without_chance() -> None:
+    seen = features()
+    source = FixedFeatures(seen, count=1, average=True)
+    (views,) = source.views(ROWS, np.random.default_rng(0))
+    assert np.allclose(views.numpy(), seen[:, ROWS].mean(axis=0))
+    assert torch.equal(views, source.plain(ROWS))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_drawn_views_are_different_views_of_the_picture(count: int) -> None:
+    seen = features()
+    source = FixedFeatures(seen, count=count, average=False)
+    drawn = source.views(ROWS, np.random.default_rng(0))
+    assert len(drawn) == count
+    for place, row in enumerate(ROWS):
+        numbers = [
+            [number for number in range(4) if np.array_equal(seen[number, row], view[place].numpy())]
+            for view in drawn
+        ]
+        assert all(len(found) == 1 for found in numbers), "each is one view of the picture itself"
+        assert len({found[0] for found in numbers}) == count, "no view comes twice"
+
+
+def test_every_view_is_drawn_about_as_often() -> None:
+    seen = np.arange(4, dtype=np.float32)[:, None, None].repeat(400, axis=1)
+    (drawn,) = FixedFeatures(seen, count=1, average=False).views(np.arange(400), np.random.default_rng(0))
+    shares = np.bincount(drawn.numpy().astype(int).ravel(), minlength=4)
+    assert shares.min() > 70
+    assert shares.max() < 130
+
+
+def test_the_generator_decides_what_is_drawn() -> None:
+    source = FixedFeatures(features(), count=2, average=False)
+    one, same, other = (source.views(np.arange(30), np.random.default_rng(seed)) for seed in (0, 0, 1))
+    assert torch.equal(one[0], same[0])
+    assert not torch.equal(one[0], other[0])
+
+
+def test_views_are_whitened_before_their_mean_is_taken() -> None:
+    seen = features()
+    found = fit_whitening(seen.reshape(-1, 6), 3, 1.0, seed=0)
+    plain = FixedFeatures(seen, count=1, average=True, whitening=found).plain(ROWS)
+    assert np.allclose(plain.numpy(), found(seen[:, ROWS]).mean(axis=0), atol=1e-6)
+
+
+@pytest.fixture
+def augmented(data: Path) -> AugmentedPictures:
+    archive = PictureArchive(data / "photos" / "images.tar", 32)
+    names = tuple(f"synthetic_{number:05d}.jpg" for number in range(20))
+    return AugmentedPictures(archive, names, PixelScale(), 2)
+
+
+def test_augmented_pictures_are_pixels_drawn_anew_for_each_view(augmented: AugmentedPictures) -> None:
+    views = augmented.views(ROWS, np.random.default_rng(0))
+    assert [tuple(view.shape) for view in views] == [(3, 3, 32, 32)] * 2
+    assert all(view.dtype == torch.float32 for view in views)
+    assert not torch.equal(views[0], views[1])
+    again, other = (augmented.views(ROWS, np.random.default_rng(seed)) for seed in (0, 1))
+    assert torch.equal(views[0], again[0])
+    assert torch.equal(views[1], again[1])
+    assert not torch.equal(views[0], other[0])
+
+
+def test_plain_pictures_are_whole(augmented: AugmentedPictures) -> None:
+    whole = np.stack([augmented.archive[augmented.names[row]] for row in ROWS])
+    assert np.array_equal(augmented.plain(ROWS).numpy(), PixelScale()(whole))

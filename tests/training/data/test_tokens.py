@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from training.data.tokens import (
+    MASK_ID,
+    PAD_ID,
+    SEQUENCE_ID,
+    SPECIAL,
+    UNKNOWN_ID,
+    pad,
+    tokenize,
+    train_tokenizer,
+)
+from training.recipe import TokenizerSettings
+
+TEXTS = [
+    "A dog runs on the beach.",
+    "Ein Hund rennt am Strand.",
+    "Um cachorro corre na praia.",
+    "狗在沙滩上跑。",
+    "كلب يركض على الشاطئ.",
+] * 3
+LONGEST = 16
+
+
+def learn(*, sequence_token: bool = False, max_tokens: int = LONGEST, **settings: object) -> Tokenizer:
+    table = TokenizerSettings.model_validate({"vocabulary": 300, **settings})
+    return train_tokenizer(TEXTS, table, sequence_token=sequence_token, max_tokens=max_tokens)
+
+
+BAG, TRANSFORMER = learn(), learn(sequence_token=True)
+
+
+@pytest.mark.parametrize("tokenizer", [BAG, TRANSFORMER], ids=["bag", "transformer"])
+def test_the_special_tokens_come_first(tokenizer: Tokenizer) -> None:
+    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3]
+    assert (PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID) == (0, 1, 2, 3)
+    padding = tokenizer.padding
+    assert padding is not None
+    assert (padding["pad_id"], padding["pad_token"]) == (PAD_ID, SPECIAL[0])
+
+
+def test_the_sequence_token_stands_first_where_it_is_asked_for() -> None:
+    plain, marked = (tokenize(tokenizer, TEXTS[:5]) for tokenizer in (BAG, TRANSFORMER))
+    for one, other in zip(plain, marked, strict=True):
+        assert other.tolist() == [SEQUENCE_ID, *one][:LONGEST]
+        assert SEQUENCE_ID not in one
+        assert min(one) >= len(SPECIAL)
+
+
+def test_the_vocabulary_is_shared_and_no_larger_than_asked_for() -> None:
+    assert learn(vocabulary=200).get_vocab_size() <= 200
+    assert BAG.get_vocab_size() <= 300
+    # Enough merges: words of every script are tokens of their own, the space before them marked.
+    assert {"▁dog", "▁hund", "▁cachorro", "▁كلب"} <= set(BAG.get_vocab())
+
+
+def test_punctuation_and_digits_stand_alone() -> None:
+    texts = ["the 1234 dogs, the 1234 dogs."] * 3
+    tokenizer = train_tokenizer(
+        texts, TokenizerSettings(vocabulary=200), sequence_token=False, max_tokens=LONGEST
+    )
+    vocabulary = tokenizer.get_vocab()
+    assert not [token for token in vocabulary if len(token) > 1 and any(c in ",.1234" for c in token)]
+    assert "▁dogs" in vocabulary
+
+
+def test_case_folds_only_where_the_recipe_says_so() -> None:
+    cased = learn(lowercase=False)
+    loud, soft = tokenize(BAG, ["EIN HUND", "ein hund"])
+    assert np.array_equal(loud, soft)
+    loud, soft = tokenize(cased, ["Ein Hund", "ein hund"])
+    assert not np.array_equal(loud, soft)
+
+
+def test_compatible_forms_and_odd_spaces_are_one() -> None:
+    plain, wide, spaced = tokenize(BAG, ["a dog runs", "ａ ｄｏｇ runs", "  a\tdog \u00a0 runs\n"])
+    assert np.array_equal(plain, wide)
+    assert np.array_equal(plain, spaced)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_a_text_without_tokens_is_unknown(text: str) -> None:
+    assert tokenize(BAG, [text])[0].tolist() == [UNKNOWN_ID]
+    assert tokenize(TRANSFORMER, [text])[0].tolist() == [SEQUENCE_ID]
+
+
+def test_letters_never_seen_are_unknown() -> None:
+    assert UNKNOWN_ID in tokenize(BAG, ["ж"])[0]
+
+
+def test_long_texts_are_cut() -> None:
+    rows = tokenize(TRANSFORMER, ["dog runs " * 100, "dog"])
+    assert len(rows[0]) == LONGEST
+    assert len(rows[1]) < LONGEST, "pads are left out"
+    assert len(tokenize(learn(max_tokens=5), ["dog runs " * 100])[0]) == 5
+
+
+def test_learning_again_gives_the_same() -> None:
+    assert learn().to_str() == BAG.to_str()
+
+
+def test_many_texts_keep_their_order() -> None:
+    texts = [TEXTS[number % 5] for number in range(5000)]
+    rows = tokenize(BAG, texts)
+    five = tokenize(BAG, TEXTS[:5])
+    assert len(rows) == 5000
+    assert all(np.array_equal(row, five[number % 5]) for number, row in enumerate(rows))
+
+
+@given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=9), min_size=1, max_size=6))
+def test_pad_fills_up_and_masks_what_it_filled(tokens: list[list[int]]) -> None:
+    ids, mask = pad([np.asarray(row, dtype=np.int32) for row in tokens], torch.device("cpu"))
+    assert ids.dtype == mask.dtype == torch.int64
+    assert ids.shape == mask.shape == (len(tokens), max(map(len, tokens)))
+    for row, found, real in zip(tokens, ids.tolist(), mask.tolist(), strict=True):
+        padding = ids.shape[1] - len(row)
+        assert found == row + [PAD_ID] * padding
+        assert real == [1] * len(row) + [0] * padding

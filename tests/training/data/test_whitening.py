@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from index.errors import TrainingError
+from training.data import whitening
+from training.data.whitening import fit_whitening, unit
+
+
+def features(n: int = 400, width: int = 12, seed: int = 0) -> NDArray[np.float32]:
+    """Correlated features of unequal variance, far from the origin."""
+    draw = np.random.default_rng(seed)
+    mixed = (
+        draw.standard_normal((n, width)) * np.linspace(0.1, 5, width) @ draw.standard_normal((width, width))
+    )
+    return (mixed + 10 * draw.standard_normal(width)).astype(np.float32)
+
+
+def projected(rows: NDArray[np.float32], dimension: int, power: float) -> NDArray[np.float64]:
+    found = fit_whitening(rows, dimension, power, seed=0)
+    return (rows.astype(np.float64) - found.mean) @ found.projection
+
+
+@given(st.integers(20, 60), st.integers(3, 10), st.floats(0, 1), st.integers(0, 1000))
+def test_rows_are_of_unit_norm(n: int, width: int, power: float, seed: int) -> None:
+    rows = features(n, width, seed)
+    found = fit_whitening(rows, width - 1, power, seed)(rows)
+    assert found.shape == (n, width - 1)
+    assert found.dtype == np.float32
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+def test_power_1_makes_all_variances_equal_and_uncorrelated() -> None:
+    found = projected(features(), 8, 1.0)
+    assert np.allclose(np.cov(found, rowvar=False, bias=True), np.eye(8), atol=1e-2)
+
+
+def test_power_0_is_plain_pca() -> None:
+    rows = features()
+    found = projected(rows, 8, 0.0)
+    variances = np.linalg.eigvalsh(np.cov(rows, rowvar=False, bias=True))[::-1][:8]
+    assert np.allclose(found.var(axis=0), variances, rtol=1e-3)
+    axes = fit_whitening(rows, 8, 0.0, seed=0).projection
+    assert np.allclose(axes.T @ axes, np.eye(8), atol=1e-5)
+
+
+def test_half_the_power_leaves_the_strong_components_some_lead() -> None:
+    rows = features()
+    plain, half = (projected(rows, 8, power).var(axis=0) for power in (0.0, 0.5))
+    assert np.allclose(half, np.sqrt(plain), rtol=1e-3)
+    assert np.all(np.diff(half) < 0)
+
+
+def test_the_mean_is_taken_off() -> None:
+    assert np.allclose(projected(features(), 8, 1.0).mean(axis=0), 0, atol=1e-3)
+
+
+def test_views_are_mapped_each() -> None:
+    rows = features()
+    found = fit_whitening(rows, 4, 0.5, seed=0)
+    assert np.allclose(found(rows.reshape(2, 200, 12)).reshape(400, 4), found(rows), atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "width", "dimension"), [(8, 12, 8), (400, 12, 12), (5, 12, 8)])
+def test_too_few_rows_or_features_are_refused(n: int, width: int, dimension: int) -> None:
+    with pytest.raises(TrainingError, match=rf"head\.dimension {dimension} needs .* here {n} and {width}"):
+        fit_whitening(features(n, width), dimension, 1.0, seed=0)
+
+
+def test_features_without_variance_stay_finite() -> None:
+    rows = features()
+    rows[:, 3:] = 7
+    assert np.isfinite(fit_whitening(rows, 10, 1.0, seed=0)(rows)).all()
+
+
+def test_of_many_rows_a_seeded_sample_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whitening, "ROWS", 100)
+    rows = features()
+    one, same, other = (fit_whitening(rows, 4, 1.0, seed=seed) for seed in (0, 0, 1))
+    assert np.array_equal(one.mean, same.mean)
+    assert not np.array_equal(one.mean, other.mean)
+    assert not np.array_equal(one.mean, rows.mean(axis=0))
+
+
+def test_a_zero_row_has_no_direction() -> None:
+    assert np.array_equal(
+        unit(np.asarray([[0.0, 0.0], [3.0, 4.0]])), np.asarray([[0, 0], [0.6, 0.8]], np.float32)
+    )
