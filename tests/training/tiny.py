@@ -84,8 +84,8 @@ clip_norm = 1.0
 threads = 1
 """
 
-# The transformer on frozen features: learned space, two views drawn anew each time, no pixels to decode.
-FROZEN = ("vision.training=frozen", "vision.views=3")
+# The transformer on frozen features: learned space, two views in an order drawn anew, no pixels to decode.
+FROZEN = ("vision.training=frozen",)
 
 
 def write_recipe(text: str, folder: Path) -> Path:
