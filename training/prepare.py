@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from index.files import replace_text
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.features import features_of_views
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
@@ -75,9 +76,7 @@ def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
         sequence_token=recipe.text.encoder == "transformer",
         max_tokens=recipe.text.max_tokens,
     )
-    part = run.tokenizer_file.with_suffix(".part")
-    tokenizer.save(str(part))
-    part.replace(run.tokenizer_file)
+    replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
     return tokenizer
 
 

@@ -53,7 +53,11 @@ class Run:
         return self.folder / "result.json"
 
     def tokenizer(self) -> Tokenizer:
-        return Tokenizer.from_file(str(self.tokenizer_file))
+        """The run's vocabulary. DamagedError if it can't be read."""
+        try:
+            return Tokenizer.from_file(str(self.tokenizer_file))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise DamagedError(f"{self.tokenizer_file} can't be read: {error}") from None
 
     def log(self, entry: dict[str, Any]) -> None:
         """Append one line to the log."""
