@@ -18,12 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from index.hubness import csls
+from index.hubness import NEIGHBOURS
 
-MOST_WORDS = 5000  # a language's most frequent words take part: rare words make poor anchors
+MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
+CANDIDATES = 100
 PULLS = (1.0, 4.0, 16.0, 64.0, np.inf)
 FOLDS = 4
 SWEEPS = 10
@@ -88,20 +90,40 @@ def find_anchors(spaces: Spaces, k: int) -> Anchors:
 
 
 def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int64]:
-    """(n, d), (m, d) unit rows -> (p, 2) pairs of rows that are in each other's k nearest by CSLS."""
-    scores = csls(first.astype(np.float32) @ second.astype(np.float32).T)
-    near = _highest(scores, k) & _highest(scores.T, k).T
-    return np.argwhere(near)
+    """(n, d), (m, d) unit rows -> (p, 2) pairs of rows that are in each other's k nearest by CSLS.
+
+    CSLS ranks the CANDIDATES nearest by cosine: exact for up to as many rows, nearly so above.
+    """
+    if not len(first) or not len(second):
+        return np.zeros((0, 2), np.int64)
+    ahead, back = _nearest(first, second), _nearest(second, first)
+    forward = _best(ahead, back, k)
+    backward = _best(back, ahead, k)
+    pairs = np.arange(len(first))[:, None] * len(second) + forward
+    mirrored = backward * len(second) + np.arange(len(second))[:, None]
+    both = np.intersect1d(pairs, mirrored)
+    return np.stack(np.divmod(both, len(second)), axis=1)
 
 
-def _highest(scores: NDArray[np.float32], k: int) -> NDArray[np.bool_]:
-    """(n, m) -> where each row's k highest are."""
-    marks = np.zeros(scores.shape, np.bool_)
-    if scores.shape[1]:
-        k = min(k, scores.shape[1])
-        best = np.argpartition(scores, scores.shape[1] - k, axis=1)[:, scores.shape[1] - k :]
-        np.put_along_axis(marks, best, True, axis=1)
-    return marks
+def _nearest(queries: Vectors, rows: Vectors) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Cosines and row numbers of each query's nearest rows (n, up to CANDIDATES), nearest first."""
+    found = min(CANDIDATES, len(rows))
+    cosines, numbers = faiss.knn(
+        queries.astype(np.float32), rows.astype(np.float32), found, metric=faiss.METRIC_INNER_PRODUCT
+    )
+    return cosines, numbers
+
+
+def _best(
+    near: tuple[NDArray[np.float32], NDArray[np.int64]],
+    back: tuple[NDArray[np.float32], NDArray[np.int64]],
+    k: int,
+) -> NDArray[np.int64]:
+    """Each query's k best candidates by CSLS; what depends on the query alone does not change their order."""
+    cosines, numbers = near
+    crowding = back[0][:, :NEIGHBOURS].mean(axis=1)
+    order = np.argsort(crowding[numbers] - 2 * cosines, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(numbers, order, axis=1)
 
 
 def _moved(new: Rotation, old: Rotation) -> float:
@@ -162,17 +184,18 @@ def _held_out(
     number: int,
     pulls: Sequence[float],
 ) -> NDArray[np.float64]:
-    """(pulls, p) cosines of the anchors of one fold under rotations learned from the others."""
+    """(pulls, p), weakest pull first: cosines of one fold's anchors, turned as the other folds say."""
     products = anchor_products(spaces, {pair: rows[fold[pair] != number] for pair, rows in anchors.items()})
-    start = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
+    rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
+    out = {pair: rows[fold[pair] == number] for pair, rows in anchors.items()}
     found = []
-    for pull in pulls:
-        rotations = solve(products, start, pull) if np.isfinite(pull) else start
+    for pull in sorted(pulls, reverse=True):
+        # From the strongest pull on, each starts where the one before it ended, which is near.
+        rotations = solve(products, rotations, pull) if np.isfinite(pull) else rotations
         aligned = {code: rows @ rotations[code] for code, rows in spaces.items()}
-        out = {pair: rows[fold[pair] == number] for pair, rows in anchors.items()}
         cosines = [
             np.einsum("nd,nd->n", aligned[a][rows[:, 0]], aligned[b][rows[:, 1]])
             for (a, b), rows in out.items()
         ]
         found.append(np.concatenate(cosines))
-    return np.stack(found)
+    return np.stack(found[::-1])
