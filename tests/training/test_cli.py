@@ -1,0 +1,157 @@
+"""`passepartout train` and `passepartout export` through the front door: what they say, and exit codes."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from index.bundle import Bundle, open_bundle
+from passepartout import run
+from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe, write_recipe
+from training.loop import Loop, train
+from training.run import Run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def fails(capture: Capture, code: int, *words: str) -> str:
+    """The command's exit code, and the one line that it prints; nothing on standard output."""
+    capture.readouterr()
+    assert run(list(words)) == code
+    out, err = capture.readouterr()
+    assert out == ""
+    line = err.splitlines()[-1]
+    assert line.startswith("passepartout: ")
+    return line
+
+
+def trains(file: Path, data: Path, out: Path, *more: str) -> list[str]:
+    return ["train", str(file), "--data", str(data), "--out", str(out), *more]
+
+
+def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "run"
+    assert run(trains(write_recipe(BAG, tmp_path), data, out, "--set", "optimiser.epochs=1")) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{out}: 1 epochs in ")
+    assert "sum of recalls" in printed.out
+    assert printed.err.splitlines()[-1].startswith("train tiny-bag 1/1 epochs")
+    assert len(printed.err.splitlines()) == 1, "a progress line, and no talk of the libraries'"
+    assert (out / "best.safetensors").is_file()
+
+
+def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Run, capsys: Capture) -> None:
+    file = bag_run.folder.parent / "recipe.toml"
+    before = bag_run.last_file.stat().st_mtime_ns
+    assert run(trains(file, data, bag_run.folder, "--resume")) == 0
+    assert f"at epoch {bag_run.result()['best_epoch']}" in capsys.readouterr().out
+    assert bag_run.last_file.stat().st_mtime_ns == before
+
+
+def test_an_existing_run_is_not_started_over(data: Path, bag_run: Run, capsys: Capture) -> None:
+    file = bag_run.folder.parent / "recipe.toml"
+    assert "holds a run already; give --resume" in fails(capsys, 2, *trains(file, data, bag_run.folder))
+
+
+def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: Capture) -> None:
+    file = bag_run.folder.parent / "recipe.toml"
+    words = trains(file, data, bag_run.folder, "--resume", "--set", "seed=9")
+    assert "another recipe or other --set values" in fails(capsys, 2, *words)
+
+
+def test_a_foreign_folder_is_left_alone(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    file = write_recipe(BAG, tmp_path)
+    assert "is not empty and holds no run" in fails(capsys, 2, *trains(file, data, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["globtrotter", "--data", "."], "no recipe globtrotter"),
+        (["globetrotter", "--data", ".", "--set", "spam=1"], "unknown key spam"),
+        (["globetrotter", "--data", ".", "--set", "spam"], "write it as key=value"),
+        (["globetrotter"], "give --data DIR"),
+        (["globetrotter", "--data", "no/such/folder"], "splits.tsv cannot be read"),
+        (["spam", "--smoke"], "no recipe spam"),
+    ],
+)
+def test_wrong_use_is_told_in_a_line(tmp_path: Path, capsys: Capture, words: list[str], said: str) -> None:
+    assert said in fails(capsys, 2, "train", *words, "--out", str(tmp_path / "run"))
+
+
+def test_a_missing_archive_is_wrong_use(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    (copy / "photos" / "images.tar").unlink()
+    file = write_recipe(BAG, tmp_path)
+    assert "images.tar is missing" in fails(capsys, 2, *trains(file, copy, tmp_path / "run"))
+
+
+def test_a_loss_that_is_not_finite_is_a_failure(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    sets = [word for override in (*FROZEN, "optimiser.learning_rate=1e30") for word in ("--set", override)]
+    file = write_recipe(TRANSFORMER, tmp_path)
+    line = fails(capsys, 1, *trains(file, data, tmp_path / "run", *sets))
+    assert "the loss is not finite at step" in line
+
+
+def test_a_damaged_checkpoint_is_a_failure(
+    data: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, out = write_recipe(BAG, tmp_path), tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "_result", lambda self: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train(recipe(BAG, tmp_path), data, out)
+    (out / "last.safetensors").write_bytes(b"spam")
+    line = fails(capsys, 1, *trains(file, data, out, "--resume"))
+    assert "last.safetensors is not a readable checkpoint" in line
+
+
+def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine").write_text("keep")
+    line = fails(capsys, 2, "train", "globetrotter", "--smoke", "--out", str(tmp_path))
+    assert "is not empty" in line
+    assert [file.name for file in tmp_path.rglob("*")] == ["data", "mine"]
+
+
+def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "bundle"
+    words = ["export", str(bag_run.folder), "--data", str(data), "--out", str(out), "--name", "mine"]
+    capsys.readouterr()
+    assert run([*words, "--version", "3", "--licence", "CC0-1.0"]) == 0
+    manifest = open_bundle(out).manifest
+    assert (manifest.name, manifest.version, manifest.licence) == ("mine", "3", "CC0-1.0")
+    printed = capsys.readouterr()
+    assert printed.out == f"{out}: mine@3, 16 dimensions, {manifest.precision}\n"
+    assert printed.err == "", "no talk of the exporter's"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--name", "Two Words"), ("--version", ""), ("--version", "a/b")]
+)
+def test_a_name_that_no_bundle_has_is_refused_before_the_work(
+    data: Path, bag_run: Run, tmp_path: Path, capsys: Capture, option: str, value: str
+) -> None:
+    words = ["export", str(bag_run.folder), "--data", str(data), "--out", str(tmp_path / "b"), option, value]
+    assert f"passepartout: {option}: " in fails(capsys, 2, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(bag_run.folder, copy)
+    (copy / "result.json").unlink()
+    words = ["export", str(copy), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    assert "is not a finished run; go on with passepartout train --resume" in fails(capsys, 2, *words)
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    words = ["export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    assert "holds no training run" in fails(capsys, 2, *words)
+
+
+def test_a_bundle_is_no_run(data: Path, bag_bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
+    words = ["export", str(bag_bundle.folder), "--data", str(data), "--out", str(tmp_path / "bundle")]
+    assert "holds no training run" in fails(capsys, 2, *words)
