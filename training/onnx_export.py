@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+import onnx
 import onnxruntime.quantization as quantization
 import torch
 from torch import Tensor, nn
@@ -51,7 +52,10 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
 
 def quantise(file: Path, target: Path) -> None:
     """8-bit weights for embeddings and matrix products, activations quantised on the fly."""
+    model = onnx.load(file)
+    # The quantiser transposes weights and then stumbles over their shapes as the exporter noted them.
+    del model.graph.value_info[:]
     with tempfile.TemporaryDirectory() as folder, quiet():
         draft = Path(folder) / target.name
-        quantization.quantize_dynamic(file, draft, weight_type=quantization.QuantType.QInt8)
+        quantization.quantize_dynamic(model, draft, weight_type=quantization.QuantType.QInt8)
         target.write_bytes(draft.read_bytes())

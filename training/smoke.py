@@ -30,8 +30,14 @@ TINY = (
     "run.threads=1",
 )
 OF_ENCODER = {
-    "transformer": ("text.width=32", "text.layers=1", "text.heads=2", "text.feedforward=64"),
-    "bag": ("text.width=32",),
+    "transformer": (
+        "text.width=32",
+        "text.layers=1",
+        "text.heads=2",
+        "text.feedforward=64",
+        "head.dimension=24",
+    ),
+    "bag": ("text.width=32", "head.dimension=32"),
 }
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
@@ -39,7 +45,7 @@ OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",
 def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     """Draw a data set, train, export; leaves OUT/data, OUT/run and OUT/bundle and says what it measured."""
     full = load_recipe(name)
-    tiny = (*TINY, "head.dimension=32", *OF_ENCODER[full.text.encoder], *OF_VISION[full.vision.training])
+    tiny = (*TINY, *OF_ENCODER[full.text.encoder], *OF_VISION[full.vision.training])
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")
