@@ -2,12 +2,18 @@
 so that `serve` never pays for torch and `train` never for FastAPI.
 """
 
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from index.errors import PassepartoutError
+
+# Before anything is loaded: idle OpenMP threads (torch has some, FAISS has others) must sleep, not spin; and
+# numpy's BLAS has small matrices only, on which threads that wait for each other cost ten times what they do.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
