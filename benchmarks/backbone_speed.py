@@ -1,0 +1,55 @@
+"""Milliseconds a picture of a vision backbone in torch and in ONNX Runtime, one thread, side by side.
+
+python benchmarks/backbone_speed.py --data DIR [--backbone weights/mobilenet_v2_1.0_224]
+"""
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+
+from training.data.features import open_session
+from training.encoders.vision import load_backbone
+
+ROUNDS = 7
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), required=True)
+@click.option("--backbone", default="weights/mobilenet_v2_1.0_224", show_default=True)
+@click.option("--size", default=224, show_default=True)
+def main(data: Path, backbone: str, size: int) -> None:
+    """Print one JSON object: batch size -> medians and their ratio."""
+    torch.set_num_threads(1)
+    model = load_backbone(backbone, data).eval()
+    session = open_session(model, size, threads=1)
+    found = {}
+    for batch in (1, 8, 32):
+        pixels = np.random.default_rng(0).normal(size=(batch, 3, size, size)).astype(np.float32)
+        tensor = torch.from_numpy(pixels)
+        with torch.inference_mode():
+            slow = _median(lambda x=tensor: model(x))
+        fast = _median(lambda x=pixels: session.run(["features"], {"pixels": x}))
+        each = {"torch_ms": slow / batch, "onnxruntime_ms": fast / batch, "ratio": slow / fast}
+        found[batch] = {name: round(value, 2) for name, value in each.items()}
+    click.echo(json.dumps(found, indent=1))
+
+
+def _median(call: Callable[[], object]) -> float:
+    """Median milliseconds of a call, after one to warm up."""
+    call()
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        call()
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()
