@@ -1,0 +1,150 @@
+"""The whole path by the real command: drawn pictures in, an encoder that translates out."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.scores import score_translation
+from evaluation.sets import read_aligned
+from index.bundle import Bundle, open_bundle
+from index.encoder import TextEncoder
+from tests.training.tiny import write_recipe
+from training.recipe import Recipe, shipped_recipes
+from training.run import open_run
+
+CHANCE = 100 * 10 / 200  # R@10 among 200 lines
+SECONDS = 20  # of one core, that a smoke run may take on an ordinary machine
+
+
+@dataclass(frozen=True)
+class Smoke:
+    """What `passepartout train NAME --smoke` left, said and took."""
+
+    folder: Path
+    out: str
+    err: str
+    cpu_seconds: float
+
+    @property
+    def bundle(self) -> Bundle:
+        return open_bundle(self.folder / "bundle")
+
+    @property
+    def recipe(self) -> Recipe:
+        return open_run(self.folder / "run").recipe
+
+    def recall(self) -> float:
+        """R@10 between the languages on lines that no picture shows."""
+        encoder = TextEncoder(self.bundle)
+        texts = read_aligned(
+            self.folder / "data" / "benchmark" / "synthetic_test", self.bundle.manifest.languages
+        )
+        vectors = {language: encoder.encode(lines) for language, lines in texts.items()}
+        assert {len(lines) for lines in texts.values()} == {200}
+        return score_translation("smoke", "", vectors).means["all"]["csls_r10"]
+
+
+def smoke(name: str, folder: Path, *more: str) -> Smoke:
+    words = [sys.executable, "-m", "passepartout", "train", name, "--smoke", "--out", str(folder), *more]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Smoke(folder, done.stdout, done.stderr, took)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
+    return smoke("globetrotter-small", tmp_path_factory.mktemp("smoke") / "small")
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
+    return smoke("globetrotter", tmp_path_factory.mktemp("smoke") / "paper")
+
+
+def test_pictures_teach_it_to_translate(small: Smoke) -> None:
+    assert small.recall() > 6 * CHANCE
+
+
+def test_with_the_pictures_shuffled_it_falls_to_chance(small: Smoke, tmp_path: Path) -> None:
+    """Vision is the bridge: nothing else of the data lets the languages meet."""
+    control = smoke("globetrotter-small", tmp_path / "control", "--set", "data.shuffle_pictures=true")
+    assert control.recipe.data.shuffle_pictures
+    assert control.recall() < 2 * CHANCE
+    assert control.recall() < small.recall() / 4
+
+
+def test_the_papers_system_goes_the_whole_path(paper: Smoke) -> None:
+    recipe = paper.recipe
+    assert recipe.text.encoder == "transformer"
+    assert recipe.vision.training == "tuned"
+    assert set(recipe.objectives) == {"transitive", "visual_contrastive", "cross_modal", "cloze"}
+    vectors = TextEncoder(paper.bundle).encode(["A red ball.", "Ein roter Ball.", ""])
+    assert vectors.shape == (3, recipe.head.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert paper.recall() > 0
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_it_says_what_it_made_and_nothing_else(name: str, request: pytest.FixtureRequest) -> None:
+    found: Smoke = request.getfixturevalue(name)
+    (line,) = found.out.splitlines()
+    assert line.startswith(f"{found.folder / 'bundle'}: {found.bundle.name}, sum of recalls ")
+    assert re.search(r"validation R@1 \d+\.\d$", line)
+    progress = re.compile(r"(picture features|train [a-z-]+) \d+/\d+ (views|epochs) \(.*\)")
+    assert [text for text in found.err.splitlines() if not progress.fullmatch(text)] == []
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_it_is_quick(name: str, request: pytest.FixtureRequest) -> None:
+    found: Smoke = request.getfixturevalue(name)
+    assert found.cpu_seconds < 2 * SECONDS, "twice the bound, for slower machines"
+
+
+def test_what_it_leaves(small: Smoke) -> None:
+    assert {file.name for file in small.folder.iterdir()} == {"data", "run", "bundle"}
+    assert small.bundle.name == "globetrotter-small@smoke"
+    assert open_run(small.folder / "run").result()["epochs"] == small.recipe.optimiser.epochs
+
+
+def test_every_shipped_recipe_has_tiny_sizes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """That of recipes not run here: their tiny version is a recipe, and says so in data, model and time."""
+    from training import smoke as module
+
+    seen: list[Recipe] = []
+
+    def trained(recipe: Recipe, *_: object) -> None:
+        seen.append(recipe)
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "train", trained)
+    monkeypatch.setattr(module, "PICTURES", 20)
+    for name in shipped_recipes():
+        with pytest.raises(InterruptedError):
+            module.run_smoke(name, tmp_path / name, ["seed=3"])
+    assert [recipe.name for recipe in seen] == list(shipped_recipes())
+    assert all(recipe.seed == 3 and recipe.text.width <= 32 for recipe in seen)
+    assert all(recipe.optimiser.epochs <= 30 and recipe.vision.image_size <= 64 for recipe in seen)
+
+
+def test_a_recipe_of_ones_own_can_be_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.training.tiny import BAG
+    from training import smoke as module
+
+    def trained(recipe: Recipe, *_: object) -> None:
+        raise InterruptedError(recipe.name)
+
+    monkeypatch.setattr(module, "train", trained)
+    monkeypatch.setattr(module, "PICTURES", 20)
+    with pytest.raises(InterruptedError, match="tiny-bag"):
+        module.run_smoke(str(write_recipe(BAG, tmp_path)), tmp_path / "out")
