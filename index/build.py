@@ -47,6 +47,7 @@ from index.versions import (
 from index.vocabulary import by_frequency, token_counts, training_words
 
 CHUNK = 8192  # sentences tokenised at a time
+ROUNDS = 20  # of word alignment, at most
 
 
 @dataclass
@@ -229,7 +230,8 @@ class _Build:
     def _words(self) -> Alignment:
         vocabulary = {code: by_frequency(counts) for code, counts in self.counts.items()}
         vectors = {code: self.encoder.word_vectors(found) for code, found in vocabulary.items()}
-        alignment = align(vectors)
+        with Progress(ROUNDS, unit="rounds", label="align words") as bar:
+            alignment = align(vectors, iterations=ROUNDS, progress=bar.advance)
         for code, rotation in alignment.rotations.items():
             aligned = vectors[code] @ rotation
             with making(self.work / f"{code}.words.faiss") as draft:

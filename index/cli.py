@@ -28,10 +28,8 @@ def _cores() -> int:
 
 
 def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
-    # numpy's BLAS and FAISS read these when they are imported, which is after this. Idle threads must sleep.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, str(threads))
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # OpenMP reads it when FAISS is imported, which is after this.
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
     return threads
 
 

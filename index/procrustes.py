@@ -9,12 +9,12 @@ alignment.
 Where it departs: the spaces come from one encoder and are nearly aligned already, and a rotation has
 d (d - 1) / 2 free parameters, more than a few hundred anchors can carry. So each language also has a pull
 κ || R_l - I ||² (it adds κ I to the matrix that is decomposed, as κ d anchors would that agree already),
-and κ is chosen by how well anchors that were held out meet. Infinite κ, no rotation at all, is among the
-choices, and anything else must beat it by more than its standard error. A language without anchors keeps
-the identity.
+and κ is chosen by how well the anchors of words that were held out meet. Infinite κ, no rotation at all, is
+among the choices, and anything else must beat it by more than a standard error. A language without anchors
+keeps the identity.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,9 +26,9 @@ from index.hubness import NEIGHBOURS
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
 CANDIDATES = 100
-PULLS = (1.0, 4.0, 16.0, 64.0, np.inf)
-FOLDS = 4
-SWEEPS = 10
+PULLS = (1.0, 16.0, 256.0, np.inf)
+FOLDS = 3
+SWEEPS = 3  # turns between two searches for anchors
 STILL = 5e-3  # how far (root mean square) a unit vector may move when nothing moves any more
 
 Rotation = NDArray[np.float64]
@@ -59,10 +59,12 @@ def align(
     iterations: int = 20,
     pulls: Sequence[float] = PULLS,
     seed: int = 0,
+    progress: Callable[[int], None] = lambda rounds: None,
 ) -> Alignment:
     """Align word vectors {language: (n_l, d) unit rows, most frequent words first}.
 
     `most` words a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
+    `progress` is told of each of the `iterations` rounds, all that are left at once when nothing moves.
     """
     # Double precision: singular vectors in single are orthogonal only to 1e-5.
     spaces = {code: np.asarray(rows[:most], np.float64) for code, rows in vectors.items()}
@@ -75,6 +77,8 @@ def align(
         moved = max(_moved(rotations[code], previous[code]) for code in rotations)
         anchors = find_anchors({code: rows @ rotations[code] for code, rows in spaces.items()}, k)
         done += 1
+        progress(1)
+    progress(iterations - done)
     return Alignment(
         rotations={code: rotation.astype(np.float32) for code, rotation in rotations.items()},
         iterations=done,
@@ -160,42 +164,49 @@ def anchor_products(spaces: Spaces, anchors: Anchors) -> Products:
 
 def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int = 0) -> float:
     """The κ under which held-out anchors meet best; the strongest within a standard error of the best."""
-    total = sum(len(rows) for rows in anchors.values())
     if len(pulls) == 1:
         return pulls[0]
-    if total < 2 * FOLDS:
-        return np.inf
     random = np.random.default_rng(seed)
-    fold = {pair: random.integers(FOLDS, size=len(rows)) for pair, rows in anchors.items()}
-    parts = [_held_out(spaces, anchors, fold, number, sorted(pulls)) for number in range(FOLDS)]
-    meetings = dict(zip(sorted(pulls), np.concatenate(parts, axis=1), strict=True))
-    best = max(meetings, key=lambda pull: float(meetings[pull].mean()))
-    for pull in sorted(meetings, reverse=True):
-        behind = meetings[best] - meetings[pull]
-        if behind.mean() <= behind.std() / np.sqrt(total):
-            return pull
-    return best
+    # Words are held out, not pairs: a word has several anchors, and each would tell on the others.
+    fold = {code: random.integers(FOLDS, size=len(rows)) for code, rows in spaces.items()}
+    pulls = sorted(pulls, reverse=True)
+    meetings = np.concatenate(
+        [_held_out(spaces, anchors, fold, number, pulls) for number in range(FOLDS)], axis=1
+    )
+    if meetings.shape[1] < 2 * FOLDS:
+        return np.inf
+    behind = meetings[meetings.mean(axis=1).argmax()] - meetings
+    near = behind.mean(axis=1) <= behind.std(axis=1) / np.sqrt(meetings.shape[1])
+    return pulls[int(near.argmax())]
 
 
 def _held_out(
     spaces: Spaces,
     anchors: Anchors,
-    fold: Mapping[Pair, NDArray[np.int64]],
+    fold: Mapping[str, NDArray[np.int64]],
     number: int,
     pulls: Sequence[float],
 ) -> NDArray[np.float64]:
-    """(pulls, p), weakest pull first: cosines of one fold's anchors, turned as the other folds say."""
-    products = anchor_products(spaces, {pair: rows[fold[pair] != number] for pair, rows in anchors.items()})
+    """(pulls, p) cosines of the anchors within one fold, turned by what the words of the others say."""
+    kept, out = {}, {}
+    for (a, b), rows in anchors.items():
+        first, second = fold[a][rows[:, 0]] == number, fold[b][rows[:, 1]] == number
+        kept[a, b], out[a, b] = rows[~first & ~second], rows[first & second]
+    products = anchor_products(spaces, kept)
     rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
-    out = {pair: rows[fold[pair] == number] for pair, rows in anchors.items()}
     found = []
-    for pull in sorted(pulls, reverse=True):
-        # From the strongest pull on, each starts where the one before it ended, which is near.
+    for pull in pulls:
+        # From strong to weak, each from where the one before ended: fewer turns are needed.
         rotations = solve(products, rotations, pull) if np.isfinite(pull) else rotations
         aligned = {code: rows @ rotations[code] for code, rows in spaces.items()}
-        cosines = [
-            np.einsum("nd,nd->n", aligned[a][rows[:, 0]], aligned[b][rows[:, 1]])
-            for (a, b), rows in out.items()
-        ]
-        found.append(np.concatenate(cosines))
-    return np.stack(found[::-1])
+        found.append(
+            np.concatenate([np.zeros(0), *(_cosines(aligned, pair, rows) for pair, rows in out.items())])
+        )
+    return np.stack(found)
+
+
+def _cosines(spaces: Spaces, pair: Pair, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.einsum(
+        "nd,nd->n", spaces[pair[0]][rows[:, 0]], spaces[pair[1]][rows[:, 1]]
+    )
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.confidence import FALLBACK, Calibration
+from index.confidence import WORDS_FALLBACK
 from index.encoder import Vectors
 from index.ranking import Match, rank
 from index.text import clean
@@ -69,13 +69,11 @@ class WordIndex:
             sources,
         )
 
-    def search(
-        self, queries: Vectors, source: str, k: int = 1, calibration: Calibration = FALLBACK
-    ) -> list[list[Match]]:
+    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
         """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
         if len(queries) == 0:
             return []
-        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, calibration)
+        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, WORDS_FALLBACK)
         return [[self._match(*values) for values in answer] for answer in found.answers()]
 
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:

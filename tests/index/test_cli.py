@@ -278,12 +278,10 @@ def test_the_number_of_threads_reaches_the_libraries(bundle: Bundle, tmp_path: P
     (tmp_path / "x.txt").write_text("a dog\n")
     code = (
         "import sys; from passepartout import run; run(sys.argv[1:])\n"
-        "import faiss, os\n"
-        "print(*map(os.environ.get, ('OPENBLAS_NUM_THREADS', 'OMP_WAIT_POLICY')))\n"
-        "print(faiss.omp_get_max_threads())"
+        "import faiss, os; print(os.environ['OMP_WAIT_POLICY'], faiss.omp_get_max_threads())"
     )
     given = ["encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt"), "--threads", "2"]
     command = [sys.executable, "-c", code, *given, "--output", str(tmp_path / "x.npy")]
     free = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OPENBLAS_"))}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=free)
-    assert done.stdout == "2 PASSIVE\n2\n"
+    assert done.stdout == "PASSIVE 2\n"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from index.confidence import FALLBACK, Calibration, calibration_error, features, fit
+from index.confidence import FALLBACK, WORDS_FALLBACK, Calibration, calibration_error, features, fit
 
 VALUES = st.lists(st.tuples(*[st.floats(-5, 5)] * 4), min_size=1, max_size=20)
 
@@ -83,12 +83,12 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error(chance, right) == pytest.approx(0.5 * 0.45 + 0.5 * 0.15)
 
 
-def test_the_fallback_rises_with_the_score_and_says_that_it_was_not_fitted() -> None:
-    scores = np.linspace(-1, 2, 20)
-    found = FALLBACK.probability(features(0.5, scores, 0.1, 100))
+@pytest.mark.parametrize("fallback", [FALLBACK, WORDS_FALLBACK])
+def test_fallbacks_rise_with_the_score_and_say_that_they_were_not_fitted(fallback: Calibration) -> None:
+    found = fallback.probability(features(0.5, np.linspace(-1, 2, 20), 0.1, 100))
     assert (np.diff(found) > 0).all()
-    assert FALLBACK.n == 0
-    assert FALLBACK.ece is None
+    assert fallback.n == 0
+    assert fallback.ece is None
 
 
 @pytest.mark.parametrize(
