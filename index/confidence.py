@@ -40,13 +40,12 @@ def features(
     cosine: ArrayLike, score: ArrayLike, gap: ArrayLike, candidates: ArrayLike
 ) -> NDArray[np.float64]:
     """(n,) cosines, CSLS scores, gaps to the best other answer and numbers of candidates -> (n, 4)."""
-    columns = np.broadcast_arrays(
-        np.asarray(cosine, np.float64),
-        np.asarray(score, np.float64),
-        np.asarray(gap, np.float64),
-        np.log(np.maximum(np.asarray(candidates, np.float64), 1.0)),
-    )
-    return np.stack([np.ravel(column) for column in columns], axis=1)
+    logarithms = np.log(np.maximum(np.asarray(candidates, np.float64), 1.0))
+    columns = [np.ravel(np.asarray(column, np.float64)) for column in (cosine, score, gap, logarithms)]
+    found = np.empty((*np.broadcast_shapes(*(column.shape for column in columns)), len(columns)))
+    for number, column in enumerate(columns):
+        found[:, number] = column
+    return found
 
 
 def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:

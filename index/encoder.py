@@ -83,8 +83,6 @@ class TextEncoder:
 
     def _tokenize(self, texts: Sequence[str], *, special: bool) -> list[Encoding]:
         cut = [clean(text[: self._longest]) for text in texts]
-        if len(cut) == 1:
-            return [self._tokenizer.encode(cut[0], add_special_tokens=special)]
         return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
 
     def _run(self, tokens: list[list[int]]) -> Vectors:

@@ -57,9 +57,8 @@ def rank(
     query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
     scores = 2 * cosines - query_means - means[rows]
     order = np.argsort(-scores, axis=1, kind="stable")[:, : max(k, 2)]
-    cosines = np.take_along_axis(cosines, order, axis=1)
-    rows = np.take_along_axis(rows, order, axis=1)
-    scores = np.take_along_axis(scores, order, axis=1)
+    best = np.arange(len(order))[:, None], order
+    cosines, rows, scores = cosines[best], rows[best], scores[best]
     chances = calibration.probability(features(cosines, scores, _gaps(scores), index.count)).reshape(
         scores.shape
     )

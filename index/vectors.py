@@ -74,8 +74,8 @@ class VectorIndex:
         # One pair at a time, so that a cosine does not depend on what else is asked in the batch.
         pointers = [faiss.swig_ptr(values) for values in (queries, cosines, rows)]
         self._exact.compute_distance_subset(len(rows), pointers[0], rows.shape[1], *pointers[1:])
-        best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(cosines, best, axis=1), np.take_along_axis(rows, best, axis=1)
+        best = np.arange(len(rows))[:, None], np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+        return cosines[best], rows[best]
 
     def _screened(self, queries: Vectors, k: int) -> Rows:
         # FAISS compares 8-bit codes with the query cut to integers: scale it to use the whole range.
