@@ -169,6 +169,7 @@ class _Build:
             created=datetime.now(UTC),
             model=self.bundle.name,
             dimension=self.encoder.dimension,
+            calibrated=self.bundle.manifest.calibration is not None,
             key=self.work.name,
             languages=self.entries,
             alignment=_summary(alignment),

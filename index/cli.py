@@ -188,7 +188,8 @@ def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
             f"{code}: {entry.sentences} sentences, {entry.words} words "
             f"({entry.lines} lines, {entry.duplicates} repeated, {entry.empty} empty)"
         )
-    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}")
+    confidence = "calibrated" if manifest.calibrated else "not calibrated"
+    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
 
 
 @click.command()

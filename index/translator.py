@@ -96,7 +96,7 @@ class Translator:
     @property
     def calibrated(self) -> bool:
         """Whether sentence confidences were fitted for this encoder, or come from the fixed fallback."""
-        return self.encoder.bundle.manifest.calibration is not None
+        return self.manifest.calibrated
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets."""

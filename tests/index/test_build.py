@@ -158,6 +158,28 @@ def test_a_place_that_cannot_be_written_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("limit", [100, 1_000, 4_000, 20_000])
+def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, limit: int
+) -> None:
+    """No file may grow beyond `limit` bytes, which fails as a full disk does."""
+    old = build_index(bundle, corpora, tmp_path / "index")
+    code = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from passepartout import run; sys.exit(run(sys.argv[1:]))"
+    )
+    given = ["index", "build", "--encoder", str(bundle.folder), "--out", str(tmp_path / "index")]
+    command = [sys.executable, "-c", code, *given, "--corpus", f"en={corpora['en']}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "the build stopped" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert Translator.open(tmp_path / "index").version == old.version
+    made = build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
+    assert open_version(tmp_path / "index", fresh=True)[1] == made
+
+
 # A build that dies. The child counts every moment at which something becomes durable (fsync, rename, replace)
 # and kills itself at the one it is told.
 CHILD = """

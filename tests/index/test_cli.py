@@ -130,7 +130,7 @@ def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, 
     assert captured.out.splitlines() == [
         "en: 40 sentences, 28 words (40 lines, 0 repeated, 0 empty)",
         "de: 40 sentences, 28 words (40 lines, 0 repeated, 0 empty)",
-        f"{tmp_path / 'index'}: version {version}, encoder tiny@1",
+        f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence not calibrated",
     ]
     assert "encode en 40/40 sentences" in captured.err
     assert "neighbourhoods" in captured.err
@@ -189,7 +189,7 @@ def test_info_is_what_build_said(index_dir: Path, capsys: Capture) -> None:
     assert run(["index", "info", str(index_dir)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 6
-    assert lines[-1].endswith("encoder tiny@1")
+    assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
 
 
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:
