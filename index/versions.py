@@ -64,7 +64,7 @@ class IndexManifest(Manifest):
     model: str
     dimension: int = Field(ge=1, le=65536)
     scoring: str = "csls"
-    calibrated: bool  # whether confidences of sentences were fitted for this encoder
+    calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     key: str = Field(pattern=r"^[0-9a-f]{64}$")
     languages: dict[str, LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment

@@ -9,9 +9,14 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+import hypothesis
 import pytest
 
 from index.bundle import Bundle
+
+# How long an example takes says how busy the machine is, not whether the law holds.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 
 @pytest.fixture(scope="session", autouse=True)
