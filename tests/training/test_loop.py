@@ -112,6 +112,19 @@ def test_the_best_checkpoint_is_the_one_that_validated_best(data: Path, bag_run:
     assert counters.best_epoch == bag_run.result()["best_epoch"]
 
 
+def test_a_later_epoch_that_is_worse_or_no_better_does_not_become_the_best(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = iter([100.0, 300.0, 300.0, 200.0])
+    monkeypatch.setattr(loop, "validate", lambda *_: {"en": next(told), "de": 0.0})
+    run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
+    assert (run.result()["sum_of_recalls"], run.result()["best_epoch"]) == (150, 2)
+    prepared = prepare(run, data)
+    assert load_best(run.best_file, prepared.model).epoch == 2
+    best, last = load_file(run.best_file), load_file(run.last_file)
+    assert not torch.equal(best["model.text.tokens.weight"], last["model.text.tokens.weight"])
+
+
 def test_it_validates_as_often_as_the_recipe_says_and_at_the_end(data: Path, tmp_path: Path) -> None:
     run = train(recipe(BAG, tmp_path, "run.validate_every=3"), data, tmp_path / "run")
     assert [entry["epoch"] for entry in entries(run) if "epoch" in entry] == [3, 4]
