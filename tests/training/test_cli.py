@@ -29,7 +29,9 @@ def trains(file: Path, data: Path, out: Path, *more: str) -> list[str]:
     return ["train", str(file), "--data", str(data), "--out", str(out), *more]
 
 
+@pytest.mark.usefixtures("bag_run")  # which leaves the pictures' features in the cache
 def test_training_says_where_how_long_and_how_well(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    capsys.readouterr()
     out = tmp_path / "run"
     assert run(trains(write_recipe(BAG, tmp_path), data, out, "--set", "optimiser.epochs=1")) == 0
     printed = capsys.readouterr()
