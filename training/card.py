@@ -91,4 +91,7 @@ def _calibration(manifest: BundleManifest) -> str:
     found = manifest.calibration
     if found is None:
         return ""
-    return f"Confidence was fitted on {found.n} answers (expected calibration error {found.ece:.3f})."
+    return (
+        f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was taken\n"
+        f"away (expected calibration error {found.ece:.3f})."
+    )
