@@ -92,6 +92,6 @@ def _calibration(manifest: BundleManifest) -> str:
     if found is None:
         return ""
     return (
-        f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was taken\n"
-        f"away (expected calibration error {found.ece:.3f})."
+        f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was not\n"
+        f"there (expected calibration error {found.ece:.3f})."
     )
