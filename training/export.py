@@ -29,11 +29,12 @@ from index.files import describe
 from training.calibration import calibrate
 from training.card import model_card
 from training.checkpoint import load_best
-from training.data.captions import load_split
+from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
 from training.encoders.vision import load_backbone
 from training.model import TwoBranch
 from training.onnx_export import export_text_branch, quantise
+from training.prepare import training_captions
 from training.recipe import Recipe
 from training.run import Run, open_run
 from training.validation import embed_texts
@@ -57,11 +58,12 @@ def export_run(
     run = open_run(folder)
     result = run.result()
     manifest = _manifest(run, str(result["data_sha256"]), name or run.recipe.name, version, licence)
+    captions = training_captions(run, data)
     model = best_model(run, data)
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
-    _write_parts(run, data, model, staging)
+    _write_parts(run, captions, model, staging)
     measured = _measure(run, data, model, staging, manifest)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
@@ -100,13 +102,13 @@ def best_model(run: Run, data: Path) -> TwoBranch:
     return model.eval()
 
 
-def _write_parts(run: Run, data: Path, model: TwoBranch, staging: Path) -> None:
+def _write_parts(run: Run, captions: CaptionedPictures, model: TwoBranch, staging: Path) -> None:
     export_text_branch(model, staging / ENCODER)
     quantise(staging / ENCODER, staging / ENCODER_INT8)
     shutil.copyfile(run.tokenizer_file, staging / TOKENIZER)
     tokens = model.text.tokens.weight.detach().numpy()
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
-    write_word_lists(load_split(data, "train", run.recipe.data), staging / "words")
+    write_word_lists(captions, staging / "words")
 
 
 def _measure(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from index.errors import TrainingError
+from index.errors import TrainingError, UsageError
 from index.progress import Progress
 from training.checkpoint import Counters, load_last, save_best, save_last
 from training.data.tokens import pad
@@ -29,11 +29,18 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     a finished run is left as it is. Raises TrainingError when the loss is not finite (the last good
     checkpoint stays).
     """
+    new = not out.exists() or not any(out.iterdir())
     run = create_run(out, recipe, resume=resume)
     if run.result_file.is_file():
         return run
     torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
-    Loop(run, prepare(run, data)).run_epochs()
+    try:
+        prepared = prepare(run, data)
+    except UsageError:
+        if new:
+            run.discard()
+        raise
+    Loop(run, prepared).run_epochs()
     return run
 
 

@@ -39,10 +39,8 @@ class Prepared:
 def prepare(run: Run, data: Path) -> Prepared:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe = run.recipe
-    train = load_split(data, "train", recipe.data)
+    train = training_captions(run, data)
     dev = load_split(data, "dev", recipe.data)
-    if recipe.data.shuffle_pictures:
-        train = shuffled(train, recipe.seed)
     archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
     archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train)
@@ -63,6 +61,15 @@ def prepare(run: Run, data: Path) -> Prepared:
         model=model,
         device=device,
     )
+
+
+def training_captions(run: Run, data: Path) -> CaptionedPictures:
+    """The captions that the run is trained on; UsageError if `data` is not what it began with."""
+    train = load_split(data, "train", run.recipe.data)
+    if run.recipe.data.shuffle_pictures:
+        train = shuffled(train, run.recipe.seed)
+    run.bind(train.sha256)
+    return train
 
 
 def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:

@@ -1,6 +1,7 @@
 """The folder of a training run.
 
     recipe.json           the recipe as trained, overrides in
+    data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
     last.safetensors      everything needed to go on: model, optimiser, random state, counters
@@ -51,6 +52,21 @@ class Run:
     @property
     def result_file(self) -> Path:
         return self.folder / "result.json"
+
+    def bind(self, data_sha256: str) -> None:
+        """Note the data of this run, or check that it is the data noted. UsageError if it is other data."""
+        file = self.folder / "data.sha256"
+        if not file.is_file():
+            replace_text(file, data_sha256 + "\n")
+        elif file.read_text(encoding="utf-8").strip() != data_sha256:
+            raise UsageError(
+                f"{self.folder} was trained on other data; give the same --data or another --out"
+            )
+
+    def discard(self) -> None:
+        """Remove a run that has not begun, so that the corrected command may use its folder."""
+        for name in ("recipe.json", "data.sha256", "tokenizer.json"):
+            (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:
         """The run's vocabulary. DamagedError if it can't be read."""

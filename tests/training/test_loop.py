@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,12 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from index.errors import DamagedError, TrainingError, UsageError
-from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
+from index.errors import DamagedError, DataError, TrainingError, UsageError
+from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
 from training import loop
 from training.checkpoint import load_best, load_last
+from training.data.synthetic import write_synthetic
+from training.export import export_run
 from training.loop import Loop, learning_rate, train
 from training.model import weighted_losses
 from training.prepare import prepare
@@ -243,3 +246,25 @@ def test_clipping_and_decay_are_the_recipes(data: Path, tmp_path: Path, transfor
     assert type(plain) is torch.optim.Adam
     free = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.clip_norm=null"), data, tmp_path / "run")
     assert entries(free) != entries(transformer_run)
+
+
+def test_wrong_data_leaves_nothing_behind(data: Path, tmp_path: Path) -> None:
+    given, out = recipe(BAG, tmp_path, "optimiser.epochs=1"), tmp_path / "run"
+    with pytest.raises(DataError, match=r"splits\.tsv"):
+        train(given, tmp_path / "elsewhere", out)
+    assert train(given, data, out).result()["epochs"] == 1
+
+
+def test_other_data_do_not_go_on_with_a_run_and_are_not_exported(
+    bag_run: Run, data: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(bag_run.folder, tmp_path / "run")
+    (run / "result.json").unlink()
+    other = tmp_path / "other"
+    write_synthetic(other, pictures=PICTURES, size=SIZE, seed=2)
+    shutil.copytree(data / "weights", other / "weights")
+    with pytest.raises(UsageError, match="trained on other data"):
+        train(bag_run.recipe, other, run, resume=True)
+    with pytest.raises(UsageError, match="trained on other data"):
+        export_run(bag_run.folder, other, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    assert (run / "recipe.json").is_file()
