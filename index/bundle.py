@@ -7,9 +7,9 @@ words/LANG.tsv (word TAB count, most frequent first), README.md (the model card)
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, field_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat
 
 from index.confidence import Calibration
 from index.errors import BundleError, DamagedError
@@ -21,6 +21,19 @@ TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "
 REQUIRED = (ENCODER, TOKENIZER, EMBEDDINGS, CARD)
 CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
+
+
+def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Language codes (BCP 47), each once; ValueError otherwise."""
+    for code in codes:
+        if not re.match(CODE, code):
+            raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
+    if len(set(codes)) != len(codes):
+        raise ValueError("a language is named twice")
+    return codes
+
+
+LanguageCodes = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(check_codes)]
 
 
 class Origin(BaseModel):
@@ -38,7 +51,7 @@ class BundleManifest(Manifest):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
     version: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$")
     licence: str
-    languages: tuple[str, ...] = Field(min_length=1)
+    languages: LanguageCodes
     dimension: int = Field(ge=1, le=65536)
     max_tokens: int = Field(ge=1, le=65536)
     precision: Literal["fp32", "int8"] = "fp32"
@@ -48,16 +61,6 @@ class BundleManifest(Manifest):
     calibration: Calibration | None = None
     created: AwareDatetime
     files: dict[str, FileEntry] = Field(default_factory=dict)
-
-    @field_validator("languages")
-    @classmethod
-    def _codes(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
-        for code in codes:
-            if not re.match(CODE, code):
-                raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
-        if len(set(codes)) != len(codes):
-            raise ValueError("a language is named twice")
-        return codes
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """An index on disk: INDEX/versions/ID/ hold versions that never change, INDEX/CURRENT names the one served.
 
-A build works in INDEX/work/KEY, where KEY stands for all its inputs. Publishing flushes that folder, renames
-it to versions/ID, then replaces CURRENT by rename. Killed before the first rename, the same build goes on
-from its work folder; killed between the two, it finds its finished version and only moves CURRENT. A lock
-(released by the kernel when its holder dies) keeps two builds apart.
+A build works in the index's folder work/KEY, where KEY stands for all its inputs. Publishing flushes that
+folder, renames it to versions/ID, then replaces CURRENT by rename. Killed before the first rename, the same
+build goes on from its work folder; killed between the two, it finds its finished version and only moves
+CURRENT. A lock (released by the kernel when its holder dies) keeps two builds apart.
 """
 
 import fcntl

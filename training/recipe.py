@@ -6,7 +6,6 @@ that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a fi
 
 import hashlib
 import json
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -23,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from index.bundle import CODE
+from index.bundle import LanguageCodes
 from index.errors import RecipeError
 from training.encoders.bag import BagSettings
 from training.encoders.transformer import TransformerSettings
@@ -44,20 +43,10 @@ class DataSettings(Table):
     shuffle_pictures: the control: captions get the picture of another caption.
     """
 
-    languages: tuple[str, ...] = Field(min_length=1)
+    languages: LanguageCodes
     caption_kinds: tuple[str, ...] = ()
     pictures: Literal["disjoint", "shared"] = "disjoint"
     shuffle_pictures: bool = False
-
-    @field_validator("languages")
-    @classmethod
-    def _codes(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
-        for code in codes:
-            if not re.match(CODE, code):
-                raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
-        if len(set(codes)) != len(codes):
-            raise ValueError("a language is named twice")
-        return codes
 
 
 class TokenizerSettings(Table):
