@@ -2,10 +2,10 @@
 
 python benchmarks/spelling.py --data DIR [--recipe globetrotter-small] [--benchmark multi30k_test_2016]
 
-tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each also
-with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each ("apart"),
-or one for those languages whose pictures agree on it ("vouched"): the subword's mean pictures in two languages
-have a cosine of more than 2 standard errors of chance.
+tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
+also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
+("apart"), or one for those languages whose pictures agree on it ("vouched"): the subword's mean pictures in
+two languages have a cosine of more than 2 standard errors of chance.
 """
 
 import tempfile
