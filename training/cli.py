@@ -19,6 +19,10 @@ def train(
 ) -> None:
     """Learn an encoder by RECIPE: a shipped recipe's name or a TOML file."""
     if smoke:
+        if data is not None or resume:
+            raise UsageError(
+                "--smoke draws its own pictures and starts afresh: leave out --data and --resume"
+            )
         from training.smoke import run_smoke
 
         click.echo(run_smoke(recipe, out, overrides))

@@ -117,6 +117,13 @@ def test_smoke_never_writes_into_a_folder_in_use(tmp_path: Path, capsys: Capture
     assert [file.name for file in tmp_path.rglob("*")] == ["data", "mine"]
 
 
+@pytest.mark.parametrize("option", [["--data", "."], ["--resume"]])
+def test_smoke_takes_no_data_and_no_run(tmp_path: Path, capsys: Capture, option: list[str]) -> None:
+    said = fails(capsys, 2, "train", "small", "--smoke", "--out", str(tmp_path / "new"), *option)
+    assert "leave out --data and --resume" in said
+    assert not (tmp_path / "new").exists()
+
+
 def test_export_says_what_it_made(data: Path, bag_run: Run, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "bundle"
     words = ["export", str(bag_run.folder), "--data", str(data), "--out", str(out), "--name", "mine"]
