@@ -80,6 +80,9 @@ class Loop:
         self.prepared.model.train()
         for number, captions in enumerate(self.prepared.sampler.batches(epoch)):
             self._step(self._batch(captions, epoch, number))
+        # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
+        if not all(torch.isfinite(weights).all() for weights in self.prepared.model.parameters()):
+            raise self._not_finite("weights are")
         seconds = self.counters.seconds + time.monotonic() - began
         self.counters = replace(self.counters, epoch=epoch + 1, seconds=seconds)
         last = epoch + 1 == self.settings.epochs
@@ -105,10 +108,7 @@ class Loop:
         parts = weighted_losses(self.run.recipe, model(batch))
         loss = torch.stack(list(parts.values())).sum()
         if not math.isfinite(loss.item()):
-            raise TrainingError(
-                f"the loss is not finite at step {counters.step}; {self.run.folder} keeps its last good "
-                "checkpoint; lower optimiser.learning_rate or set optimiser.clip_norm"
-            )
+            raise self._not_finite("the loss is")
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         if self.settings.clip_norm is not None:
@@ -120,6 +120,12 @@ class Loop:
                 {"step": counters.step, "loss": round(loss.item(), 6), **losses, "learning_rate": rate}
             )
         self.counters = replace(counters, step=counters.step + 1)
+
+    def _not_finite(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"{what} not finite at step {self.counters.step}; {self.run.folder} keeps its last good "
+            "checkpoint; lower optimiser.learning_rate or set optimiser.clip_norm"
+        )
 
     def _validate(self) -> None:
         found = validate(self.prepared.model, self.prepared.validation, self.prepared.device)

@@ -221,6 +221,26 @@ def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_checkpoint(
     assert not (tmp_path / "run" / "result.json").exists()
 
 
+def test_weights_that_are_not_finite_reach_no_checkpoint(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, steps = torch.optim.Adam.step, 0
+
+    def overflowing(optimiser: torch.optim.Adam) -> None:
+        nonlocal steps
+        steps += 1
+        real(optimiser)
+        if steps == 16:  # the last step before the second checkpoint
+            optimiser.param_groups[0]["params"][0].data[0, 0] = float("inf")
+
+    monkeypatch.setattr(torch.optim.Adam, "step", overflowing)
+    with pytest.raises(TrainingError, match="weights are not finite at step 16"):
+        train(recipe(BAG, tmp_path, *OFTEN), data, tmp_path / "run")
+    prepared = prepare(open_run(tmp_path / "run"), data)
+    optimiser = torch.optim.Adam(prepared.model.parameters())
+    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 8
+
+
 def test_a_rate_far_too_high_ends_in_that_error(data: Path, tmp_path: Path) -> None:
     """No stand-in: the real loss of a real model that has blown up."""
     given = recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.learning_rate=1e30", "optimiser.epochs=20")
