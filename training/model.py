@@ -1,6 +1,5 @@
 """The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -81,10 +80,6 @@ class TwoBranch(nn.Module):
 def weighted_losses(recipe: Recipe, outputs: Outputs) -> dict[str, Tensor]:
     """Objective -> its loss times its weight; their sum is what is minimised (globetrotter, eq. 5)."""
     return {name: objective.weight * objective(outputs) for name, objective in recipe.objectives.items()}
-
-
-def parameter_count(modules: Sequence[nn.Module]) -> int:
-    return sum(p.numel() for module in modules for p in module.parameters())
 
 
 def pick_device() -> torch.device:

@@ -1,6 +1,5 @@
 """Translator: what the service and the command use, on a real index."""
 
-import sys
 import threading
 from pathlib import Path
 
@@ -222,7 +221,6 @@ def test_threads_share_a_translator(translator: Translator, lines: dict[str, lis
     assert wrong == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_files_are_let_go_with_the_translator(index_dir: Path) -> None:
     def mapped() -> int:
         return Path("/proc/self/maps").read_text().count(".faiss")

@@ -1,6 +1,5 @@
 """VectorIndex: the 8-bit screen finds what an exact search finds."""
 
-import sys
 from pathlib import Path
 
 import faiss
@@ -139,7 +138,6 @@ def test_a_file_that_cannot_be_written_says_which(tmp_path: Path) -> None:
         write_vectors(tmp_path / "nowhere" / "x.faiss", np.zeros((1, 8), np.float32))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_file_is_memory_mapped(tmp_path: Path) -> None:
     made_index = made(tmp_path, unit_rows(np.random.default_rng(0), 1000, 64))
     mapped = Path("/proc/self/maps").read_text()
