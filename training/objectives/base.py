@@ -30,7 +30,6 @@ class Objective(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    needs_cloze: ClassVar[bool] = False
     views_needed: ClassVar[int] = 1
 
     weight: float = Field(default=1.0, gt=0)

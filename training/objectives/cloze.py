@@ -1,7 +1,5 @@
 """L_c: the token cloze (globetrotter, 3.3; BERT, Devlin et al. 2019)."""
 
-from typing import ClassVar
-
 import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
@@ -16,8 +14,6 @@ class Cloze(Objective):
     stay as they are (training.encoders.masking). shared_pass: the contrastive losses see the same masked
     sentences, as in the published code; otherwise the cloze has a forward pass of its own.
     """
-
-    needs_cloze: ClassVar[bool] = True
 
     mask: float = Field(default=0.15, gt=0, lt=1)
     shared_pass: bool = False

@@ -29,7 +29,3 @@ def test_a_step_makes_the_hidden_token_likelier() -> None:
     after = (logits - logits.grad).softmax(dim=1)[0]
     assert after[2] > 0.25
     assert all(after[other] < 0.25 for other in (0, 1, 3))
-
-
-def test_it_asks_for_a_cloze_head() -> None:
-    assert Cloze.needs_cloze
