@@ -1,15 +1,13 @@
 """A recipe: everything that decides what a training run learns, as TOML.
 
 A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
-that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well.
+that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well
+(training.recipe_files).
 """
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -27,6 +25,7 @@ from index.errors import RecipeError
 from training.encoders.bag import BagSettings
 from training.encoders.transformer import TransformerSettings
 from training.objectives import OBJECTIVES, Objective
+from training.recipe_files import read_recipe
 
 
 class Table(BaseModel):
@@ -164,15 +163,9 @@ class Recipe(Table):
         return hashlib.sha256(described.encode()).hexdigest()
 
 
-def shipped_recipes() -> dict[str, Path]:
-    """Name -> file of the recipes that come with the package."""
-    folder = Path(str(resources.files("training") / "recipes"))
-    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
-
-
 def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
     """The recipe of that name or path, with `key=value` overrides (`optimiser.epochs=3`) laid over it."""
-    table = _read(name)
+    table = read_recipe(name)
     for override in overrides:
         _lay_over(table, override)
     try:
@@ -188,17 +181,6 @@ def _objective(name: str, table: object) -> Objective:
         return OBJECTIVES[name].model_validate(table)
     except ValidationError as error:
         raise RecipeError(_first_problem(error, "objectives", name)) from None
-
-
-def _read(name: str) -> dict[str, Any]:
-    shipped = shipped_recipes()
-    file = shipped.get(name, Path(name))
-    if not file.is_file():
-        raise RecipeError(f"no recipe {name}; give a TOML file or one of {', '.join(shipped)}")
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"recipe {name} is not valid TOML: {error}") from None
 
 
 def _lay_over(table: dict[str, Any], override: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 from index.errors import RecipeError
 from training.encoders.transformer import TransformerSettings
 from training.objectives import Cloze, CrossModal, Transitive, VisualContrastive
-from training.recipe import Recipe, load_recipe, shipped_recipes
+from training.recipe import Recipe, load_recipe
+from training.recipe_files import shipped_recipes
 
 SMALLEST = """
 name = "tiny"

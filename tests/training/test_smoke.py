@@ -16,7 +16,8 @@ from evaluation.sets import read_aligned
 from index.bundle import Bundle, open_bundle
 from index.encoder import TextEncoder
 from tests.training.tiny import write_recipe
-from training.recipe import Recipe, shipped_recipes
+from training.recipe import Recipe
+from training.recipe_files import shipped_recipes
 from training.run import open_run
 
 CHANCE = 100 * 10 / 200  # R@10 among 200 lines

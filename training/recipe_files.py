@@ -1,0 +1,105 @@
+"""Recipes as files: TOML, where one recipe may extend another.
+
+    extends = "globetrotter-mini"            a shipped recipe's name, or a file beside this one
+    without = ["objectives.transitive"]      keys of the extended recipe to leave out
+    name = "no-transitive"
+    description = "..."
+
+What the file says is laid over what is left, table by table; lists and values are replaced whole. Name and
+description are a recipe's own, never inherited.
+"""
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from index.errors import RecipeError
+
+Table = dict[str, Any]
+EXTENDS, WITHOUT = "extends", "without"
+OWN = ("name", "description")
+
+
+def shipped_recipes() -> dict[str, Path]:
+    """Name -> file of the recipes that come with the package."""
+    folder = Path(str(resources.files("training") / "recipes"))
+    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+
+
+def read_recipe(name: str) -> Table:
+    """The table of the recipe of that name or path, with all that it extends. Raises RecipeError."""
+    shipped = shipped_recipes()
+    file = shipped.get(name, Path(name))
+    if not file.is_file():
+        raise RecipeError(f"no recipe {name}; give a TOML file or one of {', '.join(shipped)}")
+    return _extended(name, file, ())
+
+
+def _extended(name: str, file: Path, above: tuple[Path, ...]) -> Table:
+    """The table of `file`; `above` are the files that led to it."""
+    file = file.resolve()
+    if file in above:
+        circle = " extends ".join(one.stem for one in (*above[above.index(file) :], file))
+        raise RecipeError(f"recipe {name}: {circle}: a recipe can't extend itself")
+    table = _parse(name, file)
+    base, without = table.pop(EXTENDS, None), table.pop(WITHOUT, None)
+    if base is None:
+        if without is not None:
+            raise RecipeError(f"recipe {name}: without needs extends")
+        return table
+    if not isinstance(base, str):
+        raise RecipeError(f"recipe {name}: extends: give one recipe's name or file")
+    found = _extended(base, _base_file(name, base, file), (*above, file))
+    for key in _paths(name, without):
+        _leave_out(found, key, name, base)
+    for key in OWN:
+        found.pop(key, None)
+    return merged(found, table)
+
+
+def _parse(name: str, file: Path) -> Table:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecipeError(f"recipe {name} can't be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"recipe {name} is not valid TOML: {error}") from None
+
+
+def _base_file(name: str, base: str, file: Path) -> Path:
+    shipped = shipped_recipes()
+    found = shipped.get(base, file.parent / base)
+    if not found.is_file():
+        raise RecipeError(
+            f"recipe {name}: extends {base}, which is no file beside it and none of {', '.join(shipped)}"
+        )
+    return found
+
+
+def _paths(name: str, without: object) -> list[str]:
+    if without is None:
+        return []
+    if not isinstance(without, list) or not all(isinstance(key, str) for key in without):
+        raise RecipeError(f"recipe {name}: without: give a list of keys, as in ['objectives.cloze']")
+    return without
+
+
+def _leave_out(table: Table, key: str, name: str, base: str) -> None:
+    *path, last = key.split(".")
+    inner: object = table
+    for part in path:
+        inner = inner.get(part) if isinstance(inner, dict) else None
+    if not isinstance(inner, dict) or last not in inner:
+        raise RecipeError(f"recipe {name}: without {key}, which {base} does not have")
+    del inner[last]
+
+
+def merged(base: Table, over: Table) -> Table:
+    """`over` laid over `base`: tables merge, everything else is replaced."""
+    found = dict(base)
+    for key, value in over.items():
+        below = found.get(key)
+        both = isinstance(below, dict) and isinstance(value, dict)
+        found[key] = merged(below, value) if both else value  # type: ignore[arg-type]
+    return found
