@@ -98,7 +98,8 @@ class Loop:
         rows = np.asarray([prepared.data.captions[i].picture for i in captions])
         ids, mask = pad([prepared.tokens[i] for i in captions], prepared.device)
         views = prepared.pictures.views(rows, draw)
-        return Batch(ids, mask, tuple(view.to(prepared.device) for view in views))
+        beside = prepared.companions.of(captions, draw, prepared.device)
+        return Batch(ids, mask, tuple(view.to(prepared.device) for view in views), beside)
 
     def _step(self, batch: Batch) -> None:
         model, counters = self.prepared.model, self.counters
@@ -133,7 +134,7 @@ class Loop:
         epoch = self.counters.epoch
         rounded = {language: round(value, 2) for language, value in found.items()}
         self.run.log({"epoch": epoch, "sum_of_recalls": round(mean, 3), "languages": rounded})
-        if mean > self.counters.best:
+        if mean > self.counters.best or self.run.recipe.run.keep == "last":
             self.counters = replace(self.counters, best=mean, best_epoch=epoch)
             save_best(self.run.best_file, self.prepared.model, self.counters)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from training.data.companions import Companions
 from training.encoders.heads import ClozeHead, PredictionHead, UnitNorm
 from training.encoders.masking import mask_tokens
 from training.encoders.vision import Backbone
@@ -17,12 +18,13 @@ class Batch:
     """N captions and their pictures.
 
     ids, mask: (N, T) int64. pictures: V tensors, a view each: pixels (N, 3, S, S) where the backbone is
-    tuned, features (N, F) where it is frozen.
+    tuned, features (N, F) where it is frozen. beside: what only some objectives need.
     """
 
     ids: Tensor
     mask: Tensor
     pictures: tuple[Tensor, ...]
+    beside: Companions = Companions()
 
 
 class TwoBranch(nn.Module):
@@ -59,9 +61,19 @@ class TwoBranch(nn.Module):
         return out
 
     def forward(self, batch: Batch) -> Outputs:
-        views = tuple(self.embed_pictures(pictures) for pictures in batch.pictures)
+        text, cloze = self._text(batch)
+        return Outputs(
+            text,
+            tuple(self.embed_pictures(pictures) for pictures in batch.pictures),
+            cloze,
+            partners=self.embed_text(*batch.beside.partners) if batch.beside.partners else None,
+            whitened=batch.beside.whitened,
+        )
+
+    def _text(self, batch: Batch) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """z^l and what the cloze asks."""
         if self.cloze is None:
-            return Outputs(self.embed_text(batch.ids, batch.mask), views)
+            return self.embed_text(batch.ids, batch.mask), None
         masked, chosen = mask_tokens(batch.ids, self.cloze.mask, self.vocabulary)
         states = self.text.states(masked, batch.mask)
         cloze = self._cloze_logits(states[chosen]), batch.ids[chosen]
@@ -69,7 +81,7 @@ class TwoBranch(nn.Module):
             text = self.text_head(self.text.pool(states, batch.mask))
         else:
             text = self.embed_text(batch.ids, batch.mask)
-        return Outputs(text, views, cloze)
+        return text, cloze
 
     def _cloze_logits(self, states: Tensor) -> Tensor:
         assert self.cloze_head is not None

@@ -12,10 +12,11 @@ from index.files import replace_text
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.features import features_of_views
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
+from training.data.companions import CompanionSource
 from training.data.pictures import PictureArchive
 from training.data.sampler import PictureSampler
 from training.data.tokens import tokenize, train_tokenizer
-from training.data.whitening import fit_whitening
+from training.data.whitening import fit_whitening, unit
 from training.encoders.vision import Backbone, load_backbone
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
@@ -34,6 +35,7 @@ class Prepared:
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
+    companions: CompanionSource
 
 
 def prepare(run: Run, data: Path) -> Prepared:
@@ -54,14 +56,22 @@ def prepare(run: Run, data: Path) -> Prepared:
     model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
     return Prepared(
         data=train,
-        tokens=tokenize(tokenizer, [caption.text for caption in train.captions]),
+        tokens=tokens,
         pictures=sources[0],
         sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
+    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
     )
 
+        companions=CompanionSource(
+            train,
+            recipe.data.languages,
+            tokens,
+            paired="partners" in recipe.needs,
+            whitened=visual_space(recipe, sources[0]),
+        ),
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
     """The captions that the run is trained on; UsageError if `data` is not what it began with."""
@@ -112,9 +122,19 @@ def fixed_sources(
     if recipe.vision.space == "whitened":
         rows = train.reshape(-1, train.shape[-1])
         whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
-    count = max(objective.views_needed for objective in recipe.objectives.values())
+    count = 2 if recipe.vision.gives_two_views else 1  # whichever objectives an ablation leaves
     average = recipe.vision.average_views
     return (
         FixedFeatures(train, count=count, average=average, whitening=whitening),
         FixedFeatures(dev, count=count, average=average, whitening=whitening),
     )
+
+
+def visual_space(recipe: Recipe, source: PictureSource) -> NDArray[np.float32] | None:
+    """(N, D) unit rows: the training pictures in a fixed whitened space, where an objective needs one."""
+    if "whitened" not in recipe.needs:
+        return None
+    assert isinstance(source, FixedFeatures), "the recipe's validation demands frozen features"
+    rows = source.features.reshape(-1, source.features.shape[-1])
+    whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
+    return unit(whitening(source.features).mean(axis=0))

@@ -24,7 +24,7 @@ from index.bundle import LanguageCodes
 from index.errors import RecipeError
 from training.encoders.bag import BagSettings
 from training.encoders.transformer import TransformerSettings
-from training.objectives import OBJECTIVES, Objective
+from training.objectives import OBJECTIVES, Need, Objective
 from training.recipe_files import read_recipe
 
 
@@ -108,7 +108,11 @@ class OptimiserSettings(Table):
 
 
 class RunSettings(Table):
-    """When a run validates and saves (both in epochs), and how many CPU threads it takes (0: all)."""
+    """When a run validates and saves (both in epochs), and how many CPU threads it takes (0: all).
+
+    keep: the model of the "best" validation, or the "last" one: what learns without pictures can't be judged
+    by them.
+    """
 
     validate_every: int = Field(default=1, ge=1)
     checkpoint_every: int = Field(default=1, ge=1)
@@ -116,6 +120,7 @@ class RunSettings(Table):
 
 
 TextSettings = Annotated[TransformerSettings | BagSettings, Field(discriminator="encoder")]
+    keep: Literal["best", "last"] = "best"
 
 
 class Recipe(Table):
@@ -159,6 +164,11 @@ class Recipe(Table):
     @property
     def sha256(self) -> str:
         """Identifies what the recipe says, however it was written."""
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its objectives need beyond texts, views and cloze."""
+        return frozenset().union(*(objective.needs for objective in self.objectives.values()))
+
         described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(described.encode()).hexdigest()
 

@@ -1,6 +1,6 @@
 """One loss a file, named as in its paper; a recipe names them in its `[objectives.NAME]` tables."""
 
-from training.objectives.base import Contrastive, Objective, Outputs
+from training.objectives.base import Contrastive, Need, Objective, Outputs
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal
 from training.objectives.transitive import Transitive
@@ -21,6 +21,7 @@ __all__ = [
     "Cloze",
     "Contrastive",
     "CrossModal",
+    "Need",
     "Objective",
     "Outputs",
     "Transitive",

@@ -1,10 +1,12 @@
 """What a model gives an objective, and what an objective is."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
+
+Need = Literal["partners", "whitened", "adaptations", "decoder"]
 
 
 @dataclass(frozen=True)
@@ -13,13 +15,23 @@ class Outputs:
 
     text:     (N, D) unit rows, z^l, the sentences' embeddings.
     views:    V tensors (N, D) of unit rows, z^v, the pictures' embeddings, one for each augmented view.
-    cloze:    logits (M, vocabulary) of the M masked tokens and their true ids (M,), or None when no
-              objective asks for them.
+    cloze:    logits (M, vocabulary) of the M masked tokens and their true ids (M,).
+
+    What follows is None unless an objective `needs` it:
+    partners:    (N, D) unit rows, another sentence about each picture, in another language.
+    whitened:    (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
+    adaptations: (L, W, W), the square matrix that each language's word vectors go through.
+    denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).
     """
 
     text: Tensor
     views: tuple[Tensor, ...]
     cloze: tuple[Tensor, Tensor] | None = None
+    partners: Tensor | None = None
+    whitened: Tensor | None = None
+    adaptations: Tensor | None = None
+    denoising: tuple[Tensor, Tensor] | None = None
+    back_translation: tuple[Tensor, Tensor] | None = None
 
 
 class Objective(BaseModel):
@@ -33,6 +45,11 @@ class Objective(BaseModel):
     views_needed: ClassVar[int] = 1
 
     weight: float = Field(default=1.0, gt=0)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What a model must give beyond texts, views and cloze (see `Outputs`)."""
+        return frozenset()
 
     def __call__(self, outputs: Outputs) -> Tensor:
         """The unweighted loss, a scalar."""
