@@ -27,7 +27,15 @@ COMMANDS = {
 }
 
 # A missing optional package -> the extra that brings it.
-EXTRAS = {"faiss": "cpu", "onnxruntime": "cpu", "torch": "train", "transformers": "train", "PIL": "train"}
+EXTRAS = {
+    "faiss": "cpu",
+    "onnxruntime": "cpu",
+    "torch": "train",
+    "transformers": "train",
+    "PIL": "train",
+    "matplotlib": "report",
+    "sacrebleu": "report",
+}
 
 
 class FrontDoor(click.Group):

@@ -17,7 +17,7 @@ Vectors = NDArray[np.floating]
 Ranks = NDArray[np.int64]
 
 
-def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 10)) -> dict[int, float]:
+def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 5, 10)) -> dict[int, float]:
     """(n, n) similarities, row i's right answer in column i -> k: per cent of rows that find it in the top k.
 
     Raises ValueError if it is not square or empty, PassepartoutError if a value is not finite.
@@ -39,6 +39,11 @@ def retrieved_positives(vectors: Mapping[str, Vectors]) -> float:
     the share of positives among the M - 1 nearest of the other M n - 1.
     Raises ValueError for fewer than two languages or different shapes.
     """
+    return float(np.mean(list(positives_by_pair(vectors).values())))
+
+
+def positives_by_pair(vectors: Mapping[str, Vectors]) -> dict[tuple[str, str], float]:
+    """The same by (language of the queries, language of the positives): Globetrotter's figure 7, per cent."""
     shapes = {rows.shape for rows in vectors.values()}
     if len(vectors) < 2 or len(shapes) != 1 or 0 in next(iter(shapes)):
         raise ValueError(
@@ -46,21 +51,23 @@ def retrieved_positives(vectors: Mapping[str, Vectors]) -> float:
         )
     pool = np.concatenate(list(vectors.values()))
     size = len(next(iter(vectors.values())))
-    shares = [_positives_found(pool, start, size) for start in range(0, len(pool), size)]
-    return 100 * float(np.mean(shares))
+    starts = {code: number * size for number, code in enumerate(vectors)}
+    found: dict[tuple[str, str], float] = {}
+    for code, start in starts.items():
+        others = {other: first for other, first in starts.items() if other != code}
+        shares = _positives_found(pool, start, size, list(others.values()))
+        found |= {(code, other): 100 * share for other, share in zip(others, shares, strict=True)}
+    return found
 
 
-def _positives_found(pool: Vectors, start: int, size: int) -> float:
-    """The share of positives found by the queries of one language, `pool[start : start + size]`."""
+def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]) -> list[float]:
+    """The share of queries `pool[start : start + size]` that find their positive, for each other language,
+    which begins at `others`."""
     similarities = _finite(pool[start : start + size] @ pool.T)
     rows = np.arange(size)
     similarities[rows, start + rows] = -np.inf  # a sentence does not answer itself
-    others = [first for first in range(0, len(pool), size) if first != start]
-    found = [
-        (similarities > similarities[rows, other + rows][:, None]).sum(axis=1) < len(others)
-        for other in others
-    ]
-    return float(np.mean(found))
+    ranks = ((similarities > similarities[rows, other + rows][:, None]).sum(axis=1) for other in others)
+    return [float(np.mean(rank < len(others))) for rank in ranks]
 
 
 def image_sentence_recall(

@@ -6,20 +6,26 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation import document
+from evaluation.document import Block, Code, Grid, Heading, Picture, Text, text
 from evaluation.scores import ALL, PairScore, Table
-from index.errors import UsageError
 
 # measure -> how a report names it
 NAMES = {
     "cosine_r1": "cosine R@1",
+    "cosine_r5": "cosine R@5",
     "cosine_r10": "cosine R@10",
     "csls_r1": "CSLS R@1",
+    "csls_r5": "CSLS R@5",
     "csls_r10": "CSLS R@10",
     "tied": "tied",
     "positives": "positives found",
 }
 # The matrices of a table with pairs: the measures in a cell, as far as the table has them.
-MATRICES = (("csls_r1", "csls_r10"), ("cosine_r1", "cosine_r10"))
+MATRICES = (("positives",), ("csls_r1", "csls_r5", "csls_r10"), ("cosine_r1", "cosine_r5", "cosine_r10"))
 
 
 @dataclass(frozen=True)
@@ -40,23 +46,19 @@ def as_json(report: Report) -> str:
 
 
 def write_report(report: Report, folder: Path) -> None:
-    """Write `folder`/report.json and `folder`/report.md; UsageError if that cannot be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "report.json").write_text(as_json(report), encoding="utf-8")
-        (folder / "report.md").write_text(as_markdown(report), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written ({error.strerror}): give another --out") from error
+    """Write `folder`/report.json, `folder`/report.md and its pictures; UsageError if that cannot be."""
+    found = blocks(report)
+    document.write(folder, {"report.json": as_json(report), "report.md": document.as_markdown(found)}, found)
 
 
-def as_markdown(report: Report) -> str:
+def blocks(report: Report) -> list[Block]:
     """The report for reading: per cent to one decimal; rows are languages of queries, columns of answers."""
-    head = [
-        f"# {report.suite}: {report.bundle}",
-        f"- bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`\n- date: {report.date}",
-        f"```\n{report.command}\n```",
+    head: list[Block] = [
+        Heading(1, f"{report.suite}: {report.bundle}"),
+        Text((f"bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`", f"date: {report.date}"), True),
+        Code(report.command),
     ]
-    return "\n\n".join(head + [part for table in report.tables for part in _sections(table)]) + "\n"
+    return head + [part for number, table in enumerate(report.tables, 1) for part in _section(table, number)]
 
 
 def summary(table: Table) -> list[str]:
@@ -68,36 +70,60 @@ def summary(table: Table) -> list[str]:
     ]
 
 
-def _sections(table: Table) -> list[str]:
+def _section(table: Table, number: int) -> list[Block]:
     measures = list(table.means[ALL])
     means = [
         [group, *(f"{found[key]:.1f}" for key in measures)] for group, found in table.means.items() if found
     ]
-    parts = [
-        f"## {table.name}",
-        f"{table.note} n = {table.n}, {len(table.languages)} languages.",
-        _grid(["mean over", *(NAMES[key] for key in measures)], means),
+    parts: list[Block] = [
+        Heading(2, table.name),
+        text(f"{table.note} n = {table.n}, {len(table.languages)} languages."),
+        Grid(["mean over", *(NAMES[key] for key in measures)], means),
     ]
     for keys in ([key for key in matrix if key in measures] for matrix in MATRICES):
         if table.pairs and keys:
             title = " / ".join(NAMES[key] for key in keys)
-            parts += [f"### {title}", _matrix(table, partial(_figures, keys))]
+            parts += [Heading(3, title), _matrix(table, partial(_figures, keys))]
+    for key in table.drawn:
+        parts += matrix_pictures(f"table{number}-{key}", NAMES[key], table.languages, pair_matrix(table, key))
     if len({pair.n for pair in table.pairs}) > 1:
-        parts += ["### queries", _matrix(table, lambda pair: str(pair.n))]
+        parts += [Heading(3, "queries"), _matrix(table, lambda pair: str(pair.n))]
     return parts
 
 
-def _matrix(table: Table, cell: Callable[[PairScore], str]) -> str:
+def pair_matrix(table: Table, key: str) -> NDArray[np.float64]:
+    """(languages, languages) of one measure, rows are languages of queries; NaN where there is no figure."""
+    place = {code: row for row, code in enumerate(table.languages)}
+    values = np.full((len(place), len(place)), np.nan)
+    for pair in table.pairs:
+        if key in pair.measures:
+            values[place[pair.source], place[pair.target]] = pair.measures[key]
+    return values
+
+
+def matrix_pictures(
+    name: str, measure: str, codes: Sequence[str], values: NDArray[np.float64]
+) -> list[Picture]:
+    """A matrix of language pairs as a picture, and its asymmetry."""
+    # Imported here: suites without pictures need no matplotlib.
+    from evaluation.figures import heatmap
+
+    return [
+        Picture(f"{name}.svg", f"{measure}, by language family", heatmap(codes, values)),
+        Picture(
+            f"{name}-asymmetry.svg",
+            f"{measure}: A − Aᵀ, above zero where the row is easier to translate from than to",
+            heatmap(codes, values, asymmetry=True),
+        ),
+    ]
+
+
+def _matrix(table: Table, cell: Callable[[PairScore], str]) -> Grid:
     cells = {(pair.source, pair.target): cell(pair) for pair in table.pairs}
     codes = table.languages
     rows = [[f"**{one}**", *(cells.get((one, other), "") for other in codes)] for one in codes]
-    return _grid(["from \\ to", *codes], rows)
+    return Grid(["from \\ to", *codes], rows)
 
 
 def _figures(keys: Sequence[str], pair: PairScore) -> str:
     return " / ".join(f"{pair.measures[key]:.1f}" for key in keys) if pair.n else ""
-
-
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

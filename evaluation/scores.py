@@ -1,13 +1,13 @@
 """From vectors to the tables of a report: a line for every ordered pair of languages, and means."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures import recall_at, retrieved_positives, tied_share
+from evaluation.measures import positives_by_pair, recall_at, retrieved_positives, tied_share
 from index.hubness import NEIGHBOURS, csls
 
 ALL = "all"
@@ -27,7 +27,8 @@ class PairScore:
 @dataclass(frozen=True)
 class Table:
     """One part of a report. `means` holds, for `all` languages and for the chosen ones, each measure's mean
-    over the ordered pairs, and measures that have no pairs."""
+    over the ordered pairs, and measures that have no pairs. `drawn`: what a report shows as pictures.
+    """
 
     name: str
     note: str
@@ -35,6 +36,7 @@ class Table:
     languages: tuple[str, ...]
     means: Mapping[str, Mapping[str, float]]
     pairs: tuple[PairScore, ...] = field(default=())
+    drawn: tuple[str, ...] = field(default=())
 
 
 def score_translation(
@@ -46,17 +48,30 @@ def score_translation(
 
 
 def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> PairScore:
-    """R@1 and R@10 among the n sentences of `target`, by cosine and by CSLS (k = 10)."""
+    """R@1, R@5 and R@10 among the n sentences of `target`, by cosine and by CSLS (k = 10)."""
     cosines = vectors[source] @ vectors[target].T
     measures = _named("cosine", recall_at(cosines)) | _named("csls", recall_at(csls(cosines, NEIGHBOURS)))
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
 
 
 def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()) -> Table:
-    """Globetrotter's measure over all languages, and over the chosen ones alone."""
-    groups = {label: {code: vectors[code] for code in codes} for label, codes in _groups(vectors, chosen)}
-    means = {label: {"positives": retrieved_positives(group)} for label, group in groups.items()}
-    return Table(name, note, len(next(iter(vectors.values()))), tuple(vectors), means)
+    """Globetrotter's measure by pair of languages and overall, beside retrieval between each two."""
+    shares = positives_by_pair(vectors)
+    scored = (score_pair(*pair, vectors) for pair in shares)
+    pairs = [
+        replace(pair, measures={"positives": share, **pair.measures})
+        for pair, share in zip(scored, shares.values(), strict=True)
+    ]
+    table = table_of_pairs(name, note, pairs, chosen)
+    # Fewer languages have fewer rivals in the pool: no mean over some of the pairs of all.
+    means = {
+        label: {
+            **table.means[label],
+            "positives": retrieved_positives({code: vectors[code] for code in codes}),
+        }
+        for label, codes in _groups(vectors, chosen)
+    }
+    return replace(table, means=means, drawn=("positives",))
 
 
 def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:

@@ -72,6 +72,9 @@ def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str
     return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}
 
 
+# What the report of a suite is made with, besides numpy: asked for before the work begins.
+EXTRAS = {"photos": ("matplotlib",)}
+
 SUITES: dict[str, Suite] = {
     "multi30k": multi30k,
     "aligned": aligned,

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluation.measures import image_sentence_recall, recall_at, retrieved_positives, tied_share
+from evaluation.measures import (
+    image_sentence_recall,
+    positives_by_pair,
+    recall_at,
+    retrieved_positives,
+    tied_share,
+)
 from index.errors import PassepartoutError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -37,6 +43,17 @@ def naive_positives(vectors: dict[str, NDArray[np.float32]]) -> float:
     return 100 * float(np.mean(shares))
 
 
+def naive_share(vectors: dict[str, NDArray[np.float32]], source: str, target: str) -> float:
+    """Per cent of the sentences of `source` with their counterpart in `target` among the M - 1 nearest."""
+    pool = [(code, i, row) for code, rows in vectors.items() for i, row in enumerate(rows)]
+    found = 0
+    for i, query in enumerate(vectors[source]):
+        others = [(float(query @ row), code, j) for code, j, row in pool if (code, j) != (source, i)]
+        top = sorted(others, key=lambda found: -found[0])[: len(vectors) - 1]
+        found += any((code, j) == (target, i) for _, code, j in top)
+    return 100 * found / len(vectors[source])
+
+
 @given(seeds, sizes)
 def test_recall_is_what_counting_gives(seed: int, n: int) -> None:
     similarities = units(n, 8, seed) @ units(n, 8, seed + 1).T
@@ -62,7 +79,7 @@ def test_recall_grows_with_k_up_to_100(seed: int, n: int) -> None:
 @given(seeds, sizes)
 def test_perfect_alignment_is_100(seed: int, n: int) -> None:
     vectors = units(n, 16, seed)
-    assert recall_at(vectors @ vectors.T) == {1: 100, 10: 100}
+    assert recall_at(vectors @ vectors.T) == {1: 100, 5: 100, 10: 100}
     assert retrieved_positives({"en": vectors, "de": vectors, "pt": vectors}) == 100
     assert image_sentence_recall(vectors, vectors, np.arange(n)) == 600
 
@@ -106,6 +123,15 @@ def test_retrieved_positives_is_what_sorting_the_pool_gives(seed: int, languages
     shared = units(n, 6, seed)
     vectors = {f"l{i}": shared + 0.8 * units(n, 6, seed + 1 + i) for i in range(languages)}
     assert retrieved_positives(vectors) == pytest.approx(naive_positives(vectors), abs=1e-6)
+
+
+@given(seeds)
+def test_positives_by_pair_are_what_sorting_the_pool_gives(seed: int) -> None:
+    shared = units(8, 6, seed)
+    vectors = {f"l{i}": shared + 0.8 * units(8, 6, seed + 1 + i) for i in range(3)}
+    assert positives_by_pair(vectors) == {
+        pair: pytest.approx(naive_share(vectors, *pair)) for pair in permutations(vectors, 2)
+    }
 
 
 @given(seeds)

@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evaluation.report import Report, as_json, as_markdown, summary, write_report
+from evaluation.document import Picture, as_markdown
+from evaluation.report import NAMES, Report, as_json, blocks, pair_matrix, summary, write_report
 from evaluation.scores import PairScore, Table
 from index.errors import UsageError
 
@@ -38,7 +41,7 @@ def test_json_holds_every_figure_unrounded() -> None:
 
 
 def test_markdown_has_the_matrix_the_means_and_where_they_come_from() -> None:
-    lines = as_markdown(REPORT).splitlines()
+    lines = as_markdown(blocks(REPORT)).splitlines()
     assert lines[0] == "# multi30k: small@1"
     assert any("ab" * 32 in line for line in lines)
     assert "passepartout evaluate multi30k" in lines
@@ -64,7 +67,27 @@ def test_the_summary_is_a_line_a_group() -> None:
 def test_written_files_are_what_they_say(tmp_path: Path) -> None:
     write_report(REPORT, tmp_path / "deep" / "report")
     assert (tmp_path / "deep" / "report" / "report.json").read_text("utf-8") == as_json(REPORT)
-    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(REPORT)
+    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(blocks(REPORT))
+
+
+def test_measures_that_are_drawn_are_pictures_beside_the_report(tmp_path: Path) -> None:
+    report = replace(REPORT, tables=(POOL, replace(TABLE, drawn=("csls_r1",))))
+    write_report(report, tmp_path)
+    markdown = (tmp_path / "report.md").read_text("utf-8")
+    for name in ("table2-csls_r1.svg", "table2-csls_r1-asymmetry.svg"):
+        assert f"]({name})" in markdown
+        assert "<svg" in (tmp_path / name).read_text("utf-8")
+    assert not [block for block in blocks(REPORT) if isinstance(block, Picture)]
+
+
+def test_a_matrix_has_queries_in_rows_and_gaps_where_nothing_was_measured() -> None:
+    pairs = (PAIRS[0], PairScore("de", "en", 0, {}))
+    values = pair_matrix(replace(TABLE, pairs=pairs), "csls_r10")
+    np.testing.assert_array_equal(values, [[np.nan, 75], [np.nan, np.nan]])
+
+
+def test_every_measure_has_a_name_of_its_own() -> None:
+    assert len(set(NAMES.values())) == len(NAMES)
 
 
 def test_a_folder_that_cannot_be_is_wrong_use(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def naive(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, flo
     found = {}
     for name, scores in (("cosine", cosine), ("csls", csls)):
         ranks = [sum(score > scores[i][i] for score in scores[i]) for i in range(n)]
-        found |= {f"{name}_r{k}": 100 * sum(rank < k for rank in ranks) / n for k in (1, 10)}
+        found |= {f"{name}_r{k}": 100 * sum(rank < k for rank in ranks) / n for k in (1, 5, 10)}
     return found
 
 
@@ -52,9 +52,9 @@ def test_a_pair_agrees_with_the_formulae_of_the_project_wide_scorer() -> None:
         expected = []
         for scores in (s, 2 * s - ra[:, None] - rb[None]):
             rank = (scores > np.diag(scores)[:, None]).sum(1)
-            expected += [100 * np.mean(rank < k) for k in (1, 10)]
+            expected += [100 * np.mean(rank < k) for k in (1, 5, 10)]
         measures = score_pair(one, other, vectors).measures
-        assert [f"{value:.1f}" for value in list(measures.values())[:4]] == [f"{x:.1f}" for x in expected]
+        assert [f"{value:.1f}" for value in list(measures.values())[:6]] == [f"{x:.1f}" for x in expected]
 
 
 def test_means_over_all_pairs_and_over_the_chosen_ones() -> None:
@@ -78,8 +78,16 @@ def test_one_pool_over_all_languages_and_over_the_chosen_ones() -> None:
     vectors = bridged(30, 1)
     vectors["zh"] = vectors["zh"][::-1].copy()
     table = score_pool("pool", "note", vectors, ["en", "de"])
-    assert (table.n, table.languages, table.pairs) == (30, LANGUAGES, ())
+    assert (table.n, table.languages) == (30, LANGUAGES)
     assert table.means["all"]["positives"] < table.means["en,de"]["positives"]
+    assert (
+        table.means["en,de"]["csls_r1"]
+        == score_translation("", "", vectors, ["en", "de"]).means["en,de"]["csls_r1"]
+    )
+    shares = [pair.measures["positives"] for pair in table.pairs]
+    assert [(pair.source, pair.target) for pair in table.pairs] == list(permutations(LANGUAGES, 2))
+    assert table.means["all"]["positives"] == pytest.approx(np.mean(shares))
+    assert table.drawn == ("positives",)
 
 
 def test_pairs_without_queries_count_in_no_mean() -> None:
