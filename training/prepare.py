@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 
 from index.files import replace_text
 from training.data.captions import CaptionedPictures, load_split, shuffled
+from training.data.companions import CompanionSource
 from training.data.features import features_of_views
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
-from training.data.companions import CompanionSource
 from training.data.pictures import PictureArchive
 from training.data.sampler import PictureSampler
 from training.data.tokens import tokenize, train_tokenizer
@@ -32,10 +32,10 @@ class Prepared:
     tokens: list[NDArray[np.int32]]
     pictures: PictureSource
     sampler: PictureSampler
+    companions: CompanionSource
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
-    companions: CompanionSource
 
 
 def prepare(run: Run, data: Path) -> Prepared:
@@ -54,17 +54,12 @@ def prepare(run: Run, data: Path) -> Prepared:
     device = pick_device()
     torch.manual_seed(recipe.seed)
     model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
+    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
     return Prepared(
         data=train,
         tokens=tokens,
         pictures=sources[0],
         sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
-    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
-        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
-        model=model,
-        device=device,
-    )
-
         companions=CompanionSource(
             train,
             recipe.data.languages,
@@ -72,6 +67,11 @@ def prepare(run: Run, data: Path) -> Prepared:
             paired="partners" in recipe.needs,
             whitened=visual_space(recipe, sources[0]),
         ),
+        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
+        model=model,
+        device=device,
+    )
+
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
     """The captions that the run is trained on; UsageError if `data` is not what it began with."""

@@ -117,10 +117,10 @@ class RunSettings(Table):
     validate_every: int = Field(default=1, ge=1)
     checkpoint_every: int = Field(default=1, ge=1)
     threads: int = Field(default=0, ge=0)
+    keep: Literal["best", "last"] = "best"
 
 
 TextSettings = Annotated[TransformerSettings | BagSettings, Field(discriminator="encoder")]
-    keep: Literal["best", "last"] = "best"
 
 
 class Recipe(Table):
@@ -162,13 +162,13 @@ class Recipe(Table):
         return self
 
     @property
-    def sha256(self) -> str:
-        """Identifies what the recipe says, however it was written."""
-    @property
     def needs(self) -> frozenset[Need]:
         """What its objectives need beyond texts, views and cloze."""
         return frozenset().union(*(objective.needs for objective in self.objectives.values()))
 
+    @property
+    def sha256(self) -> str:
+        """Identifies what the recipe says, however it was written."""
         described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(described.encode()).hexdigest()
 
