@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from index.errors import TrainingError, UsageError
+from index.errors import PassepartoutError, TrainingError
 from index.progress import Progress
 from training.checkpoint import Counters, load_last, save_best, save_last
 from training.data.tokens import pad
@@ -36,7 +36,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
     try:
         prepared = prepare(run, data)
-    except UsageError:
+    except PassepartoutError:
         if new:
             run.discard()
         raise
@@ -67,6 +67,8 @@ class Loop:
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
         done = self.counters.epoch
+        if self.counters.step == 0 and self.prepared.skipped.names:
+            self.run.log({"skipped_pictures": self.prepared.skipped.summary()})
         with Progress(
             self.settings.epochs - done, unit="epochs", label=f"train {self.run.recipe.name}"
         ) as bar:
@@ -148,6 +150,7 @@ class Loop:
             "seconds": round(counters.seconds, 1),
             "pictures": len(self.prepared.data.pictures),
             "captions": len(self.prepared.data.captions),
+            "skipped_pictures": self.prepared.skipped.summary(),
             "data_sha256": self.prepared.data.sha256,
         }
 

@@ -1,5 +1,6 @@
 """From a recipe and a data folder to everything a loop needs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from index.errors import DataError
 from index.files import replace_text
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
@@ -15,6 +17,7 @@ from training.data.features import features_of_views
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive
 from training.data.sampler import PictureSampler
+from training.data.skipped import Skipped, find_bad_pictures
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.whitening import fit_whitening, unit
 from training.encoders.vision import Backbone, load_backbone
@@ -37,14 +40,16 @@ class Prepared:
     model: TwoBranch
     device: torch.device
 
+    skipped: Skipped
 
 def prepare(run: Run, data: Path) -> Prepared:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe = run.recipe
-    train = training_captions(run, data)
-    dev = load_split(data, "dev", recipe.data)
+    whole = {split: load_split(data, split, recipe.data) for split in ("train", "dev")}
     archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
     archive.require(train.pictures + dev.pictures)
+    skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
+    train, dev = _of_run(run, whole["train"], skipped), whole["dev"].without(skipped.names)
     tokenizer = vocabulary(run, train)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
@@ -74,8 +79,16 @@ def prepare(run: Run, data: Path) -> Prepared:
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
+        skipped=skipped,
     """The captions that the run is trained on; UsageError if `data` is not what it began with."""
-    train = load_split(data, "train", run.recipe.data)
+    skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
+    return _of_run(run, load_split(data, "train", run.recipe.data), skipped)
+
+
+def _of_run(run: Run, train: CaptionedPictures, skipped: Skipped) -> CaptionedPictures:
+    train = train.without(skipped.names)
+    if without := sorted(set(run.recipe.data.languages) - set(train.languages)):
+        raise DataError(f"no usable training picture has a caption in {', '.join(without)}")
     if run.recipe.data.shuffle_pictures:
         train = shuffled(train, run.recipe.seed)
     run.bind(train.sha256)
@@ -86,6 +99,17 @@ def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
     """The run's tokenizer, learned from its own captions the first time."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
+def skipped_pictures(run: Run, archive: PictureArchive, names: Sequence[str]) -> Skipped:
+    """The pictures that this run does without, found when it begins and kept: a run that goes on does without
+    the same. TrainingError when they are too many."""
+    if run.skipped_file.is_file():
+        return Skipped.read(run.skipped_file)
+    found = find_bad_pictures(archive, names)
+    found.check(len(set(names)), run.recipe.data.bad_pictures, archive.file)
+    found.write(run.skipped_file)
+    return found
+
+
     recipe = run.recipe
     tokenizer = train_tokenizer(
         (caption.text for caption in train.captions),

@@ -1,6 +1,7 @@
 """The folder of a training run.
 
     recipe.json           the recipe as trained, overrides in
+    skipped.json          pictures that could not be used, found when the run began
     data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
@@ -38,6 +39,10 @@ class Run:
         return self.folder / "tokenizer.json"
 
     @property
+    def skipped_file(self) -> Path:
+        return self.folder / "skipped.json"
+
+    @property
     def log_file(self) -> Path:
         return self.folder / "log.jsonl"
 
@@ -65,7 +70,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove a run that has not begun, so that the corrected command may use its folder."""
-        for name in ("recipe.json", "data.sha256", "tokenizer.json"):
+        for name in ("recipe.json", "skipped.json", "data.sha256", "tokenizer.json"):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:

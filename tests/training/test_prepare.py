@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from index.errors import DamagedError, DataError
+from index.errors import DamagedError, TrainingError
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
@@ -101,7 +101,7 @@ def test_the_control_shuffles_training_pictures_and_no_others(
     assert mixed.validation.data == plain.validation.data
 
 
-def test_a_missing_picture_is_found_before_training(data: Path, tmp_path: Path) -> None:
+def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_path: Path) -> None:
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
     with (copy / "photos" / "splits.tsv").open("a") as splits:
@@ -109,6 +109,9 @@ def test_a_missing_picture_is_found_before_training(data: Path, tmp_path: Path) 
     for language in ("en", "de", "pt"):
         with (copy / "photos" / "captions" / f"{language}.tsv").open("a") as captions:
             captions.write("no.jpg\ta red ball\thuman\n")
-    run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)
-    with pytest.raises(DataError, match=r"images\.tar lacks 1 of 136 pictures, no\.jpg first"):
+    given = recipe(BAG, tmp_path, "data.bad_pictures=0")
+    run = create_run(tmp_path / "run", given, resume=False)
+    with pytest.raises(
+        TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, no\.jpg first"
+    ):
         prepare(run, copy)

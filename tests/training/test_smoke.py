@@ -102,7 +102,9 @@ def test_it_says_what_it_made_and_nothing_else(name: str, request: pytest.Fixtur
     (line,) = found.out.splitlines()
     assert line.startswith(f"{found.folder / 'bundle'}: {found.bundle.name}, sum of recalls ")
     assert re.search(r"validation R@1 \d+\.\d$", line)
-    progress = re.compile(r"(picture features|train [a-z-]+) \d+/\d+ (views|epochs) \(.*\)")
+    progress = re.compile(
+        r"(check pictures|picture features|train [a-z-]+) \d+/\d+ (pictures|views|epochs) \(.*\)"
+    )
     assert [text for text in found.err.splitlines() if not progress.fullmatch(text)] == []
 
 

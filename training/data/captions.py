@@ -4,8 +4,8 @@ Reads the `photos/` folder of docs/data.md.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,13 @@ class CaptionedPictures:
     @property
     def languages(self) -> tuple[str, ...]:
         return tuple(sorted({caption.language for caption in self.captions}))
+
+    def without(self, pictures: Collection[str]) -> "CaptionedPictures":
+        """The same without those pictures and their captions; who owns the others does not change."""
+        kept = [row for row, name in enumerate(self.pictures) if name not in pictures]
+        place = {row: number for number, row in enumerate(kept)}
+        captions = [replace(c, picture=place[c.picture]) for c in self.captions if c.picture in place]
+        return CaptionedPictures(tuple(self.pictures[row] for row in kept), tuple(captions))
 
     @property
     def sha256(self) -> str:
@@ -94,7 +101,10 @@ def _gather(
             pictures.append(name)
             captions.extend(own)
     if not pictures:
-        raise DataError(f"{photos}: no picture has captions in the recipe's languages and kinds")
+        raise DataError(
+            f"{photos}: no picture has captions in the recipe's languages and kinds; where languages have "
+            'pictures of their own, set data.pictures = "shared"'
+        )
     return CaptionedPictures(tuple(pictures), tuple(captions))
 
 
