@@ -39,17 +39,17 @@ class Prepared:
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
-
     skipped: Skipped
+
 
 def prepare(run: Run, data: Path) -> Prepared:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe = run.recipe
     whole = {split: load_split(data, split, recipe.data) for split in ("train", "dev")}
     archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
-    archive.require(train.pictures + dev.pictures)
     skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
     train, dev = _of_run(run, whole["train"], skipped), whole["dev"].without(skipped.names)
+    archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
@@ -60,18 +60,21 @@ def prepare(run: Run, data: Path) -> Prepared:
     torch.manual_seed(recipe.seed)
     model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
     tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
+    companions = CompanionSource(
+        train,
+        recipe.data.languages,
+        tokens,
+        paired="partners" in recipe.needs,
+        whitened=visual_space(recipe, sources[0]),
+    )
+    if isinstance(model.text, Adapted):
+        model.text.learn_languages(tokens, companions.languages)
     return Prepared(
         data=train,
         tokens=tokens,
         pictures=sources[0],
         sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
-        companions=CompanionSource(
-            train,
-            recipe.data.languages,
-            tokens,
-            paired="partners" in recipe.needs,
-            whitened=visual_space(recipe, sources[0]),
-        ),
+        companions=companions,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
