@@ -67,8 +67,6 @@ def prepare(run: Run, data: Path) -> Prepared:
         paired="partners" in recipe.needs,
         whitened=visual_space(recipe, sources[0]),
     )
-    if isinstance(model.text, Adapted):
-        model.text.learn_languages(tokens, companions.languages)
     return Prepared(
         data=train,
         tokens=tokens,
@@ -78,11 +76,11 @@ def prepare(run: Run, data: Path) -> Prepared:
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
+        skipped=skipped,
     )
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
-        skipped=skipped,
     """The captions that the run is trained on; UsageError if `data` is not what it began with."""
     skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
     return _of_run(run, load_split(data, "train", run.recipe.data), skipped)
@@ -98,10 +96,6 @@ def _of_run(run: Run, train: CaptionedPictures, skipped: Skipped) -> CaptionedPi
     return train
 
 
-def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
-    """The run's tokenizer, learned from its own captions the first time."""
-    if run.tokenizer_file.is_file():
-        return run.tokenizer()
 def skipped_pictures(run: Run, archive: PictureArchive, names: Sequence[str]) -> Skipped:
     """The pictures that this run does without, found when it begins and kept: a run that goes on does without
     the same. TrainingError when they are too many."""
@@ -113,6 +107,10 @@ def skipped_pictures(run: Run, archive: PictureArchive, names: Sequence[str]) ->
     return found
 
 
+def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
+    """The run's tokenizer, learned from its own captions the first time."""
+    if run.tokenizer_file.is_file():
+        return run.tokenizer()
     recipe = run.recipe
     tokenizer = train_tokenizer(
         (caption.text for caption in train.captions),
