@@ -40,16 +40,16 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
-    """
     bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
     their captions, beyond it the run does not begin.
+    """
 
     languages: LanguageCodes
     caption_kinds: tuple[str, ...] = ()
     pictures: Literal["disjoint", "shared"] = "disjoint"
     shuffle_pictures: bool = False
-
     bad_pictures: float = Field(default=0.01, ge=0, le=1)
+
 
 class TokenizerSettings(Table):
     """A BPE vocabulary shared by all languages (globetrotter, 3.5)."""
