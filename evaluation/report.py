@@ -23,9 +23,22 @@ NAMES = {
     "csls_r10": "CSLS R@10",
     "tied": "tied",
     "positives": "positives found",
+    "chrf": "chrF",
+    "chrf_random": "chrF, random answer",
+    "chrf_best": "chrF, best answer held",
+    "chrf_way": "chrF, % of the way from random to best",
+    "bleu": "BLEU",
+    "bleu_random": "BLEU, random answer",
+    "bleu_best": "BLEU, best answer held",
 }
 # The matrices of a table with pairs: the measures in a cell, as far as the table has them.
-MATRICES = (("positives",), ("csls_r1", "csls_r5", "csls_r10"), ("cosine_r1", "cosine_r5", "cosine_r10"))
+MATRICES = (
+    ("positives",),
+    ("csls_r1", "csls_r5", "csls_r10"),
+    ("cosine_r1", "cosine_r5", "cosine_r10"),
+    ("chrf", "bleu"),
+    ("chrf_way",),
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.corpus import corpus_translation
 from evaluation.scores import Table, score_pool, score_translation
 from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
 from evaluation.words import word_translation
@@ -73,11 +74,12 @@ def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str
 
 
 # What the report of a suite is made with, besides numpy: asked for before the work begins.
-EXTRAS = {"photos": ("matplotlib",)}
+EXTRAS = {"photos": ("matplotlib",), "corpus": ("sacrebleu",)}
 
 SUITES: dict[str, Suite] = {
     "multi30k": multi30k,
     "aligned": aligned,
     "photos": photos,
+    "corpus": corpus_translation,
     "words": word_translation,
 }
