@@ -106,7 +106,7 @@ def _write_parts(run: Run, captions: CaptionedPictures, model: TwoBranch, stagin
     export_text_branch(model, staging / ENCODER)
     quantise(staging / ENCODER, staging / ENCODER_INT8)
     shutil.copyfile(run.tokenizer_file, staging / TOKENIZER)
-    tokens = model.text.tokens.weight.detach().numpy()
+    tokens = model.text.word_table().detach().numpy()
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
     write_word_lists(captions, staging / "words")
 

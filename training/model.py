@@ -1,15 +1,19 @@
 """The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from training.data.companions import Companions
+from training.encoders.adapted import Adapted
 from training.encoders.heads import ClozeHead, PredictionHead, UnitNorm
 from training.encoders.masking import mask_tokens
+from training.encoders.transformer import Transformer
+from training.encoders.translation import Translation
 from training.encoders.vision import Backbone
-from training.objectives import Cloze, Outputs
+from training.objectives import BackTranslation, Cloze, Denoising, Objective, Outputs
 from training.recipe import Recipe
 
 
@@ -24,7 +28,7 @@ class Batch:
     ids: Tensor
     mask: Tensor
     pictures: tuple[Tensor, ...]
-    beside: Companions = Companions()
+    beside: Companions = field(default_factory=Companions)
 
 
 class TwoBranch(nn.Module):
@@ -37,7 +41,7 @@ class TwoBranch(nn.Module):
     def __init__(self, recipe: Recipe, vocabulary: int, features: int, backbone: Backbone | None) -> None:
         super().__init__()
         self.vocabulary = vocabulary
-        self.text = recipe.text.build(vocabulary)
+        self.text = recipe.text.build(vocabulary, len(recipe.data.languages))
         dimension = recipe.head.dimension
         self.text_head: nn.Module = UnitNorm()
         if recipe.head.text == "mlp":
@@ -46,8 +50,12 @@ class TwoBranch(nn.Module):
         self.picture_head: nn.Module = UnitNorm()
         if recipe.vision.space == "learned":
             self.picture_head = PredictionHead(features, dimension)
-        self.cloze = next((o for o in recipe.objectives.values() if isinstance(o, Cloze)), None)
+        self.cloze = _only(Cloze, recipe)
         self.cloze_head = ClozeHead(self.text.tokens) if self.cloze else None
+        self.denoising, self.back = _only(Denoising, recipe), _only(BackTranslation, recipe)
+        self.translation: Translation | None = None
+        if "decoder" in recipe.needs and isinstance(self.text, Transformer):
+            self.translation = Translation(self.text, len(recipe.data.languages))
 
     def embed_text(self, ids: Tensor, mask: Tensor) -> Tensor:
         """z^l: (N, T) ids and mask -> (N, D) unit rows."""
@@ -68,6 +76,9 @@ class TwoBranch(nn.Module):
             cloze,
             partners=self.embed_text(*batch.beside.partners) if batch.beside.partners else None,
             whitened=batch.beside.whitened,
+            adaptations=self.text.adaptations if isinstance(self.text, Adapted) else None,
+            denoising=self._denoised(batch),
+            back_translation=self._translated_back(batch),
         )
 
     def _text(self, batch: Batch) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
@@ -83,10 +94,37 @@ class TwoBranch(nn.Module):
             text = self.embed_text(batch.ids, batch.mask)
         return text, cloze
 
+    def _denoised(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
+        if self.denoising is None:
+            return None
+        encoder, translation, languages = self._translation(batch)
+        return translation.denoise(encoder, self.denoising, batch.ids, batch.mask, languages)
+
+    def _translated_back(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
+        if self.back is None:
+            return None
+        encoder, translation, languages = self._translation(batch)
+        return translation.translate_back(encoder, batch.ids, batch.mask, languages)
+
+    def _translation(self, batch: Batch) -> tuple[Transformer, Translation, Tensor]:
+        languages = batch.beside.languages
+        assert isinstance(self.text, Transformer)
+        assert self.translation is not None
+        assert languages is not None, "a loop gives them"
+        return self.text, self.translation, languages
+
     def _cloze_logits(self, states: Tensor) -> Tensor:
         assert self.cloze_head is not None
         out: Tensor = self.cloze_head(states)
         return out
+
+
+Kind = TypeVar("Kind", bound=Objective)
+
+
+def _only(kind: type[Kind], recipe: Recipe) -> Kind | None:
+    """The recipe's objective of that kind, if it has one."""
+    return next((o for o in recipe.objectives.values() if isinstance(o, kind)), None)
 
 
 def weighted_losses(recipe: Recipe, outputs: Outputs) -> dict[str, Tensor]:

@@ -20,6 +20,7 @@ from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.whitening import fit_whitening, unit
+from training.encoders.adapted import Adapted
 from training.encoders.vision import Backbone, load_backbone
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
@@ -67,6 +68,8 @@ def prepare(run: Run, data: Path) -> Prepared:
         paired="partners" in recipe.needs,
         whitened=visual_space(recipe, sources[0]),
     )
+    if isinstance(model.text, Adapted):
+        model.text.learn_languages(tokens, companions.languages)
     return Prepared(
         data=train,
         tokens=tokens,

@@ -22,6 +22,7 @@ from pydantic import (
 
 from index.bundle import LanguageCodes
 from index.errors import RecipeError
+from training.encoders.adapted import AdaptedSettings
 from training.encoders.bag import BagSettings
 from training.encoders.transformer import TransformerSettings
 from training.objectives import OBJECTIVES, Need, Objective
@@ -123,7 +124,7 @@ class RunSettings(Table):
     keep: Literal["best", "last"] = "best"
 
 
-TextSettings = Annotated[TransformerSettings | BagSettings, Field(discriminator="encoder")]
+TextSettings = Annotated[TransformerSettings | BagSettings | AdaptedSettings, Field(discriminator="encoder")]
 
 
 class Recipe(Table):
@@ -162,7 +163,23 @@ class Recipe(Table):
                 raise ValueError(
                     f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
                 )
+            self._needs_are_met(name, objective)
         return self
+
+    def _needs_are_met(self, name: str, objective: Objective) -> None:
+        encoder, vision = self.text.encoder, self.vision
+        if "decoder" in objective.needs and (encoder != "transformer" or len(self.data.languages) < 2):
+            raise ValueError(f'objectives.{name} needs text.encoder = "transformer" and two languages')
+        if "adaptations" in objective.needs and encoder != "adapted":
+            raise ValueError(f'objectives.{name} needs text.encoder = "adapted"')
+        if name == "cloze" and encoder == "adapted":
+            raise ValueError("objectives.cloze needs token embeddings that all languages share")
+        if "partners" in objective.needs and self.data.pictures != "shared":
+            raise ValueError(f'objectives.{name} needs data.pictures = "shared"')
+        if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):
+            raise ValueError(
+                f'objectives.{name} needs vision.training = "frozen" and vision.space = "learned"'
+            )
 
     @property
     def needs(self) -> frozenset[Need]:

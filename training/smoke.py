@@ -35,17 +35,19 @@ OF_ENCODER = {
         "text.layers=1",
         "text.heads=2",
         "text.feedforward=64",
-        "head.dimension=24",
     ),
-    "bag": ("text.width=32", "head.dimension=32"),
+    "bag": ("text.width=32",),
+    "adapted": ("text.width=32",),
 }
+OF_HEAD = {"mlp": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
 
 def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     """Draw a data set, train, export; leaves OUT/data, OUT/run and OUT/bundle and says what it measured."""
     full = load_recipe(name)
-    tiny = (*TINY, *OF_ENCODER[full.text.encoder], *OF_VISION[full.vision.training])
+    head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
+    tiny = (*TINY, *OF_ENCODER[full.text.encoder], *head, *vision)
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")

@@ -17,7 +17,7 @@ class BagSettings(BaseModel):
     initial_scale: float = Field(default=0.02, gt=0)
     max_tokens: int = Field(default=64, ge=4, le=512)
 
-    def build(self, vocabulary: int) -> "Bag":
+    def build(self, vocabulary: int, languages: int = 1) -> "Bag":
         return Bag(self, vocabulary)
 
 
@@ -53,3 +53,7 @@ class Bag(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """The token embeddings (vocabulary, width)."""
+        return self.tokens.weight

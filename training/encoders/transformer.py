@@ -26,7 +26,7 @@ class TransformerSettings(BaseModel):
             raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
         return self
 
-    def build(self, vocabulary: int) -> "Transformer":
+    def build(self, vocabulary: int, languages: int = 1) -> "Transformer":
         return Transformer(self, vocabulary)
 
 
@@ -76,3 +76,7 @@ class Transformer(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """The token embeddings (vocabulary, width)."""
+        return self.tokens.weight

@@ -10,8 +10,8 @@ from training.objectives.base import Contrastive, Need, Outputs, unit_similarity
 class Paired(Contrastive):
     """Mean over 2N sentences i of -log softmax_{k≠i}(β_ik/τ) at the sentence that i is paired with.
 
-    Eq. 1 over N sentences and their N partners, with α_ij = 1 where j is i's partner and 0 elsewhere: what the
-    transitive loss would be if it knew the translations.
+    Eq. 1 over N sentences and their N partners, with α_ij = 1 where j is i's partner and 0 elsewhere: what
+    the transitive loss would be if it knew the translations.
     """
 
     @property

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Outputs, unit_similarity
+from training.objectives.base import Contrastive, Need, Outputs, unit_similarity
 
 
 class Transitive(Contrastive):
@@ -20,12 +20,19 @@ class Transitive(Contrastive):
     normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published
     code); "rows" divides each row by its own Σ_j α_ij and averages over the rows that have any.
     visual_only: α from α^v alone, without the two α^x.
+    space: where α^v is measured: in the "learned" picture space, or in a fixed one, the pictures' "whitened"
+    features (training.data.whitening), which is right from the first step but learns nothing.
     A batch without any positive gives 0 (not 0/0).
     """
 
     margin: float = Field(default=0.4, ge=0, lt=1)
     normalise: Literal["batch", "positives", "rows"] = "batch"
     visual_only: bool = False
+    space: Literal["learned", "whitened"] = "learned"
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({"whitened"} if self.space == "whitened" else ())
 
     def __call__(self, outputs: Outputs) -> Tensor:
         itself = torch.eye(len(outputs.text), dtype=torch.bool, device=outputs.text.device)
@@ -38,13 +45,17 @@ class Transitive(Contrastive):
     @torch.no_grad()
     def alpha(self, outputs: Outputs) -> Tensor:
         """α of eq. 2: (N, N) in [0, 1], symmetric, averaged over the views."""
-        alphas = [self._alpha_of_view(view, outputs.text) for view in outputs.views]
+        alphas = [self._alpha_of_view(view, outputs) for view in outputs.views]
         return torch.stack(alphas).mean(dim=0)
 
-    def _alpha_of_view(self, view: Tensor, text: Tensor) -> Tensor:
-        path = unit_similarity(view, view)
+    def _alpha_of_view(self, view: Tensor, outputs: Outputs) -> Tensor:
+        pictures = view
+        if self.space == "whitened":
+            assert outputs.whitened is not None, "the recipe's data gives what an objective needs"
+            pictures = outputs.whitened
+        path = unit_similarity(pictures, pictures)
         if not self.visual_only:
-            own = (1 + (view * text).sum(dim=1)) / 2
+            own = (1 + (view * outputs.text).sum(dim=1)) / 2
             path = own[:, None] * path * own[None, :]
         return (path - self.margin).clamp(min=0) / (1 - self.margin)
 

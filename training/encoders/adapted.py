@@ -1,0 +1,72 @@
+"""The text encoder of Sigurdsson et al. 2020 (Visual Grounding in Video for Unsupervised Word Translation),
+for many languages as in globetrotter, 5.1: a word embedding and an adaptation layer a language."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from training.encoders.teller import LanguageTeller
+
+
+class AdaptedSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    encoder: Literal["adapted"]
+    width: int = Field(default=256, ge=2)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    max_tokens: int = Field(default=64, ge=4, le=512)
+
+    def build(self, vocabulary: int, languages: int = 1) -> "Adapted":
+        return Adapted(self, vocabulary, languages)
+
+
+class Adapted(nn.Module):
+    """Token ids and mask (N, T) -> max-pooled sentence vectors (N, width).
+
+    A token has an embedding in each language (one vocabulary for all, as in globetrotter 5.1). A language's
+    embeddings go through its square matrix, the adaptation layer, then through a layer that all languages
+    share; a sentence is the maximum over its tokens. Which language a sentence is in is told from its tokens.
+    """
+
+    def __init__(self, settings: AdaptedSettings, vocabulary: int, languages: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width = settings.width
+        self.vocabulary = vocabulary
+        self.teller = LanguageTeller(vocabulary, languages)
+        self.tokens = nn.Embedding(languages * vocabulary, settings.width)
+        self.adaptations = nn.Parameter(torch.eye(settings.width).repeat(languages, 1, 1))
+        self.shared = nn.Sequential(
+            nn.Linear(settings.width, settings.width), nn.ReLU(), nn.Linear(settings.width, settings.width)
+        )
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
+        """Fit the teller on the training captions."""
+        self.teller.fit(tokens, languages)
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Token states (N, T, width), each word by itself."""
+        language = self.teller(ids, mask)
+        words = self.tokens(ids + language[:, None] * self.vocabulary)
+        out: Tensor = self.shared(self.dropout(words @ self.adaptations[language]))
+        return out
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Maximum over the tokens (N, width)."""
+        return states.masked_fill(mask[..., None] == 0, float("-inf")).amax(dim=1)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """(vocabulary, width): each token's adapted embedding in the language where it is the most common."""
+        language = self.teller.likeliest()
+        words = self.tokens(torch.arange(self.vocabulary) + language * self.vocabulary)
+        out: Tensor = torch.einsum("vw,vwu->vu", words, self.adaptations[language])
+        return out

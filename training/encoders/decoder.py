@@ -1,0 +1,85 @@
+"""Writes sentences from an encoder's states: the other half of Lample & Conneau 2019, small."""
+
+import torch
+from torch import Tensor, nn
+
+from training.data.tokens import PAD_ID, SEQUENCE_ID
+from training.encoders.transformer import Transformer
+
+
+class Decoder(nn.Module):
+    """A transformer decoder of one layer, shared by all languages, over the encoder's own token embeddings.
+
+    It begins with the language to write in and ends with <seq>; positions are the encoder's.
+    """
+
+    def __init__(self, encoder: Transformer, languages: int) -> None:
+        super().__init__()
+        settings = encoder.settings
+        self.longest = settings.max_tokens
+        self.languages = nn.Embedding(languages, settings.width)
+        self.tokens, self.positions = encoder.tokens, encoder.positions
+        self.norm = nn.LayerNorm(settings.width)
+        self.layer = nn.TransformerDecoderLayer(
+            settings.width,
+            settings.heads,
+            settings.feedforward,
+            settings.dropout,
+            activation="gelu",
+            batch_first=True,
+        )
+        self.bias = nn.Parameter(torch.zeros(encoder.tokens.num_embeddings))
+        nn.init.normal_(self.languages.weight, std=0.02)
+
+    def surprise(
+        self, states: Tensor, mask: Tensor, ids: Tensor, wanted: Tensor, languages: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Logits (M, vocabulary) of the tokens to write, teacher-forced, and those tokens (M,).
+
+        states (N, S, W) and mask (N, S) are what is read; ids and `wanted`, their mask (N, T), what to write,
+        <seq> first, in `languages` (N,).
+        """
+        hidden = self._hidden(states, mask, ids[:, 1:], languages)
+        # <seq> w1 .. wn is written as w1 .. wn <seq>.
+        truth = torch.cat([ids[:, 1:], torch.full_like(ids[:, :1], PAD_ID)], dim=1)
+        last = wanted.sum(dim=1, keepdim=True) - 1
+        truth = truth.scatter(1, last, SEQUENCE_ID)
+        real = wanted == 1
+        return self._logits(hidden[real]), truth[real]
+
+    @torch.no_grad()
+    def write(self, states: Tensor, mask: Tensor, languages: Tensor) -> tuple[Tensor, Tensor]:
+        """The likeliest tokens, one after another: ids and mask (N, T), <seq> first, as encoders read.
+
+        As long as what was read and a half, at most.
+        """
+        steps = min(self.longest - 1, int(mask.sum(dim=1).max()) * 3 // 2)
+        ids = states.new_empty((len(states), 0), dtype=torch.int64)
+        for _ in range(steps):
+            logits = self._logits(self._hidden(states, mask, ids, languages)[:, -1])
+            logits[:, PAD_ID] = float("-inf")
+            ids = torch.cat([ids, logits.argmax(dim=1, keepdim=True)], dim=1)
+            if bool((ids == SEQUENCE_ID).any(dim=1).all()):
+                break
+        going = ((ids == SEQUENCE_ID).cumsum(dim=1) == 0).long()
+        first = torch.full_like(languages[:, None], SEQUENCE_ID)
+        return (
+            torch.cat([first, ids.masked_fill(going == 0, PAD_ID)], dim=1),
+            torch.cat([torch.ones_like(first), going], dim=1),
+        )
+
+    def _hidden(self, states: Tensor, mask: Tensor, written: Tensor, languages: Tensor) -> Tensor:
+        """(N, T + 1, W): a state for what comes next after the language and each token written so far."""
+        inputs = torch.cat([self.languages(languages)[:, None], self.tokens(written)], dim=1)
+        place = torch.arange(inputs.shape[1], device=inputs.device)
+        future = torch.ones(len(place), len(place), dtype=torch.bool, device=inputs.device).triu(1)
+        out: Tensor = self.layer(
+            self.norm(inputs + self.positions(place)),
+            states,
+            tgt_mask=future,
+            memory_key_padding_mask=mask == 0,
+        )
+        return out
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        return nn.functional.linear(hidden, self.tokens.weight, self.bias)

@@ -1,0 +1,19 @@
+"""Back-translation, the cycle consistency of Lample & Conneau 2019."""
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from training.objectives.base import Need, Objective, Outputs
+
+
+class BackTranslation(Objective):
+    """Cross-entropy of a sentence's tokens, written from the model's own translation of it into another
+    language; the translation is a given, no gradient flows through it."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({"decoder"})
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        assert outputs.back_translation is not None, "the model writes where an objective needs it"
+        return F.cross_entropy(*outputs.back_translation)
