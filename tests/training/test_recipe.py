@@ -259,3 +259,18 @@ def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
     assert one == other
     assert one.sha256 == other.sha256
     assert load_recipe(str(file), ["seed=1"]).sha256 != one.sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "said"),
+    [
+        ("supervised", "data.pictures=disjoint", 'objectives.paired needs data.pictures = "shared"'),
+        ("globetrotter-mini", "objectives.orthogonality={}", 'needs text.encoder = "adapted"'),
+        ("sigurdsson", "objectives.cloze={}", "needs token embeddings that all languages share"),
+        ("sigurdsson", "objectives.denoising={}", 'needs text.encoder = "transformer" and two languages'),
+        ("lample-conneau", 'data.languages=["en"]', "and two languages"),
+        ("alpha-whitened", "vision.training=tuned", 'objectives.transitive needs vision.training = "frozen"'),
+    ],
+)
+def test_an_objective_needs_what_it_needs(name: str, override: str, said: str) -> None:
+    assert said in problem(override, name=name)

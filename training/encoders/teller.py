@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 SMOOTHING = 0.5  # of a sighting, that every token has had in every language
+GRAIN = 1 / 1024  # logarithms are multiples of it, so that sums are exact and do not depend on pads or order
 
 
 class LanguageTeller(nn.Module):
@@ -27,7 +28,8 @@ class LanguageTeller(nn.Module):
         counts = np.full(tuple(self.log_p.shape), SMOOTHING)
         lengths = [len(row) for row in tokens]
         np.add.at(counts, (np.concatenate(tokens), np.repeat(languages, lengths)), 1)
-        self.log_p.copy_(torch.from_numpy(np.log(counts / counts.sum(axis=0))))
+        logarithms = np.log(counts / counts.sum(axis=0))
+        self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token ids and mask (N, T) -> the place of each sentence's language (N,)."""

@@ -169,3 +169,29 @@ def test_a_step_brings_sentences_of_like_pictures_nearer(way: Normalise) -> None
     gained = after.text @ after.text.T - before.text @ before.text.T
     assert gained[same].sum() > 0
     assert gained[~same].sum() < 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(outputs=batches)
+def test_both_directions_of_the_softmax_are_one(way: Normalise, outputs: Outputs) -> None:
+    """α and β are symmetric, so a loss over columns beside that over rows would say the same twice."""
+    loss = Transitive(normalise=way, margin=0.2)
+    itself = torch.eye(len(outputs.text), dtype=torch.bool)
+    alpha = loss.alpha(outputs).masked_fill(itself, 0)
+    beta = ((1 + outputs.text @ outputs.text.T) / 2 / loss.temperature).masked_fill(itself, float("-inf"))
+    columns = -(alpha * beta.log_softmax(dim=0).masked_fill(itself, 0)).sum(dim=0)
+    found = loss._reduce(columns, alpha.sum(dim=0)).item()
+    assert found == pytest.approx(loss(outputs).item(), rel=1e-9, abs=1e-12)
+
+
+def test_alpha_from_a_fixed_space_does_not_ask_the_learned_one() -> None:
+    """Captions on their pictures, so that α^x is 1; the two spaces tell different pictures alike."""
+    learned = torch.tensor([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+    fixed = torch.tensor([[0.0, 1.0], [0.0, -1.0], [0.0, 1.0]], dtype=torch.float64)
+    outputs = Outputs(learned, (learned,), whitened=fixed)
+    assert Transitive().alpha(outputs).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert Transitive(space="whitened").alpha(outputs).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    far = Outputs(-learned, (learned,), whitened=fixed)
+    assert not Transitive(space="whitened").alpha(far).any(), "α^x stays the learned space's"
+    assert Transitive().needs == frozenset()
+    assert Transitive(space="whitened").needs == {"whitened"}

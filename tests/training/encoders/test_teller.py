@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+import torch
+
+from training.data.tokens import pad
+from training.encoders.teller import SMOOTHING, LanguageTeller
+
+CPU = torch.device("cpu")
+# Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
+TOKENS = [np.array(row, np.int32) for row in ([5, 5, 7], [5, 7], [6, 6, 7], [6, 7])]
+LANGUAGES = np.array([0, 0, 1, 1])
+
+
+def told(teller: LanguageTeller, *sentences: list[int]) -> list[int]:
+    found: list[int] = teller(*pad([np.array(row, np.int32) for row in sentences], CPU)).tolist()
+    return found
+
+
+@pytest.fixture
+def teller() -> LanguageTeller:
+    teller = LanguageTeller(10, 2)
+    teller.fit(TOKENS, LANGUAGES)
+    return teller
+
+
+def test_the_log_share_of_each_token_in_each_language(teller: LanguageTeller) -> None:
+    total = 5 + 10 * SMOOTHING
+    shares = [(3 + SMOOTHING) / total, SMOOTHING / total]
+    assert teller.log_p[5].exp().tolist() == pytest.approx(shares, rel=1e-3)
+    assert teller.log_p.exp().sum(dim=0).tolist() == pytest.approx([1, 1], rel=1e-3)
+
+
+def test_it_tells_a_sentence_by_its_tokens_and_not_by_its_pads(teller: LanguageTeller) -> None:
+    assert told(teller, [5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]) == [0, 1, 1, 0]
+
+
+def test_each_token_has_a_home(teller: LanguageTeller) -> None:
+    assert teller.likeliest()[[5, 6]].tolist() == [0, 1]
+
+
+def test_what_it_learned_is_in_the_checkpoint(teller: LanguageTeller) -> None:
+    copy = LanguageTeller(10, 2)
+    copy.load_state_dict(teller.state_dict())
+    assert torch.equal(copy.log_p, teller.log_p)
