@@ -7,8 +7,11 @@ import pytest
 
 from index.encoder import TextEncoder
 from tests.training.tiny import LANGUAGES
-from training.export import export_run
+from training.data.tokens import pad, tokenize
+from training.encoders.adapted import Adapted
+from training.export import best_model, export_run
 from training.loop import train
+from training.prepare import training_captions
 from training.recipe import Recipe, load_recipe
 from training.run import Run
 
@@ -57,10 +60,6 @@ def losses(run: Run) -> set[str]:
 
 
 def test_sigurdssons_languages_are_told_from_their_tokens(data: Path, tmp_path: Path) -> None:
-    from training.data.tokens import pad, tokenize
-    from training.encoders.adapted import Adapted
-    from training.export import best_model, training_captions
-
     run = train(tiny("sigurdsson"), data, tmp_path / "run")
     assert losses(run) == {"cross_modal", "orthogonality"}
     text = best_model(run, data).text
