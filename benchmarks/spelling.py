@@ -9,27 +9,22 @@ two languages have a cosine of more than 2 standard errors of chance.
 """
 
 import tempfile
-from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 import click
 import numpy as np
-import scipy.sparse as sparse
-from numpy.typing import NDArray
+from ridge import Ridge, Rows, Vectors, centred_space
 
 from evaluation.scores import ALL, score_translation
 from evaluation.sets import read_aligned
 from training.data.tokens import tokenize
-from training.data.whitening import unit
 from training.prepare import Prepared, prepare
 from training.recipe import load_recipe
 from training.run import Run, create_run
 
 RIDGE = 2.0
 STANDARD_ERRORS = 2.0
-Rows = NDArray[np.int64]
-Vectors = NDArray[np.float32]
 
 
 @click.command()
@@ -63,8 +58,7 @@ class Task:
         captions = prepared.data.captions
         self.spoken = [self.languages.index(caption.language) for caption in captions]
         self.pictures = np.asarray([caption.picture for caption in captions])
-        space = prepared.pictures.plain(np.arange(len(prepared.data.pictures))).numpy()
-        self.space = unit(unit(space) - unit(space).mean(axis=0))
+        self.space = centred_space(prepared)
 
     def rows(self, way: str) -> Rows:
         """(vocabulary, languages): which row of weights a subword of a language has."""
@@ -100,39 +94,15 @@ class Task:
 
     def measure(self, rows: Rows, texts: dict[str, list[str]]) -> str:
         """Fit the ridge regression, translate the benchmark, "R@1 / R@10"."""
-        counts = _counts(
-            [rows[tokens, spoken] for tokens, spoken in zip(self.tokens, self.spoken, strict=True)], rows.size
-        )
-        frequency = np.asarray((counts > 0).sum(axis=0)).ravel()
-        used = np.flatnonzero(frequency)
-        rarity = np.log(len(self.tokens) / len(self.languages) / frequency[used]).clip(0.1)
-        x = _weighted(counts[:, used], rarity)
-        gram = (x.T @ x).toarray() + RIDGE * np.eye(len(used))
-        weights = np.linalg.solve(gram, x.T @ self.space[self.pictures])
+        units = [rows[tokens, spoken] for tokens, spoken in zip(self.tokens, self.spoken, strict=True)]
+        documents = len(self.tokens) / len(self.languages)
+        ridge = Ridge(units, rows.size, self.space[self.pictures], documents, RIDGE)
         vectors: dict[str, Vectors] = {}
         for code, lines in texts.items():
             spoken = self.languages.index(code)
-            test = _counts([rows[tokens, spoken] for tokens in tokenize(self.tokenizer, lines)], rows.size)
-            vectors[code] = unit(_weighted(test[:, used], rarity) @ weights)
+            vectors[code] = ridge.encode([rows[tokens, spoken] for tokens in tokenize(self.tokenizer, lines)])
         means = score_translation("", "", vectors).means[ALL]
         return f"{means['csls_r1']:.1f} / {means['csls_r10']:.1f}"
-
-
-def _counts(rows: Sequence[Rows], width: int) -> sparse.csr_array:
-    """How often each row of weights occurs in each sentence."""
-    starts = np.cumsum([0, *(len(row) for row in rows)])
-    ones = np.ones(int(starts[-1]), np.float32)
-    counts = sparse.csr_array((ones, np.concatenate(rows), starts), shape=(len(rows), width))
-    counts.sum_duplicates()
-    return counts
-
-
-def _weighted(counts: sparse.csr_array, rarity: NDArray[np.floating]) -> sparse.csr_array:
-    """Logarithmic counts times rarity, unit rows."""
-    weighted = counts.copy()
-    weighted.data = (1 + np.log(weighted.data)) * rarity[weighted.indices]
-    norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1))).ravel()
-    return sparse.csr_array(sparse.diags_array(1 / np.maximum(norms, 1e-9)) @ weighted)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,107 @@
+"""Globetrotter's Fig. 3 on photos-5, and more: ablations and baselines over seeds, in one table.
+
+python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--threads 1]
+
+A system is a shipped recipe, or "ridge" (benchmarks/ridge.py), which has no seed. What is finished is kept
+in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every run, so
+that a long run can be read, and broken off, at any time. benchmarks/systems.py says what is measured.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from ridge import measure_ridge
+from systems import MEASURES, measure, spread, train
+
+from index.files import replace_text
+from training.recipe_files import shipped_recipes
+
+RIDGE = "ridge"
+SYSTEMS = (
+    "globetrotter-mini",
+    "without-transitive",
+    "without-visual-contrastive",
+    "without-cross-modal",
+    "without-cloze",
+    "without-alpha-x",
+    "text-only",
+    "lample-conneau",
+    "sigurdsson",
+    RIDGE,
+    "supervised",
+    "pads-attended",
+    "masked-contrastive",
+    "transitive-rows",
+    "transitive-positives",
+    "alpha-whitened",
+    "subword-dropout",
+)
+Row = dict[str, float]
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--systems", default=",".join(SYSTEMS), show_default=True)
+@click.option("--seeds", default="0,1,2", show_default=True)
+@click.option("--languages", default="en,de,pt", show_default=True)
+@click.option("--threads", default=1, show_default=True)
+def main(data: Path, out: Path, systems: str, seeds: str, languages: str, threads: int) -> None:
+    """Seed by seed, so that a first table of all systems is there early."""
+    names, numbers = systems.split(","), [int(seed) for seed in seeds.split(",")]
+    unknown = set(names) - {RIDGE, *shipped_recipes()}
+    if unknown:
+        raise click.UsageError(f"no recipe {', '.join(sorted(unknown))}")
+    for seed in numbers:
+        for name in names:
+            if name != RIDGE or seed == numbers[0]:
+                row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads)
+                click.echo(f"{name} {seed} {json.dumps(row)}")
+                write_table(out, names)
+
+
+def one_run(data: Path, folder: Path, name: str, seed: int, languages: str, threads: int) -> Row:
+    """The figures of a system and a seed: those in its folder, or found now."""
+    kept = folder / "figures.json"
+    if kept.is_file():
+        found: Row = json.loads(kept.read_text(encoding="utf-8"))
+        return found
+    folder.mkdir(parents=True, exist_ok=True)
+    if name == RIDGE:
+        found = measure_ridge(data, languages)
+    else:
+        train(data, folder, name, {"seed": seed, "run.threads": threads}, threads)
+        found = measure(data, folder, name, languages)
+        result = json.loads((folder / "run" / "result.json").read_text(encoding="utf-8"))
+        found["seconds"] = float(result["seconds"])
+    replace_text(kept, json.dumps(found) + "\n")
+    return found
+
+
+def write_table(out: Path, names: Sequence[str]) -> None:
+    """OUT/table.md and OUT/results.json of all that is finished."""
+    rows = {name: [_read(file) for file in sorted((out / name).glob("seed*/figures.json"))] for name in names}
+    replace_text(out / "results.json", json.dumps(rows, indent=1) + "\n")
+    replace_text(out / "table.md", "\n".join(as_table(rows)) + "\n")
+
+
+def as_table(rows: dict[str, list[Row]]) -> list[str]:
+    """A line a system: mean ± standard deviation over its seeds, per cent; the seconds of training."""
+    columns = (*MEASURES, "seconds")
+    lines = [f"| system | seeds | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
+    for name, found in rows.items():
+        if found:
+            cells = [spread([row[of] for row in found]) if of in found[0] else "" for of in columns]
+            lines.append(f"| {name} | {len(found)} | {' | '.join(cells)} |")
+    return lines
+
+
+def _read(file: Path) -> Row:
+    found: Row = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    main()
