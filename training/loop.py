@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from index.errors import PassepartoutError, TrainingError
 from index.progress import Progress
 from training.checkpoint import Counters, load_last, save_best, save_last
+from training.data.subword_dropout import RespelledCaptions
 from training.data.tokens import pad
 from training.model import Batch, weighted_losses
 from training.prepare import Prepared, prepare
@@ -80,6 +81,8 @@ class Loop:
     def _epoch(self, epoch: int) -> None:
         began = time.monotonic()
         self.prepared.model.train()
+        if isinstance(self.prepared.tokens, RespelledCaptions):
+            self.prepared.tokens.epoch = epoch
         for number, captions in enumerate(self.prepared.sampler.batches(epoch)):
             self._step(self._batch(captions, epoch, number))
         # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.

@@ -18,6 +18,7 @@ from training.data.picture_source import AugmentedPictures, FixedFeatures, Pictu
 from training.data.pictures import PictureArchive
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
+from training.data.subword_dropout import RespelledCaptions
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.whitening import fit_whitening, unit
 from training.encoders.adapted import Adapted
@@ -33,7 +34,7 @@ class Prepared:
     """Data, model and device of a run, before its first step."""
 
     data: CaptionedPictures
-    tokens: list[NDArray[np.int32]]
+    tokens: Sequence[NDArray[np.int32]]
     pictures: PictureSource
     sampler: PictureSampler
     companions: CompanionSource
@@ -61,10 +62,14 @@ def prepare(run: Run, data: Path) -> Prepared:
     torch.manual_seed(recipe.seed)
     model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
     tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
+    spelled: Sequence[NDArray[np.int32]] = tokens
+    if recipe.tokenizer.dropout:
+        lines = [caption.text for caption in train.captions]
+        spelled = RespelledCaptions(tokenizer, lines, recipe.tokenizer.dropout, recipe.seed)
     companions = CompanionSource(
         train,
         recipe.data.languages,
-        tokens,
+        spelled,
         paired="partners" in recipe.needs,
         whitened=visual_space(recipe, sources[0]),
     )
@@ -72,7 +77,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         model.text.learn_languages(tokens, companions.languages)
     return Prepared(
         data=train,
-        tokens=tokens,
+        tokens=spelled,
         pictures=sources[0],
         sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
         companions=companions,

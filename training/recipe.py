@@ -53,10 +53,15 @@ class DataSettings(Table):
 
 
 class TokenizerSettings(Table):
-    """A BPE vocabulary shared by all languages (globetrotter, 3.5)."""
+    """A BPE vocabulary shared by all languages (globetrotter, 3.5).
+
+    dropout: while training, the probability that a merge is left out, so that a word is spelled by other
+    subwords each time (BPE dropout, Provilkov et al. 2020).
+    """
 
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
+    dropout: float = Field(default=0.0, ge=0, lt=1)
 
 
 class VisionSettings(Table):
