@@ -19,7 +19,7 @@ MODEL, OPTIMISER, RANDOM = "model.", "optimiser.", "random."
 @dataclass(frozen=True)
 class Counters:
     """Where a run stands: epochs and steps done, the best validation and its epoch, the log's size in bytes,
-    seconds of training so far."""
+    seconds of training so far, and the state of its loss guard (training.guard)."""
 
     epoch: int = 0
     step: int = 0
@@ -27,6 +27,8 @@ class Counters:
     best_epoch: int = 0
     log_size: int = 0
     seconds: float = 0.0
+    losses: tuple[float, ...] = ()
+    high: int = 0
 
 
 def save_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, counters: Counters) -> None:
@@ -95,7 +97,8 @@ def _read(file: Path) -> tuple[dict[str, Tensor], Counters]:
     try:
         with safe_open(file, framework="pt") as opened:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
-            counters = Counters(**json.loads(opened.metadata()["counters"]))
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+            found = json.loads(opened.metadata()["counters"])
+            counters = Counters(**found | {"losses": tuple(found.get("losses", ()))})
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(f"{file} is not a readable checkpoint: {error}") from None
     return tensors, counters

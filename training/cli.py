@@ -30,9 +30,12 @@ def train(
     if data is None:
         raise UsageError("give --data DIR, the folder with the captioned pictures (docs/data.md)")
     from training.loop import train as run_training
+    from training.processes import is_first
     from training.recipe import load_recipe
 
     run = run_training(load_recipe(recipe, overrides), data, out, resume=resume)
+    if not is_first():
+        return
     result = run.result()
     skipped = result.get("skipped_pictures", {})
     if skipped.get("first"):

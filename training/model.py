@@ -1,5 +1,6 @@
 """The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -22,13 +23,23 @@ class Batch:
     """N captions and their pictures.
 
     ids, mask: (N, T) int64. pictures: V tensors, a view each: pixels (N, 3, S, S) where the backbone is
-    tuned, features (N, F) where it is frozen. beside: what only some objectives need.
+    tuned, features (N, F) where it is frozen. beside: what only some objectives need. spans: (rows, tokens)
+    of successive groups that the text encoder takes by themselves, cut to their longest; () is all at once.
     """
 
     ids: Tensor
     mask: Tensor
     pictures: tuple[Tensor, ...]
     beside: Companions = field(default_factory=Companions)
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def groups(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Ids and mask of each span."""
+        start = 0
+        for rows, tokens in self.spans or (tuple(self.ids.shape),):
+            part = slice(start, start + rows), slice(0, tokens)
+            yield self.ids[part], self.mask[part]
+            start += rows
 
 
 class TwoBranch(nn.Module):
@@ -84,15 +95,20 @@ class TwoBranch(nn.Module):
     def _text(self, batch: Batch) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
         """z^l and what the cloze asks."""
         if self.cloze is None:
-            return self.embed_text(batch.ids, batch.mask), None
-        masked, chosen = mask_tokens(batch.ids, self.cloze.mask, self.vocabulary)
-        states = self.text.states(masked, batch.mask)
-        cloze = self._cloze_logits(states[chosen]), batch.ids[chosen]
-        if self.cloze.shared_pass:
-            text = self.text_head(self.text.pool(states, batch.mask))
+            return torch.cat([self.embed_text(ids, mask) for ids, mask in batch.groups()]), None
+        parts = [self._text_and_cloze(self.cloze, ids, mask) for ids, mask in batch.groups()]
+        text, states, truth = (torch.cat(part) for part in zip(*parts, strict=True))
+        return text, (self._cloze_logits(states), truth)
+
+    def _text_and_cloze(self, cloze: Cloze, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """z^l, the states of the hidden tokens and these tokens."""
+        masked, chosen = mask_tokens(ids, cloze.mask, self.vocabulary)
+        states = self.text.states(masked, mask)
+        if cloze.shared_pass:
+            text = self.text_head(self.text.pool(states, mask))
         else:
-            text = self.embed_text(batch.ids, batch.mask)
-        return text, cloze
+            text = self.embed_text(ids, mask)
+        return text, states[chosen], ids[chosen]
 
     def _denoised(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
         if self.denoising is None:
@@ -127,11 +143,13 @@ def _only(kind: type[Kind], recipe: Recipe) -> Kind | None:
     return next((o for o in recipe.objectives.values() if isinstance(o, kind)), None)
 
 
-def weighted_losses(recipe: Recipe, outputs: Outputs) -> dict[str, Tensor]:
+def weighted_losses(objectives: Mapping[str, Objective], outputs: Outputs) -> dict[str, Tensor]:
     """Objective -> its loss times its weight; their sum is what is minimised (globetrotter, eq. 5)."""
-    return {name: objective.weight * objective(outputs) for name, objective in recipe.objectives.items()}
+    return {name: objective.weight * objective(outputs) for name, objective in objectives.items()}
 
 
 def pick_device() -> torch.device:
-    """The GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """This process's GPU where there is one."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")

@@ -105,7 +105,16 @@ class HeadSettings(Table):
 
 
 class OptimiserSettings(Table):
-    """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions."""
+    """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions.
+
+    chunk_size: pairs that the encoders take at a time, for memory; the losses see the whole batch all the
+    same (training.engine). 0: the whole batch.
+    length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
+    precision: what the encoders compute in; "auto" is bfloat16 on a GPU that has it, else float32. Weights,
+    their gradients and the losses are float32 always.
+    explosion_factor, explosion_steps: a loss above so many times its running median for so many steps in a
+    row ends the run.
+    """
 
     epochs: int = Field(ge=1)
     batch_size: int = Field(ge=2)
@@ -114,6 +123,11 @@ class OptimiserSettings(Table):
     schedule: Literal["constant", "linear"] = "constant"
     weight_decay: float = Field(default=0.0, ge=0)
     clip_norm: float | None = Field(default=None, gt=0)
+    chunk_size: int = Field(default=0, ge=0)
+    length_groups: int = Field(default=4, ge=1)
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    explosion_factor: float = Field(default=10.0, gt=1)
+    explosion_steps: int = Field(default=20, ge=1)
 
 
 class RunSettings(Table):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from index.errors import DamagedError, DataError, TrainingError, UsageError
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
-from training import loop
+from training import engine, loop
 from training.checkpoint import load_best, load_last
 from training.data.synthetic import write_synthetic
 from training.export import export_run
@@ -210,7 +210,7 @@ def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_checkpoint(
         losses = real(*arguments)
         return losses | {"cross_modal": losses["cross_modal"] * float("nan")} if calls == 11 else losses
 
-    monkeypatch.setattr(loop, "weighted_losses", poisoned)
+    monkeypatch.setattr(engine, "weighted_losses", poisoned)
     with pytest.raises(TrainingError, match="the loss is not finite at step 10") as caught:
         train(given, data, tmp_path / "run")
     assert "optimiser.learning_rate" in str(caught.value)
@@ -246,6 +246,49 @@ def test_a_rate_far_too_high_ends_in_that_error(data: Path, tmp_path: Path) -> N
     given = recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.learning_rate=1e30", "optimiser.epochs=20")
     with pytest.raises(TrainingError, match="the loss is not finite at step"):
         train(given, data, tmp_path / "run")
+
+
+def multiplied(monkeypatch: pytest.MonkeyPatch, times: dict[int, float]) -> None:
+    """Let the loss of some steps be so many times what it is."""
+    real = Loop._check
+
+    def check(self: Loop, loss: float) -> None:
+        real(self, loss * times.get(self.counters.step, 1))
+
+    monkeypatch.setattr(Loop, "_check", check)
+
+
+EXPLOSIVE = (*OFTEN, "optimiser.epochs=12", "optimiser.explosion_steps=6")
+
+
+def test_an_exploding_loss_ends_the_run_and_no_checkpoint_holds_it(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four steps an epoch; it explodes at step 21, and epoch 6 would have saved after step 23."""
+    multiplied(monkeypatch, {step: 100.0 for step in range(21, 48)})
+    with pytest.raises(TrainingError, match="10 times its median for 6 steps at step 26") as caught:
+        train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run")
+    assert "optimiser.learning_rate" in str(caught.value)
+    prepared = prepare(open_run(tmp_path / "run"), data)
+    optimiser = torch.optim.Adam(prepared.model.parameters())
+    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 16
+    assert load_best(tmp_path / "run" / "best.safetensors", prepared.model).step <= 20
+
+
+def test_a_short_outburst_is_none(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    multiplied(monkeypatch, {step: 100.0 for step in range(20, 25)})
+    assert train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run").result()["epochs"] == 12
+
+
+def test_what_the_guard_has_seen_outlives_an_interruption(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Resumed after step 16, it knows what an ordinary loss is from before."""
+    multiplied(monkeypatch, {step: 100.0 for step in range(16, 48)})
+    given = recipe(BAG, tmp_path, *EXPLOSIVE)
+    train_until(18, given, data, tmp_path / "run")
+    with pytest.raises(TrainingError, match="for 6 steps at step 21"):
+        train(given, data, tmp_path / "run", resume=True)
 
 
 def test_a_damaged_checkpoint_is_not_gone_on_with(data: Path, tmp_path: Path) -> None:

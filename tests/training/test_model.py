@@ -92,7 +92,7 @@ def test_losses_are_weighted_as_the_recipe_says(tmp_path: Path) -> None:
     given = recipe(TRANSFORMER, tmp_path, *FROZEN, "objectives.cross_modal.weight=0.7")
     torch.manual_seed(0)
     outputs = built(given).eval()(batch())
-    found = weighted_losses(given, outputs)
+    found = weighted_losses(given.objectives, outputs)
     assert set(found) == {"transitive", "visual_contrastive", "cross_modal", "cloze"}
     for name, weight in {
         "transitive": 1.0,
@@ -108,7 +108,9 @@ def test_every_parameter_of_the_papers_system_learns(tmp_path: Path, backbone: B
     model = built(given, backbone=backbone)
     ids, mask = batch().ids, batch().mask
     pictures = tuple(torch.randn(8, 3, 32, 32, generator=torch.Generator().manual_seed(i)) for i in (1, 2))
-    torch.stack(list(weighted_losses(given, model(Batch(ids, mask, pictures))).values())).sum().backward()  # type: ignore[no-untyped-call]
+    torch.stack(
+        list(weighted_losses(given.objectives, model(Batch(ids, mask, pictures))).values())
+    ).sum().backward()  # type: ignore[no-untyped-call]
     still = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.any()]
     # A residual branch before a final ReLU may be dead for a random backbone; nothing else may.
     assert not [name for name in still if not name.startswith("backbone.")]

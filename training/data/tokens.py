@@ -68,3 +68,17 @@ def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> tuple[Tensor
         ids[i, : len(row)] = row
         mask[i, : len(row)] = 1
     return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+
+
+def by_length(
+    captions: NDArray[np.int64], tokens: Sequence[NDArray[np.int32]], groups: int
+) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
+    """Captions sorted by their number of tokens, and (captions, longest) of about equal groups of them.
+
+    The encoder takes each group by itself, so that short captions are not padded to the longest of the batch,
+    while the losses see the whole batch: which captions meet does not depend on their length.
+    """
+    lengths = np.asarray([len(tokens[i]) for i in captions])
+    order = np.argsort(lengths, kind="stable")
+    parts = [part for part in np.array_split(lengths[order], groups) if len(part)]
+    return captions[order], tuple((len(part), int(part[-1])) for part in parts)

@@ -14,14 +14,14 @@ class PredictionHead(nn.Module):
         )
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return F.normalize(self.layers(hidden), dim=-1)
+        return F.normalize(self.layers(hidden).float(), dim=-1)  # float32 under autocast, too
 
 
 class UnitNorm(nn.Module):
     """No head: the hidden vector itself, unit norm."""
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return F.normalize(hidden, dim=-1)
+        return F.normalize(hidden.float(), dim=-1)
 
 
 class ClozeHead(nn.Module):

@@ -14,6 +14,9 @@ class BackTranslation(Objective):
     def needs(self) -> frozenset[Need]:
         return frozenset({"decoder"})
 
+    def terms(self, outputs: Outputs) -> int | None:
+        return len(outputs.back_translation[1]) if outputs.back_translation else None
+
     def __call__(self, outputs: Outputs) -> Tensor:
         assert outputs.back_translation is not None, "the model writes where an objective needs it"
         return F.cross_entropy(*outputs.back_translation)

@@ -1,6 +1,7 @@
 """What a model gives an objective, and what an objective is."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,6 +34,27 @@ class Outputs:
     denoising: tuple[Tensor, Tensor] | None = None
     back_translation: tuple[Tensor, Tensor] | None = None
 
+    @property
+    def rows(self) -> tuple[Tensor, ...]:
+        """All fields with a row for each pair."""
+        return (self.text, *self.views, *(f for f in (self.partners, self.whitened) if f is not None))
+
+    def with_rows(self, rows: Sequence[Tensor]) -> "Outputs":
+        """Other rows in the place of `rows`, in their order, and nothing else."""
+        views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
+        partners = rest.pop(0) if self.partners is not None else None
+        return Outputs(rows[0], views, partners=partners, whitened=rest.pop(0) if rest else None)
+
+    def float(self) -> "Outputs":
+        """The same in float32, which softmaxes need."""
+        return replace(
+            self.with_rows([row.float() for row in self.rows]),
+            adaptations=self.adaptations,
+            cloze=_float(self.cloze),
+            denoising=_float(self.denoising),
+            back_translation=_float(self.back_translation),
+        )
+
 
 class Objective(BaseModel):
     """One loss of a recipe: its settings are its fields, calling it gives the loss of a batch.
@@ -55,11 +77,20 @@ class Objective(BaseModel):
         """The unweighted loss, a scalar."""
         raise NotImplementedError
 
+    def terms(self, outputs: Outputs) -> int | None:
+        """How many things the loss is a mean of, where each is judged by itself: a batch may then be cut, and
+        its loss is the mean of its parts' losses, weighted by this. None where rows meet."""
+        return None
+
 
 class Contrastive(Objective):
     """An objective with a softmax over similarities, sharpened by a temperature τ."""
 
     temperature: float = Field(default=0.1, gt=0)
+
+
+def _float(tokens: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor] | None:
+    return (tokens[0].float(), tokens[1]) if tokens else None
 
 
 def unit_similarity(a: Tensor, b: Tensor) -> Tensor:

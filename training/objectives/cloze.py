@@ -18,6 +18,9 @@ class Cloze(Objective):
     mask: float = Field(default=0.15, gt=0, lt=1)
     shared_pass: bool = False
 
+    def terms(self, outputs: Outputs) -> int | None:
+        return len(outputs.cloze[1]) if outputs.cloze else None
+
     def __call__(self, outputs: Outputs) -> Tensor:
         assert outputs.cloze is not None, "a recipe with the cloze builds its model with a cloze head"
         logits, truth = outputs.cloze

@@ -22,6 +22,9 @@ class Denoising(Objective):
     def needs(self) -> frozenset[Need]:
         return frozenset({"decoder"})
 
+    def terms(self, outputs: Outputs) -> int | None:
+        return len(outputs.denoising[1]) if outputs.denoising else None
+
     def __call__(self, outputs: Outputs) -> Tensor:
         assert outputs.denoising is not None, "the model writes where an objective needs it"
         return F.cross_entropy(*outputs.denoising)

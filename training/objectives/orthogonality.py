@@ -17,6 +17,9 @@ class Orthogonality(Objective):
     def needs(self) -> frozenset[Need]:
         return frozenset({"adaptations"})
 
+    def terms(self, outputs: Outputs) -> int | None:
+        return len(outputs.text)  # the same for every part of a batch
+
     def __call__(self, outputs: Outputs) -> Tensor:
         w = outputs.adaptations
         assert w is not None, "the model gives its adaptations where an objective needs them"

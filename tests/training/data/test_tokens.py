@@ -11,6 +11,7 @@ from training.data.tokens import (
     SEQUENCE_ID,
     SPECIAL,
     UNKNOWN_ID,
+    by_length,
     pad,
     tokenize,
     train_tokenizer,
@@ -121,3 +122,28 @@ def test_pad_fills_up_and_masks_what_it_filled(tokens: list[list[int]]) -> None:
         padding = ids.shape[1] - len(row)
         assert found == row + [PAD_ID] * padding
         assert real == [1] * len(row) + [0] * padding
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 9))
+def test_captions_of_like_length_go_together(lengths: list[int], groups: int) -> None:
+    tokens = [np.zeros(length, np.int32) for length in lengths]
+    captions = np.random.default_rng(0).permutation(len(lengths))
+    found, spans = by_length(captions, tokens, groups)
+    assert sorted(found) == list(range(len(lengths)))
+    sizes = [rows for rows, _ in spans]
+    assert sum(sizes) == len(lengths)
+    assert len(sizes) == min(groups, len(lengths))
+    assert max(sizes) - min(sizes) <= 1
+    edges = np.cumsum([0, *sizes])
+    for (_, longest), start, stop in zip(spans, edges, edges[1:], strict=False):
+        own = [lengths[i] for i in found[start:stop]]
+        assert own == sorted(own)
+        assert longest == own[-1]
+    assert [longest for _, longest in spans] == sorted(longest for _, longest in spans)
+
+
+def test_captions_of_one_length_keep_their_order() -> None:
+    captions = np.asarray([3, 0, 2, 1])
+    found, spans = by_length(captions, [np.zeros(5, np.int32)] * 4, 2)
+    assert found.tolist() == [3, 0, 2, 1]
+    assert spans == ((2, 5), (2, 5))
