@@ -1,13 +1,16 @@
 """`passepartout evaluate`: measure an encoder bundle and write a report."""
 
 import shlex
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
 import click
 
+from evaluation.dictionary import dictionary_translation, read_dictionary
 from evaluation.report import Report, as_json, summary, write_report
+from evaluation.scores import Table
 from evaluation.suites import EXTRAS, SUITES
 from index.bundle import open_bundle
 from index.encoder import TextEncoder
@@ -21,22 +24,38 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.command()
 @click.argument("suite", type=click.Choice(list(SUITES)))
 @click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
-@click.option("--data", type=FOLDER, required=True, help="The data (docs/data.md); for `aligned` its folder.")
+@click.option("--data", type=FOLDER, help="The data (docs/data.md); for `aligned` its folder.")
 @click.option("--languages", default="", help="Average over these too, for example en,de,pt.")
+@click.option(
+    "--dictionary",
+    "dictionaries",
+    multiple=True,
+    metavar="FROM:TO=FILE",
+    help="For `words`: a TSV file of word and translation to measure on; repeatable.",
+)
 @click.option("--out", type=FOLDER, required=True, help="The folder that report.json and report.md go to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
-def evaluate(suite: str, bundle: Path, data: Path, languages: str, out: Path, as_object: bool) -> None:
-    """Measure how well an encoder bundle translates by retrieval.
+def evaluate(
+    suite: str,
+    bundle: Path,
+    data: Path | None,
+    languages: str,
+    dictionaries: tuple[str, ...],
+    out: Path,
+    as_object: bool,
+) -> None:
+    """Measure how well an encoder bundle translates by retrieval (docs/evaluation.md).
 
     Languages: those of the data that the bundle knows, and any that --languages names besides.
     """
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work
-    opened, chosen = open_bundle(bundle), _codes(languages)
-    tables = SUITES[suite](TextEncoder(opened), data, opened.manifest.languages, chosen)
+    run = _run(suite, data, _codes(languages), dictionaries)
+    opened = open_bundle(bundle)
+    tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
         suite=suite,
-        command=_command(suite, bundle, data, languages, out),
+        command=_command(suite, bundle, data, languages, dictionaries, out),
         bundle=opened.name,
         sha256=sha256(bundle / NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -54,7 +73,24 @@ def _codes(languages: str) -> list[str]:
     return codes
 
 
-def _command(suite: str, bundle: Path, data: Path, languages: str, out: Path) -> str:
-    options = ["--encoder", str(bundle), "--data", str(data)]
+def _run(
+    suite: str, data: Path | None, chosen: list[str], dictionaries: tuple[str, ...]
+) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
+    """What is to be measured, given an encoder and the languages that it knows."""
+    if dictionaries:
+        if suite != "words":
+            raise UsageError(f"--dictionary is for the suite words, not for {suite}: leave it out")
+        entries = [read_dictionary(option) for option in dictionaries]
+        return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
+    if data is None:
+        raise UsageError("no data: give --data DIR (docs/data.md)")
+    return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
+
+
+def _command(
+    suite: str, bundle: Path, data: Path | None, languages: str, dictionaries: tuple[str, ...], out: Path
+) -> str:
+    options = ["--encoder", str(bundle)] + (["--data", str(data)] if data else [])
     options += ["--languages", languages] if languages else []
+    options += [part for option in dictionaries for part in ("--dictionary", option)]
     return shlex.join(["passepartout", "evaluate", suite, *options, "--out", str(out)])

@@ -13,14 +13,11 @@ from evaluation import document
 from evaluation.document import Block, Code, Grid, Heading, Picture, Text, text
 from evaluation.scores import ALL, PairScore, Table
 
+RANKINGS = {"cosine": "cosine", "csls": "CSLS"}
 # measure -> how a report names it
 NAMES = {
-    "cosine_r1": "cosine R@1",
-    "cosine_r5": "cosine R@5",
-    "cosine_r10": "cosine R@10",
-    "csls_r1": "CSLS R@1",
-    "csls_r5": "CSLS R@5",
-    "csls_r10": "CSLS R@10",
+    **{f"{key}_r{k}": f"{name} R@{k}" for key, name in RANKINGS.items() for k in (1, 5, 10)},
+    **{f"{key}_p{k}": f"{name} P@{k}" for key, name in RANKINGS.items() for k in (1, 5, 10)},
     "tied": "tied",
     "positives": "positives found",
     "chrf": "chrF",
@@ -30,12 +27,20 @@ NAMES = {
     "bleu": "BLEU",
     "bleu_random": "BLEU, random answer",
     "bleu_best": "BLEU, best answer held",
+    "rose_cosine_r10": "% of pairs above before, cosine",
+    "rose_csls_r10": "% of pairs above before, CSLS",
+    "coverage": "coverage",
 }
+NAMES |= {f"before_{key}": f"{name} before Procrustes" for key, name in NAMES.items()}
 # The matrices of a table with pairs: the measures in a cell, as far as the table has them.
 MATRICES = (
     ("positives",),
     ("csls_r1", "csls_r5", "csls_r10"),
     ("cosine_r1", "cosine_r5", "cosine_r10"),
+    ("before_csls_r10",),
+    ("before_cosine_r10",),
+    ("csls_p1", "csls_p5", "csls_p10"),
+    ("coverage",),
     ("chrf", "bleu"),
     ("chrf_way",),
 )
@@ -139,4 +144,4 @@ def _matrix(table: Table, cell: Callable[[PairScore], str]) -> Grid:
 
 
 def _figures(keys: Sequence[str], pair: PairScore) -> str:
-    return " / ".join(f"{pair.measures[key]:.1f}" for key in keys) if pair.n else ""
+    return " / ".join(f"{pair.measures[key]:.1f}" for key in keys if key in pair.measures)

@@ -76,7 +76,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
 
 def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:
     """A table with the means of its pairs; pairs without queries count in no mean."""
-    languages = tuple(dict.fromkeys(pair.source for pair in pairs))
+    languages = tuple(dict.fromkeys(code for pair in pairs for code in (pair.source, pair.target)))
     means = {}
     for label, codes in _groups(languages, chosen):
         inside = [pair for pair in pairs if {pair.source, pair.target} <= set(codes) and pair.n]

@@ -22,6 +22,13 @@ class Caption:
     source: str
 
 
+def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
+    """The codes of all files `folder`/`prefix`LANG`suffix`, sorted; none where there is no folder."""
+    names = (path.name for path in folder.glob(f"{prefix}*{suffix}"))
+    codes = (name.removeprefix(prefix).removesuffix(suffix) for name in names)
+    return sorted(code for code in codes if re.match(CODE, code))
+
+
 def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
     """The languages with a file LANG`suffix` in `folder`, if in `known` or `chosen`; the chosen ones first.
 
@@ -29,7 +36,7 @@ def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequenc
     """
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder: give the data with --data")
-    found = sorted(path.stem for path in folder.glob(f"*{suffix}") if re.match(CODE, path.stem))
+    found = languages_in(folder, suffix)
     for language in chosen:
         if language not in found:
             raise UnknownLanguageError(f"{folder} has no {language}{suffix}: there are {', '.join(found)}")
@@ -42,9 +49,11 @@ def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequenc
     return languages
 
 
-def read_aligned(folder: Path, languages: Sequence[str], *, most: int = MAX_LINES) -> dict[str, list[str]]:
-    """language -> the stripped lines of `folder`/LANG.txt; DataError if one is empty or files differ."""
-    texts = {language: read_lines(folder / f"{language}.txt") for language in languages}
+def read_aligned(
+    folder: Path, languages: Sequence[str], *, prefix: str = "", most: int = MAX_LINES
+) -> dict[str, list[str]]:
+    """language -> stripped lines of `folder`/`prefix`LANG.txt; DataError if one is empty or counts differ."""
+    texts = {language: read_lines(folder / f"{prefix}{language}.txt") for language in languages}
     counts = {language: len(lines) for language, lines in texts.items()}
     if len(set(counts.values())) > 1:
         described = ", ".join(f"{language} {count}" for language, count in counts.items())
@@ -67,12 +76,12 @@ def read_lines(path: Path) -> list[str]:
 
 def read_captions(path: Path) -> list[Caption]:
     """The captions of a language, in the file's order; DataError names a line that is not three columns."""
-    return [Caption(*row) for row in _read_table(path, ("image", "caption", "how it was made"))]
+    return [Caption(*row) for row in read_table(path, ("image", "caption", "how it was made"))]
 
 
 def read_split(path: Path, split: str) -> set[str]:
     """The images of one split of photos/splits.tsv; DataError if there are none."""
-    images = {image for image, name in _read_table(path, ("image", "split")) if name == split}
+    images = {image for image, name in read_table(path, ("image", "split")) if name == split}
     if not images:
         raise DataError(f"{path}: no image is in split {split!r}")
     return images
@@ -95,7 +104,8 @@ def line_up(
     return {language: [found[image].text for image in chosen] for language, found in best.items()}
 
 
-def _read_table(path: Path, columns: Sequence[str]) -> list[list[str]]:
+def read_table(path: Path, columns: Sequence[str]) -> list[list[str]]:
+    """The rows of a TSV file without a header; DataError names a line that has not all of `columns`."""
     rows = [line.split("\t") for line in _read(path).strip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
         if len(row) != len(columns) or not all(row):

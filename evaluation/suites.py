@@ -74,7 +74,7 @@ def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str
 
 
 # What the report of a suite is made with, besides numpy: asked for before the work begins.
-EXTRAS = {"photos": ("matplotlib",), "corpus": ("sacrebleu",)}
+EXTRAS = {"photos": ("matplotlib",), "corpus": ("sacrebleu",), "words": ("matplotlib",)}
 
 SUITES: dict[str, Suite] = {
     "multi30k": multi30k,

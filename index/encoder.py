@@ -64,17 +64,29 @@ class TextEncoder:
 
     def word_vectors(self, words: Sequence[str]) -> Vectors:
         """Words -> (n, d) float32 unit rows: the mean of each word's token embeddings."""
-        table = self._embeddings
-        found = np.empty((len(words), self.dimension), np.float32)
-        for row, tokens in enumerate(self.tokens(words)):
-            found[row] = table[tokens or [self._unknown]].astype(np.float32).mean(axis=0)
-        norms = np.linalg.norm(found, axis=1, keepdims=True)
-        # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
-        return np.where(norms > 1e-12, found / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
+        return self._unit_means(self.tokens(words))
+
+    def piece_vectors(self, pieces: Sequence[str]) -> Vectors:
+        """Tokens as `pieces` gives them -> (n, d) float32 unit rows: their embeddings."""
+        numbers = (self._tokenizer.token_to_id(piece) for piece in pieces)
+        return self._unit_means([[self._unknown if number is None else number] for number in numbers])
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; each below `vocabulary`."""
         return [encoding.ids for encoding in self._tokenize(texts, special=False)]
+
+    def pieces(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text as the vocabulary spells them, special tokens left out."""
+        return [[self._spellings[number] for number in numbers] for numbers in self.tokens(texts)]
+
+    def _unit_means(self, tokens: Sequence[Sequence[int]]) -> Vectors:
+        table = self._embeddings
+        found = np.empty((len(tokens), self.dimension), np.float32)
+        for row, numbers in enumerate(tokens):
+            found[row] = table[list(numbers) or [self._unknown]].astype(np.float32).mean(axis=0)
+        norms = np.linalg.norm(found, axis=1, keepdims=True)
+        # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
+        return np.where(norms > 1e-12, found / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
 
     @property
     def vocabulary(self) -> int:
@@ -94,6 +106,10 @@ class TextEncoder:
             mask[row, : len(found)] = 1
         vectors: Vectors = self._session.run([OUTPUT], dict(zip(INPUTS, (ids, mask), strict=True)))[0]
         return vectors
+
+    @cached_property
+    def _spellings(self) -> list[str]:
+        return [self._tokenizer.id_to_token(number) or "" for number in range(self.vocabulary)]
 
     @cached_property
     def _embeddings(self) -> NDArray[np.float16]:

@@ -86,6 +86,17 @@ def test_a_matrix_has_queries_in_rows_and_gaps_where_nothing_was_measured() -> N
     np.testing.assert_array_equal(values, [[np.nan, 75], [np.nan, np.nan]])
 
 
+def test_pairs_without_queries_show_what_they_have() -> None:
+    pairs = (
+        PairScore("en", "de", 0, {"coverage": 12.5}),
+        PairScore("de", "en", 3, {"coverage": 50, "csls_p1": 9}),
+    )
+    table = Table("dictionary", "", 3, ("en", "de"), {"all": {"coverage": 31.25, "csls_p1": 9}}, pairs)
+    lines = as_markdown(blocks(replace(REPORT, tables=(table,)))).splitlines()
+    assert "| **en** |  | 12.5 |" in lines
+    assert "| **de** | 9.0 |  |" in lines
+
+
 def test_every_measure_has_a_name_of_its_own() -> None:
     assert len(set(NAMES.values())) == len(NAMES)
 

@@ -1,105 +1,103 @@
 from collections import Counter
-from math import log
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from evaluation.suites import SUITES
-from evaluation.words import BLOCK, FOUND, Sentences, Vocabulary, score_words, word_pairs, word_translation
+from evaluation.words import (
+    BLOCK,
+    FOUND,
+    Vocabulary,
+    corpus_counts,
+    make_vocabularies,
+    score_words,
+    word_translation,
+)
 from index.bundle import Bundle
 from index.encoder import TextEncoder
-from index.errors import DataError
-from tests.bundles import lexicon, make_corpus, sentences
+from index.vocabulary import training_words
+from tests.bundles import make_corpus
 from tests.evaluation.test_measures import units
 
-lines = st.lists(st.tuples(*2 * [st.lists(st.sampled_from("abcdefgh"), max_size=6)]), min_size=1, max_size=12)
+STILL = np.eye(6, dtype=np.float32)
 
 
-def naive_best(one: Sentences, other: Sentences, top: int) -> set[tuple[str, str]]:
-    """Equations 6 and 7 as they are written: a document for each word."""
-    documents: dict[str, Counter[str]] = {}
-    for a, b in zip(one, other, strict=True):
-        for word in set(a):
-            documents.setdefault(word, Counter()).update(b)
-    documents = {word: document for word, document in documents.items() if document}
-    frequency = Counter(word for line in other for word in set(line))
-    found = set()
-    for word, document in documents.items():
-        values = {}
-        for candidate, count in document.items():
-            containing = sum(candidate in other_document for other_document in documents.values())
-            values[candidate] = count / document.total() * log(len(documents) / containing)
-        ordered = sorted(values, key=lambda c: (-round(values[c], 12), -frequency[c], c))
-        found |= {(word, candidate) for candidate in ordered[:top] if values[candidate] > 0}
-    return found
+def turned(seed: int) -> NDArray[np.float32]:
+    rotation: NDArray[np.float32] = np.linalg.qr(np.random.default_rng(seed).standard_normal((6, 6)))[0]
+    return rotation.astype(np.float32)
 
 
-@given(lines, st.integers(1, 3))
-def test_pairs_are_the_mutual_best_by_tf_idf(both: list[tuple[list[str], list[str]]], top: int) -> None:
-    first, second = [a for a, _ in both], [b for _, b in both]
-    forward = naive_best(first, second, top)
-    backward = {(x, y) for y, x in naive_best(second, first, top)}
-    assert set(word_pairs(first, second, top=top, least=1)) == forward & backward
-
-
-@given(lines)
-def test_pairs_are_the_same_from_the_other_side(both: list[tuple[list[str], list[str]]]) -> None:
-    first, second = [a for a, _ in both], [b for _, b in both]
-    there, back = word_pairs(first, second, least=1), word_pairs(second, first, least=1)
-    assert set(there) == {(x, y) for y, x in back}
-
-
-def test_translations_are_found_in_aligned_sentences() -> None:
-    first, second = ([line.lower().strip(".").split() for line in sentences(code)] for code in ("en", "pt"))
-    pairs = word_pairs(first, second, top=1)
-    assert set(pairs) >= {(concept["en"], concept["pt"]) for concept in lexicon()}
-
-
-def test_rare_words_are_left_out() -> None:
-    first = [["dog", "runs"]] * 5 + [["cat", "runs"]] * 4 + [["man", "sits"]] * 5
-    second = [["hund", "rennt"]] * 5 + [["katze", "rennt"]] * 4 + [["mann", "sitzt"]] * 5
-    found = {word for pair in word_pairs(first, second, least=5) for word in pair}
-    assert {"dog", "hund", "man", "mann"} <= found
-    assert not {"cat", "katze"} & found
-    assert ("cat", "katze") in word_pairs(first, second, least=4)
-
-
-def test_no_sentences_no_pairs() -> None:
-    assert word_pairs([[]], [["hund"]], least=1) == []
-    assert word_pairs([["dog"]], [["hund"]], least=2) == []
+def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    cosine = one.astype(float) @ other.T.astype(float)
+    near = np.sort(cosine, 1)[:, -10:].mean(1)[:, None] + np.sort(cosine, 0)[-10:].mean(0)[None]
+    return {"cosine_r10": cosine, "csls_r10": 2 * cosine - near}
 
 
 def test_a_score_is_what_the_definition_gives() -> None:
     """CSLS over whole vocabularies, larger than a block; only the queries of the truth are asked."""
-    one = Vocabulary([f"a{i}" for i in range(30)], units(30, 6, 0))
-    other = Vocabulary([f"b{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 1))
-    pairs = [(f"a{i}", f"b{row}") for i in range(30) for row in (0, 3 * i, BLOCK + 2)]
+    one = Vocabulary([f"a{i}" for i in range(30)], units(30, 6, 0), turned(2))
+    other = Vocabulary([f"b{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 1), turned(3))
+    pairs = [(f"a{i}", f"b{row}") for i in range(30) for row in range(3 * i, BLOCK, 50)]
     score, differing = score_words("x", "y", pairs, {"x": one, "y": other})
-    cosine = one.vectors.astype(float) @ other.vectors.T.astype(float)
-    near = np.sort(cosine, 1)[:, -10:].mean(1)[:, None] + np.sort(cosine, 0)[-10:].mean(0)[None]
-    for key, values in (("cosine_r10", cosine), ("csls_r10", 2 * cosine - near)):
-        hits = [(values[int(x[1:])] > values[int(x[1:]), int(y[1:])]).sum() < FOUND for x, y in pairs]
-        assert score.measures[key] == pytest.approx(100 * np.mean(hits))
-    assert score.n == 90
+    spaces = {"before_": (one.vectors, other.vectors), "": (one.aligned(), other.aligned())}
+    for prefix, space in spaces.items():
+        for key, values in naive_scores(*space).items():
+            hits = [(values[int(x[1:])] > values[int(x[1:]), int(y[1:])]).sum() < FOUND for x, y in pairs]
+            assert score.measures[prefix + key] == pytest.approx(100 * np.mean(hits))
+    assert score.measures["cosine_r10"] != score.measures["before_cosine_r10"]
+    rose = score.measures["csls_r10"] > score.measures["before_csls_r10"]
+    assert score.measures["rose_csls_r10"] == 100 * rose
+    assert score.n == len(pairs) > 500
     assert differing == score
 
 
+def test_without_rotations_nothing_changes() -> None:
+    one, other = (Vocabulary([f"{i}" for i in range(40)], units(40, 6, seed), STILL) for seed in (0, 1))
+    measures = score_words("x", "y", [(f"{i}", f"{i}") for i in range(40)], {"x": one, "y": other})[
+        0
+    ].measures
+    assert measures["csls_r10"] == measures["before_csls_r10"]
+    assert measures["rose_csls_r10"] == measures["rose_cosine_r10"] == 0
+
+
 def test_words_spelt_alike_are_counted_apart() -> None:
-    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0))
+    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0), STILL)
     score, differing = score_words("x", "y", [("a", "a"), ("a", "b")], {"x": vocabulary, "y": vocabulary})
     assert (score.n, differing.n) == (2, 1)
     assert score_words("x", "y", [("a", "a")], {"x": vocabulary, "y": vocabulary})[1].n == 0
     assert score_words("x", "y", [], {"x": vocabulary, "y": vocabulary})[0].n == 0
 
 
+def test_spaces_that_are_turned_meet_after_alignment() -> None:
+    """Procrustes has found the rotation from the words alone."""
+    concepts = {f"w{i}": row for i, row in enumerate(units(300, 16, 0))}
+    small = np.random.default_rng(1).normal(scale=0.25, size=(16, 16))
+    rotation, upper = np.linalg.qr(np.eye(16) + small)
+    rotation = (rotation * np.sign(np.diag(upper))).astype(np.float32)  # near the identity, not mirrored
+    counts = {code: Counter({word: 1 + row for row, word in enumerate(concepts)}) for code in ("x", "y")}
+    spaces = iter((np.eye(16, dtype=np.float32), rotation))
+
+    def embed(words: list[str]) -> NDArray[np.float32]:
+        return np.stack([concepts[word] for word in words]) @ next(spaces)
+
+    vocabularies = make_vocabularies(counts, embed)  # type: ignore[arg-type]
+    measures = score_words("x", "y", [(word, word) for word in concepts], vocabularies)[0].measures
+    assert measures["before_csls_r10"] < 98
+    assert measures["csls_r10"] == 100
+    assert measures["rose_csls_r10"] == 100
+
+
 def test_the_suite_on_a_bundle_that_shares_a_space(bundle: Bundle, tmp_path: Path) -> None:
     make_corpus(tmp_path, count=1440)
-    every, differing = word_translation(TextEncoder(bundle), tmp_path, ["en", "de", "pt"], ["de", "en"])
+    tables = word_translation(TextEncoder(bundle), tmp_path, ["en", "de", "pt"], ["de", "en"])
+    assert [table.name for table in tables] == [
+        "words", "words spelt differently", "tokens", "tokens spelt differently",
+    ]  # fmt: skip
+    every, differing, tokens, _ = tables
     assert every.languages == differing.languages == ("de", "en", "pt")
     assert set(every.means) == {"all", "de,en"}
+    assert (every.drawn, tokens.drawn) == (("csls_r10",), ("csls_r10",))
     scores = {(pair.source, pair.target): pair for pair in every.pairs}
     assert scores["en", "pt"].n == scores["pt", "en"].n >= 25
     alike = {
@@ -107,11 +105,28 @@ def test_the_suite_on_a_bundle_that_shares_a_space(bundle: Bundle, tmp_path: Pat
         for pair in differing.pairs
     }
     assert alike == {"de-en": 1, "en-de": 1, "de-pt": 0, "pt-de": 0, "en-pt": 0, "pt-en": 0}  # "park"
-    assert 50 < every.means["all"]["csls_r10"] <= 100
+    for table in tables:
+        assert 50 < table.means["all"]["csls_r10"] <= 100
 
 
-def test_the_suite_needs_words_that_recur(bundle: Bundle, tmp_path: Path) -> None:
-    for language in ("en", "de"):
-        (tmp_path / f"{language}.txt").write_text("ein hund\nzwei katzen\n", "utf-8")
-    with pytest.raises(DataError, match="no word occurs often enough"):
-        SUITES["words"](TextEncoder(bundle), tmp_path, ["en", "de"], [])
+def test_tokens_are_those_of_the_encoder(bundle: Bundle) -> None:
+    """A Chinese word is several tokens here."""
+    encoder = TextEncoder(bundle)
+    (pieces,) = encoder.pieces(["海滩"])
+    assert pieces == ["海", "滩"]
+    vectors = encoder.piece_vectors(pieces)
+    assert vectors.shape == (2, encoder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert np.allclose(encoder.word_vectors(["海"])[0], vectors[0])
+    assert encoder.tokens(["海滩"]) == [[encoder.tokens([piece])[0][0] for piece in pieces]]
+
+
+def test_the_vocabulary_is_that_of_training_and_of_the_text(bundle: Bundle, tmp_path: Path) -> None:
+    encoder = TextEncoder(bundle)
+    make_corpus(tmp_path, ("en", "de"), count=20)
+    trained = training_words(bundle, "en")
+    assert corpus_counts(encoder, None, ["en", "pt"], [])["en"] == trained
+    seen = corpus_counts(encoder, tmp_path, ["en", "de"], [])["en"]
+    assert seen["a"] == 20
+    assert "a" not in trained
+    assert seen["dog"] > trained["dog"]
