@@ -37,6 +37,8 @@ SYSTEMS = (
     "transitive-positives",
     "alpha-whitened",
     "subword-dropout",
+    "vocabulary-1000",
+    "bag-of-subwords",
 )
 Row = dict[str, float]
 

@@ -120,7 +120,7 @@ class TwoBranch(nn.Module):
         if self.back is None:
             return None
         encoder, translation, languages = self._translation(batch)
-        return translation.translate_back(encoder, batch.ids, batch.mask, languages)
+        return translation.translate_back(encoder, self.back.share, batch.ids, batch.mask, languages)
 
     def _translation(self, batch: Batch) -> tuple[Transformer, Translation, Tensor]:
         languages = batch.beside.languages

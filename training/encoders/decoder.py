@@ -51,9 +51,9 @@ class Decoder(nn.Module):
     def write(self, states: Tensor, mask: Tensor, languages: Tensor) -> tuple[Tensor, Tensor]:
         """The likeliest tokens, one after another: ids and mask (N, T), <seq> first, as encoders read.
 
-        As long as what was read and a half, at most.
+        At most as long as the longest that was read.
         """
-        steps = min(self.longest - 1, int(mask.sum(dim=1).max()) * 3 // 2)
+        steps = min(self.longest - 1, int(mask.sum(dim=1).max()))
         ids = states.new_empty((len(states), 0), dtype=torch.int64)
         for _ in range(steps):
             logits = self._logits(self._hidden(states, mask, ids, languages)[:, -1])

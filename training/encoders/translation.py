@@ -25,12 +25,14 @@ class Translation(nn.Module):
         return self.decoder.surprise(encoder.states(*read), read[1], ids, mask, languages)
 
     def translate_back(
-        self, encoder: Transformer, ids: Tensor, mask: Tensor, languages: Tensor
+        self, encoder: Transformer, share: float, ids: Tensor, mask: Tensor, languages: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Logits and truth of the sentences, written from the model's own translations of them.
+        """Logits and truth of a share of the sentences, written from the model's own translations of them.
 
         Each goes into another language, drawn for it; no gradient flows through that translation.
         """
+        drawn = torch.randperm(len(ids), device=ids.device)[: max(1, round(share * len(ids)))]
+        ids, mask, languages = ids[drawn], mask[drawn], languages[drawn]
         away = torch.randint(1, self.count, languages.shape, device=languages.device)
         read = self._translated(encoder, ids, mask, (languages + away) % self.count)
         return self.decoder.surprise(encoder.states(*read), read[1], ids, mask, languages)

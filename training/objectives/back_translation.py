@@ -1,6 +1,7 @@
 """Back-translation, the cycle consistency of Lample & Conneau 2019."""
 
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor
 
 from training.objectives.base import Need, Objective, Outputs
@@ -8,7 +9,12 @@ from training.objectives.base import Need, Objective, Outputs
 
 class BackTranslation(Objective):
     """Cross-entropy of a sentence's tokens, written from the model's own translation of it into another
-    language; the translation is a given, no gradient flows through it."""
+    language; the translation is a given, no gradient flows through it.
+
+    share: of a batch's sentences that are translated, drawn each time; translating is the slow part.
+    """
+
+    share: float = Field(default=1.0, gt=0, le=1)
 
     @property
     def needs(self) -> frozenset[Need]:
