@@ -79,7 +79,9 @@ def prepare(run: Run, data: Path) -> Prepared:
         data=train,
         tokens=spelled,
         pictures=sources[0],
-        sampler=PictureSampler(train, recipe.optimiser.batch_size, recipe.seed),
+        sampler=PictureSampler(
+            train, recipe.optimiser.batch_size, recipe.seed, recipe.data.language_temperature
+        ),
         companions=companions,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,

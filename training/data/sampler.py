@@ -1,4 +1,4 @@
-"""Which captions make a batch: each picture once an epoch, with one caption drawn for it."""
+"""Which captions make a batch: pictures, each at most once in it, with one caption drawn for each."""
 
 from collections.abc import Sequence
 
@@ -7,37 +7,126 @@ from numpy.typing import NDArray
 
 from training.data.captions import CaptionedPictures
 
+Numbers = NDArray[np.int64]
+
 
 class PictureSampler:
     """Batches of caption numbers in which no picture comes twice, so that no negative is a positive.
 
-    An epoch shows each picture once: a language is drawn from those it has captions in, all alike, then one
-    of its captions. `batches(epoch)` depends on the seed and the epoch alone, so a resumed run sees what an
-    unbroken one sees. The batches are of equal size (give or take one), as near to `batch_size` as that goes.
+    An epoch is as many captions as there are pictures. Without a `temperature` it shows each picture once: a
+    language is drawn from those it has captions in, all alike, then one of its captions. With one, language l
+    gets the share p_l of the epoch (`shares`): pictures of languages with few of them come several times,
+    those of others now and then. `batches(epoch)` depends on the seed and the epoch alone, so a resumed run
+    sees what an unbroken one sees. The batches are of equal size (give or take one), as near to `batch_size`
+    as that goes.
     """
 
-    def __init__(self, data: CaptionedPictures, batch_size: int, seed: int) -> None:
+    def __init__(
+        self, data: CaptionedPictures, batch_size: int, seed: int, temperature: float | None = None
+    ) -> None:
         self.batch_size = batch_size
         self.seed = seed
+        self.temperature = temperature
         self._choices = _by_picture(data)
+        self._pools = _by_language(self._choices)
 
-    def batches(self, epoch: int) -> list[NDArray[np.int64]]:
+    def batches(self, epoch: int) -> list[Numbers]:
         """The epoch's batches of caption numbers."""
         draw = np.random.default_rng([self.seed, epoch])
-        order = draw.permutation(len(self._choices))
-        captions = np.asarray([self._draw(draw, picture) for picture in order], dtype=np.int64)
-        whole = max(1, round(len(order) / self.batch_size))
-        return [captions[part] for part in np.array_split(np.arange(len(order)), whole)]
+        count = len(self._choices)
+        whole = max(1, round(count / self.batch_size))
+        if self.temperature is None:
+            order = draw.permutation(count)
+            captions = np.asarray([self._draw(draw, picture) for picture in order], dtype=np.int64)
+            return [captions[part] for part in np.array_split(np.arange(count), whole)]
+        return self._balanced(draw, whole, self.temperature)
 
     def _draw(self, draw: np.random.Generator, picture: int) -> int:
-        languages = self._choices[picture]
-        captions = languages[int(draw.integers(len(languages)))]
+        choices = list(self._choices[picture].values())
+        captions = choices[int(draw.integers(len(choices)))]
         return captions[int(draw.integers(len(captions)))]
 
+    def _balanced(self, draw: np.random.Generator, whole: int, temperature: float) -> list[Numbers]:
+        picks = allot(self._pools, temperature, most=whole, draw=draw)
+        pictures = np.concatenate(list(picks.values()))
+        languages = np.repeat(np.asarray(list(picks)), [len(found) for found in picks.values()])
+        captions = [self._choices[p][str(language)] for p, language in zip(pictures, languages, strict=True)]
+        drawn = np.asarray([own[int(draw.integers(len(own)))] for own in captions], dtype=np.int64)
+        return deal(pictures, drawn, whole, draw)
 
-def _by_picture(data: CaptionedPictures) -> Sequence[Sequence[Sequence[int]]]:
+
+def shares(counts: Sequence[int], temperature: float) -> NDArray[np.float64]:
+    """p_l ∝ n_l^(1/T), n_l the pictures with captions in language l: T = 1 is natural, T → ∞ uniform.
+
+    As in multilingual BERT and XLM-R, whose exponent is 1/T (0.7 and 0.3).
+    """
+    powers = (np.asarray(counts, dtype=np.float64) / max(counts)) ** (1 / temperature)
+    return np.asarray(powers / powers.sum())
+
+
+def allot(
+    pools: dict[str, Numbers], temperature: float, *, most: int, draw: np.random.Generator
+) -> dict[str, Numbers]:
+    """Language -> the pictures it shows in an epoch, as many in all as there are pictures.
+
+    A language's number is its share rounded up or down by chance. Within a language a picture comes again
+    only when all have come, and pictures that have come the least, in any language, come first. No picture
+    comes more than `most` times (once a batch): where that leaves a language short, others fill in.
+    """
+    total = len(np.unique(np.concatenate(list(pools.values()))))
+    copies = np.zeros(1 + max(int(pool.max()) for pool in pools.values()), dtype=np.int64)
+    picks: dict[str, list[Numbers]] = {language: [] for language in pools}
+    open_ = sorted(
+        pools, key=lambda language: (len(pools[language]), language)
+    )  # the scarce ones choose first
+    left = total
+    while left:
+        p = shares([len(pools[language]) for language in open_], temperature)
+        for language, quota in zip(open_, _rounded(left * p, draw), strict=True):
+            found = _pick(pools[language], quota, copies, most, draw)
+            picks[language].append(found)
+            left -= len(found)
+        open_ = [language for language in open_ if (copies[pools[language]] < most).any()]
+    return {language: np.concatenate(found) for language, found in picks.items()}
+
+
+def deal(pictures: Numbers, captions: Numbers, hands: int, draw: np.random.Generator) -> list[Numbers]:
+    """Captions dealt into `hands` batches, copies of a picture, `hands` at most, into different ones."""
+    place = draw.permutation(int(pictures.max()) + 1)[pictures]
+    dealt = captions[np.argsort(place, kind="stable")]
+    return [dealt[int(hand) :: hands] for hand in draw.permutation(hands)]
+
+
+def _rounded(expected: NDArray[np.float64], draw: np.random.Generator) -> list[int]:
+    """Whole numbers of the same sum, each `expected` rounded up or down so that it is right on average."""
+    edges = np.floor(np.cumsum(expected) + draw.random())
+    edges[-1] = round(float(expected.sum()))
+    return [int(n) for n in np.diff(np.minimum(edges, edges[-1]), prepend=0)]
+
+
+def _pick(pool: Numbers, quota: int, copies: Numbers, most: int, draw: np.random.Generator) -> Numbers:
+    """`quota` pictures of a pool, or as many as `most` allows; counts them in `copies`."""
+    found = [np.empty(0, dtype=np.int64)]
+    while quota > 0 and len(free := pool[copies[pool] < most]):
+        chosen = free[np.lexsort((draw.random(len(free)), copies[free]))][:quota]
+        copies[chosen] += 1
+        found.append(chosen)
+        quota -= len(chosen)
+    return np.concatenate(found)
+
+
+def _by_picture(data: CaptionedPictures) -> Sequence[dict[str, list[int]]]:
     """Picture -> language -> caption numbers."""
     found: list[dict[str, list[int]]] = [{} for _ in data.pictures]
     for number, caption in enumerate(data.captions):
         found[caption.picture].setdefault(caption.language, []).append(number)
-    return [list(languages.values()) for languages in found]
+    return found
+
+
+def _by_language(choices: Sequence[dict[str, list[int]]]) -> dict[str, Numbers]:
+    """Language -> the pictures with captions in it."""
+    found: dict[str, list[int]] = {}
+    for picture, languages in enumerate(choices):
+        for language in languages:
+            found.setdefault(language, []).append(picture)
+    return {language: np.asarray(pictures, dtype=np.int64) for language, pictures in found.items()}
