@@ -41,8 +41,8 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
-    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures: 1
-    is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
+    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
+    1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
     bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
     their captions, beyond it the run does not begin.
     """
