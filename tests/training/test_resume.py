@@ -18,9 +18,10 @@ from tests.training.tiny import FROZEN, TRANSFORMER, recipe, write_recipe
 from training.loop import train
 from training.run import Run
 
-# Dropout, masking and views drawn by chance; validated, checkpointed and logged at different times.
+# Dropout, masking, views and spellings drawn by chance; validated, checkpointed and logged at different times.
 OVERRIDES = (
     *FROZEN,
+    "tokenizer.dropout=0.2",
     "optimiser.epochs=30",
     "run.validate_every=2",
     "run.checkpoint_every=5",
