@@ -14,7 +14,7 @@ import numpy as np
 
 from evaluation.chrf import Overlap
 from evaluation.scores import PairScore, Table, table_of_pairs
-from evaluation.sets import available, read_aligned
+from evaluation.sets import TEXT, available, read_aligned
 from index.build import build_index, read_corpus
 from index.encoder import TextEncoder
 from index.errors import DataError
@@ -22,7 +22,7 @@ from index.languages import language
 from index.progress import Progress
 from index.translator import Translator
 
-BENCHMARK, TEXT = "multi30k_test_2016", "multi30k_train"
+BENCHMARK = "multi30k_test_2016"
 SEED = 0
 # BLEU counts words: scripts without spaces need a tokeniser of their own; without one, characters.
 TOKENISERS = {"Hans": "zh", "Hant": "zh", "Jpan": "char", "Thai": "char", "Laoo": "char", "Khmr": "char",
@@ -58,12 +58,12 @@ def corpus_translation(
         bounds = {code: find_bounds(code, texts[code], queries[code]) for code in files}
         pairs = [score_answers(*codes, translator, queries, bounds) for codes in permutations(files, 2)]
     note = (
-        f"Top answers to the sentences of {BENCHMARK} from an index of {TEXT}, which does not hold their "
+        f"Top answers to the sentences of {BENCHMARK} from an index of text/, which does not hold their "
         f"translations ({', '.join(f'{code} {len(texts[code])}' for code in files)} sentences), ranked by "
         f"CSLS. Random answers: seed {SEED}. Best answers: the highest sentence chrF of all sentences held. "
         f"{'; '.join(f'`{signature}`' for signature in _signatures(list(files)))}."
     )
-    return [table_of_pairs(f"{BENCHMARK} from {TEXT}", note, pairs, chosen)]
+    return [table_of_pairs(f"{BENCHMARK} from text", note, pairs, chosen)]
 
 
 def find_bounds(code: str, corpus: Sequence[str], references: Sequence[str]) -> Bounds:
@@ -137,10 +137,10 @@ def _files(data: Path, known: Sequence[str], chosen: Sequence[str]) -> dict[str,
     """language -> its training text, for the languages of the test set that have one."""
     folder = data / "text"
     files = {
-        code: folder / f"{TEXT}.{code}.txt"
+        code: folder / f"{TEXT}{code}.txt"
         for code in available(data / "benchmark" / BENCHMARK, ".txt", known, chosen)
     }
     there = {code: path for code, path in files.items() if code in chosen or path.is_file()}
     if len(there) < 2:
-        raise DataError(f"{folder}: of {', '.join(files)} two or more need {TEXT}.LANG.txt to answer from")
+        raise DataError(f"{folder}: of {', '.join(files)} two or more need {TEXT}LANG.txt to answer from")
     return there

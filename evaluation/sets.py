@@ -10,6 +10,7 @@ from index.bundle import CODE
 from index.errors import DataError, UnknownLanguageError
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
+TEXT = "multi30k_train."  # text/multi30k_train.LANG.txt
 TRANSLATION = "human translation of English"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.sets import languages_in, read_aligned, read_captions
+from evaluation.sets import TEXT, languages_in, read_aligned, read_captions
 from index.errors import DataError, UnknownLanguageError
 from index.progress import Progress
 from index.vocabulary import by_frequency
@@ -21,7 +21,6 @@ from index.vocabulary import by_frequency
 TOP = 5  # B.2: mutual top 5
 LEAST = 5  # a word in fewer lines has a document too small to tell its translation from its neighbours
 MAX_LINES = 50_000
-TEXT = "multi30k_train."
 DENSE = 1 << 25  # so many counts are kept in an array, more are sorted
 
 Pairs = list[tuple[str, str]]
