@@ -226,7 +226,7 @@ def test_groups_of_like_length_change_nothing(data: Path, tmp_path: Path) -> Non
     made.prepared.model.eval()
     (chunk,) = chunks(made, 0)
     batch = chunk.batch
-    assert len(batch.spans) == 4
+    assert 1 < len(batch.spans) <= 4
     assert sum(rows for rows, _ in batch.spans) == len(batch.ids)
     plain = Batch(batch.ids, batch.mask, batch.pictures, batch.beside)
     one, other = made.prepared.model(batch).text, made.prepared.model(plain).text

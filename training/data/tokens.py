@@ -73,12 +73,34 @@ def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> tuple[Tensor
 def by_length(
     captions: NDArray[np.int64], tokens: Sequence[NDArray[np.int32]], groups: int
 ) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
-    """Captions sorted by their number of tokens, and (captions, longest) of about equal groups of them.
+    """Captions sorted by their number of tokens, and (captions, longest) of `groups` groups of them at most,
+    chosen so that the fewest tokens are padding.
 
     The encoder takes each group by itself, so that short captions are not padded to the longest of the batch,
     while the losses see the whole batch: which captions meet does not depend on their length.
     """
     lengths = np.asarray([len(tokens[i]) for i in captions])
-    order = np.argsort(lengths, kind="stable")
-    parts = [part for part in np.array_split(lengths[order], groups) if len(part)]
-    return captions[order], tuple((len(part), int(part[-1])) for part in parts)
+    kinds, counts = np.unique(lengths, return_counts=True)
+    edges = _cheapest_edges(kinds, np.concatenate([[0], np.cumsum(counts)]), groups)
+    rows = np.diff([0, *np.cumsum(counts)[np.asarray(edges) - 1]])
+    spans = tuple((int(n), int(kinds[edge - 1])) for n, edge in zip(rows, edges, strict=True))
+    return captions[np.argsort(lengths, kind="stable")], spans
+
+
+def _cheapest_edges(kinds: NDArray[np.int64], until: NDArray[np.int64], groups: int) -> list[int]:
+    """Where to cut L sorted lengths, `until[i]` rows being among the first i: the ends of the groups.
+
+    By dynamic programming over the last cut: a group of lengths i to j - 1 costs its rows times kinds[j - 1].
+    """
+    cost = (until[None, :] - until[:, None]) * np.concatenate([[0], kinds])[None, :].astype(np.float64)
+    cost[np.tril_indices(len(until))] = np.inf
+    cost[0, 0] = 0
+    best, cuts = cost[0], []
+    for _ in range(min(groups, len(kinds)) - 1):
+        total = best[:, None] + cost
+        cuts.append(total.argmin(axis=0))
+        best = total.min(axis=0)
+    edges = [len(kinds)]
+    for cut in reversed(cuts):
+        edges.append(int(cut[edges[-1]]))
+    return [edge for edge in reversed(edges) if edge]

@@ -1,3 +1,5 @@
+from itertools import chain, combinations, pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -130,20 +132,31 @@ def test_captions_of_like_length_go_together(lengths: list[int], groups: int) ->
     captions = np.random.default_rng(0).permutation(len(lengths))
     found, spans = by_length(captions, tokens, groups)
     assert sorted(found) == list(range(len(lengths)))
+    assert len(spans) <= groups
     sizes = [rows for rows, _ in spans]
     assert sum(sizes) == len(lengths)
-    assert len(sizes) == min(groups, len(lengths))
-    assert max(sizes) - min(sizes) <= 1
     edges = np.cumsum([0, *sizes])
-    for (_, longest), start, stop in zip(spans, edges, edges[1:], strict=False):
+    for (_, longest), (start, stop) in zip(spans, pairwise(edges), strict=True):
         own = [lengths[i] for i in found[start:stop]]
         assert own == sorted(own)
         assert longest == own[-1]
-    assert [longest for _, longest in spans] == sorted(longest for _, longest in spans)
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=9), st.integers(1, 4))
+def test_no_other_groups_pad_less(lengths: list[int], groups: int) -> None:
+    tokens = [np.zeros(length, np.int32) for length in lengths]
+    _, spans = by_length(np.arange(len(lengths)), tokens, groups)
+    ordered = sorted(lengths)
+    all_cuts = chain.from_iterable(combinations(range(1, len(ordered)), n) for n in range(groups))
+    costs = [
+        sum((stop - start) * ordered[stop - 1] for start, stop in pairwise([0, *cuts, len(ordered)]))
+        for cuts in all_cuts
+    ]
+    assert sum(rows * longest for rows, longest in spans) == min(costs)
 
 
 def test_captions_of_one_length_keep_their_order() -> None:
     captions = np.asarray([3, 0, 2, 1])
     found, spans = by_length(captions, [np.zeros(5, np.int32)] * 4, 2)
     assert found.tolist() == [3, 0, 2, 1]
-    assert spans == ((2, 5), (2, 5))
+    assert spans == ((4, 5),)
