@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from evaluation.cli import evaluate
+from evaluation.experiments import Outcome
 from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
 from evaluation.suites import SUITES
 
@@ -43,3 +46,22 @@ def test_aligned_sentences_are_read(example: Path) -> None:
 def test_every_suite_is_documented() -> None:
     document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
     assert [name for name in SUITES if f"| `{name}` |" not in document] == []
+
+
+def test_the_options_in_the_document_are_those_of_the_command() -> None:
+    document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
+    options = {name for parameter in evaluate.params for name in parameter.opts if name.startswith("--")}
+    assert set(re.findall(r"--[a-z]+", document)) == options
+
+
+def test_the_example_of_an_experiment_runs(tmp_path: Path) -> None:
+    document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", document, re.DOTALL | re.MULTILINE)
+    names = {
+        "train_and_measure": lambda folder, needed: Outcome(measures={"csls_r1": 40.0}),
+        "recipe_and_data": "key",
+        "out": tmp_path,
+        "click": click,
+    }
+    exec(code, names)
+    assert "| best | 40.0 ± 0.0 | 3 |" in (tmp_path / "report.md").read_text("utf-8")
