@@ -20,6 +20,7 @@ from training.model import Batch
 from training.prepare import Prepared, prepare
 from training.processes import Processes, joined
 from training.recipe import OptimiserSettings, Recipe
+from training.rounds import take_up_round
 from training.run import Run, create_run, open_run
 from training.validation import validate
 
@@ -87,10 +88,21 @@ class Loop:
         left, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
         with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
             for epoch in range(done, self.settings.epochs):
+                self._take_up_pairs(epoch)
                 self._epoch(epoch)
                 bar.advance()
         if self.processes.first:
             self.run.finish(self._result())
+
+    def _take_up_pairs(self, epoch: int) -> None:
+        """Have the pseudopairs that this epoch trains on, mining them where its round begins with it."""
+        source, settings = self.prepared.pseudopairs, self.run.recipe.mining
+        if source is None or settings is None:
+            return
+        with self.processes.after_the_first():
+            mined = take_up_round(self.run, epoch, source, self.prepared.model, self.prepared.device)
+        if mined:
+            self._log({"epoch": epoch, "pseudopairs": mined})
 
     def _epoch(self, epoch: int) -> None:
         began = time.monotonic()
@@ -123,10 +135,14 @@ class Loop:
 
     def _chunks(self, captions: NDArray[np.int64], epoch: int, number: int) -> list[Chunk]:
         """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
-        found = []
+        found, source = [], self.prepared.pseudopairs
+        pairs = source.batch(len(captions), epoch, number) if source else None
         for part in cut(len(captions), self.settings.chunk_size, self.processes):
             draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])
-            found.append(Chunk(self._batch(captions[part], draw), int(draw.integers(2**63))))
+            batch = self._batch(captions[part], draw)
+            if pairs:
+                batch = batch.with_mined(pairs.part(part, self.prepared.device))
+            found.append(Chunk(batch, int(draw.integers(2**63))))
         return found
 
     def _batch(self, captions: NDArray[np.int64], draw: np.random.Generator) -> Batch:
@@ -192,7 +208,7 @@ class Loop:
             "pictures": len(self.prepared.data.pictures),
             "captions": len(self.prepared.data.captions),
             "skipped_pictures": self.prepared.skipped.summary(),
-            "data_sha256": self.prepared.data.sha256,
+            "data_sha256": self.prepared.sha256,
         }
 
 

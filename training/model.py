@@ -1,7 +1,7 @@
 """The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import torch
@@ -32,6 +32,10 @@ class Batch:
     pictures: tuple[Tensor, ...]
     beside: Companions = field(default_factory=Companions)
     spans: tuple[tuple[int, int], ...] = ()
+
+    def with_mined(self, pairs: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]) -> "Batch":
+        """The same with mined pairs beside it."""
+        return replace(self, beside=replace(self.beside, mined=pairs))
 
     def groups(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Ids and mask of each span."""
@@ -86,6 +90,7 @@ class TwoBranch(nn.Module):
             tuple(self.embed_pictures(pictures) for pictures in batch.pictures),
             cloze,
             partners=self.embed_text(*batch.beside.partners) if batch.beside.partners else None,
+            mined=self._mined(batch),
             whitened=batch.beside.whitened,
             adaptations=self.text.adaptations if isinstance(self.text, Adapted) else None,
             denoising=self._denoised(batch),
@@ -109,6 +114,12 @@ class TwoBranch(nn.Module):
         else:
             text = self.embed_text(ids, mask)
         return text, states[chosen], ids[chosen]
+
+    def _mined(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
+        if batch.beside.mined is None:
+            return None
+        one, other = batch.beside.mined
+        return self.embed_text(*one), self.embed_text(*other)
 
     def _denoised(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
         if self.denoising is None:

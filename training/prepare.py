@@ -1,7 +1,8 @@
 """From a recipe and a data folder to everything a loop needs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,15 @@ from training.data.companions import CompanionSource
 from training.data.features import features_of_views
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive
+from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
 from training.data.subword_dropout import RespelledCaptions
+from training.data.texts import data_sha256, load_texts
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.whitening import fit_whitening, unit
 from training.encoders.adapted import Adapted
+from training.encoders.bag import Bag
 from training.encoders.vision import Backbone, load_backbone
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
@@ -34,10 +38,12 @@ class Prepared:
     """Data, model and device of a run, before its first step."""
 
     data: CaptionedPictures
+    sha256: str
     tokens: Sequence[NDArray[np.int32]]
     pictures: PictureSource
     sampler: PictureSampler
     companions: CompanionSource
+    pseudopairs: PseudopairSource | None
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
@@ -50,9 +56,10 @@ def prepare(run: Run, data: Path) -> Prepared:
     whole = {split: load_split(data, split, recipe.data) for split in ("train", "dev")}
     archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
     skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
-    train, dev = _of_run(run, whole["train"], skipped), whole["dev"].without(skipped.names)
+    texts = training_texts(run, data)
+    train, dev = _of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train)
+    tokenizer = vocabulary(run, train, texts)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
@@ -73,16 +80,19 @@ def prepare(run: Run, data: Path) -> Prepared:
         paired="partners" in recipe.needs,
         whitened=visual_space(recipe, sources[0]),
     )
-    if isinstance(model.text, Adapted):
-        model.text.learn_languages(tokens, companions.languages)
+    sentences = sentence_tokens(tokenizer, texts, train, tokens)
+    if isinstance(model.text, Adapted | Bag):
+        _learn_languages(model.text, recipe.data.languages, sentences)
     return Prepared(
         data=train,
+        sha256=data_sha256(train, texts),
         tokens=spelled,
         pictures=sources[0],
         sampler=PictureSampler(
             train, recipe.optimiser.batch_size, recipe.seed, recipe.data.language_temperature
         ),
         companions=companions,
+        pseudopairs=PseudopairSource(sentences, recipe.seed) if recipe.mining else None,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
@@ -93,16 +103,45 @@ def prepare(run: Run, data: Path) -> Prepared:
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
     """The captions that the run is trained on; UsageError if `data` is not what it began with."""
     skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
-    return _of_run(run, load_split(data, "train", run.recipe.data), skipped)
+    return _of_run(run, load_split(data, "train", run.recipe.data), skipped, training_texts(run, data))
 
 
-def _of_run(run: Run, train: CaptionedPictures, skipped: Skipped) -> CaptionedPictures:
+def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
+    """Language -> the sentences without pictures that the run learns from."""
+    settings = run.recipe.data
+    return load_texts(data, settings.texts, settings.languages, run.recipe.seed) if settings.texts else {}
+
+
+def sentence_tokens(
+    tokenizer: Tokenizer,
+    texts: Mapping[str, Sequence[str]],
+    captions: CaptionedPictures,
+    tokens: Sequence[NDArray[np.int32]],
+) -> dict[str, list[NDArray[np.int32]]]:
+    """Language -> token ids of its sentences without pictures and of its captions."""
+    found = {language: tokenize(tokenizer, sentences) for language, sentences in texts.items()}
+    for caption, row in zip(captions.captions, tokens, strict=True):
+        found.setdefault(caption.language, []).append(row)
+    return found
+
+
+def _learn_languages(
+    encoder: Adapted | Bag, languages: Sequence[str], sentences: Mapping[str, list[NDArray[np.int32]]]
+) -> None:
+    rows = [row for language in languages for row in sentences.get(language, ())]
+    counts = [len(sentences.get(language, ())) for language in languages]
+    encoder.learn_languages(rows, np.repeat(np.arange(len(languages)), counts))
+
+
+def _of_run(
+    run: Run, train: CaptionedPictures, skipped: Skipped, texts: Mapping[str, Sequence[str]]
+) -> CaptionedPictures:
     train = train.without(skipped.names)
     if without := sorted(set(run.recipe.data.languages) - set(train.languages)):
         raise DataError(f"no usable training picture has a caption in {', '.join(without)}")
     if run.recipe.data.shuffle_pictures:
         train = shuffled(train, run.recipe.seed)
-    run.bind(train.sha256)
+    run.bind(data_sha256(train, texts))
     return train
 
 
@@ -117,13 +156,13 @@ def skipped_pictures(run: Run, archive: PictureArchive, names: Sequence[str]) ->
     return found
 
 
-def vocabulary(run: Run, train: CaptionedPictures) -> Tokenizer:
-    """The run's tokenizer, learned from its own captions the first time."""
+def vocabulary(run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> Tokenizer:
+    """The run's tokenizer, learned from its own captions and texts the first time."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
     tokenizer = train_tokenizer(
-        (caption.text for caption in train.captions),
+        chain((caption.text for caption in train.captions), *texts.values()),
         recipe.tokenizer,
         sequence_token=recipe.text.encoder == "transformer",
         max_tokens=recipe.text.max_tokens,

@@ -41,6 +41,8 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
+    texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
+    beside the captions; each language's by themselves, whatever lines up. "": none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
     1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
     bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
@@ -51,6 +53,7 @@ class DataSettings(Table):
     caption_kinds: tuple[str, ...] = ()
     pictures: Literal["disjoint", "shared"] = "disjoint"
     shuffle_pictures: bool = False
+    texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     language_temperature: float | None = Field(default=None, gt=0)
     bad_pictures: float = Field(default=0.01, ge=0, le=1)
 
@@ -107,6 +110,20 @@ class HeadSettings(Table):
     text: Literal["mlp", "none"] = "mlp"
 
 
+class MiningSettings(Table):
+    """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the encoder
+    as it is before epoch `begin` and before every `every`-th from there on (training.mining).
+
+    Mined among the captions, and the sentences of data.texts. keep: the share of each two languages' pairs
+    that is kept, those with the highest CSLS. neighbours: the k of CSLS.
+    """
+
+    begin: int = Field(ge=1)
+    every: int = Field(ge=1)
+    keep: float = Field(default=0.75, gt=0, le=1)
+    neighbours: int = Field(default=10, ge=1)
+
+
 class OptimiserSettings(Table):
     """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions.
 
@@ -161,6 +178,7 @@ class Recipe(Table):
     vision: VisionSettings
     head: HeadSettings
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
+    mining: MiningSettings | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
 
@@ -178,6 +196,8 @@ class Recipe(Table):
     def _parts_fit(self) -> "Recipe":
         if "visual_regression" in self.objectives and self.vision.space != "whitened":
             raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
+        if ("pseudopairs" in self.objectives) != (self.mining is not None):
+            raise ValueError("objectives.pseudopairs and the table [mining] need each other")
         if self.head.text == "none" and self.text.width != self.head.dimension:
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         for name, objective in self.objectives.items():

@@ -6,6 +6,7 @@
     tokenizer.json        the vocabulary learned from its captions
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
     last.safetensors      everything needed to go on: model, optimiser, random state, counters
+    pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, where the recipe mines
     best.safetensors      the model with the best validation so far
     result.json           written at the end: measures and time; its presence says the run is complete
 
@@ -57,6 +58,10 @@ class Run:
     @property
     def result_file(self) -> Path:
         return self.folder / "result.json"
+
+    def pseudopairs_file(self, epoch: int) -> Path:
+        """The pairs mined before that epoch."""
+        return self.folder / f"pseudopairs-{epoch}.safetensors"
 
     def bind(self, data_sha256: str) -> None:
         """Note the data of this run, or check that it is the data noted. UsageError if it is other data."""

@@ -8,7 +8,7 @@ from transformers import ResNetConfig, ResNetModel
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import UsageError
-from training.data.synthetic import LANGUAGES, write_synthetic
+from training.data.synthetic import LANGUAGES, TEXTS, write_synthetic
 from training.export import export_run
 from training.loop import train
 from training.recipe import load_recipe
@@ -39,6 +39,8 @@ OF_ENCODER = {
     "bag": ("text.width=32",),
     "adapted": ("text.width=32",),
 }
+OF_TEXTS = (f"data.texts={TEXTS}",)
+OF_MINING = ("mining.begin=10", "mining.every=10")
 OF_HEAD = {"mlp": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
@@ -48,6 +50,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     full = load_recipe(name)
     head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
     tiny = (*TINY, *OF_ENCODER[full.text.encoder], *head, *vision)
+    tiny += OF_TEXTS if full.data.texts else ()
+    tiny += OF_MINING if full.mining else ()
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")

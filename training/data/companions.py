@@ -16,10 +16,12 @@ from training.data.tokens import pad
 @dataclass(frozen=True)
 class Companions:
     """Of N captions: languages (N,) int64, places in the recipe's list; partners, ids and mask (N, T') of
-    another caption of each picture in another language; whitened (N, K), each picture in a fixed space."""
+    another caption of each picture in another language; mined, ids and mask of N sentences and those of their
+    mined partners; whitened (N, K), each picture in a fixed space."""
 
     languages: Tensor | None = None
     partners: tuple[Tensor, Tensor] | None = None
+    mined: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None
     whitened: Tensor | None = None
 
 

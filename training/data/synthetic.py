@@ -33,6 +33,7 @@ from training.data.synthetic_grammar import (
 LANGUAGES = tuple(GRAMMARS)
 CAPTIONS = 4  # an image and language
 TEST_LINES = 200
+TEXTS = "synthetic"  # the name of the sentences without pictures
 RGB = tuple[int, int, int]
 Point = tuple[float, float]
 
@@ -199,7 +200,8 @@ def split_of(position: int) -> str:
 
 def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
     """Write `pictures` JPEG pictures of `size` x `size` pixels with CAPTIONS captions in each of LANGUAGES,
-    and TEST_LINES aligned lines a language for scenes that no picture shows. Equal arguments, equal bytes.
+    TEST_LINES aligned lines a language for scenes that no picture shows, and sentences without pictures, one
+    for each scene that a picture shows. Equal arguments, equal bytes.
 
     Raises DataError if there are not that many different scenes.
     """
@@ -216,6 +218,9 @@ def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: 
         )
         lines = [describe(scene, language, rng) for scene in scenes[pictures:]]
         _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", lines)
+        rng = Random(f"texts {seed} {language}")
+        texts = [describe(scene, language, rng) for scene in scenes[:pictures]]
+        _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
 
 
 def _write_pictures(path: Path, names: Sequence[str], scenes: Sequence[Scene], size: int, seed: int) -> None:

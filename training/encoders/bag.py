@@ -1,16 +1,25 @@
 """A bag of subwords: the mean of token embeddings. Little data beats it rarely, nothing beats its speed."""
 
+from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from training.encoders.teller import LanguageTeller
+
 
 class BagSettings(BaseModel):
+    """embeddings: "shared": a token has one, whatever the language; "apart": it has one in each language, so
+    that what is spelled alike means the same only as far as pictures say so."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["bag"]
+    embeddings: Literal["shared", "apart"] = "shared"
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -18,27 +27,36 @@ class BagSettings(BaseModel):
     max_tokens: int = Field(default=64, ge=4, le=512)
 
     def build(self, vocabulary: int, languages: int = 1) -> "Bag":
-        return Bag(self, vocabulary)
+        return Bag(self, vocabulary, languages)
 
 
 class Bag(nn.Module):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
 
     While training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
-    known by one rare token alone.
+    known by one rare token alone. With embeddings "apart" the language is told from the tokens, in training
+    as in use, and `tokens` has the embeddings of one language after the other.
     """
 
-    def __init__(self, settings: BagSettings, vocabulary: int) -> None:
+    def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
         super().__init__()
         self.settings = settings
         self.width = settings.width
-        self.tokens = nn.Embedding(vocabulary, settings.width)
+        self.vocabulary = vocabulary
+        self.teller = LanguageTeller(vocabulary, languages) if settings.embeddings == "apart" else None
+        self.tokens = nn.Embedding(vocabulary * (languages if self.teller else 1), settings.width)
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
 
+    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
+        """Fit the teller, where there is one, on sentences whose language is known."""
+        if self.teller:
+            self.teller.fit(tokens, languages)
+
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width): a bag has no context."""
-        out: Tensor = self.tokens(ids)
+        rows = ids + self.teller(ids, mask)[:, None] * self.vocabulary if self.teller else ids
+        out: Tensor = self.tokens(rows)
         return out
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
@@ -55,5 +73,6 @@ class Bag(nn.Module):
         return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
-        """The token embeddings (vocabulary, width)."""
+        """The token embeddings: (vocabulary, width), or where they are apart (languages * vocabulary, width),
+        one language after the other."""
         return self.tokens.weight

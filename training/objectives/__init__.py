@@ -7,6 +7,7 @@ from training.objectives.cross_modal import CrossModal
 from training.objectives.denoising import Denoising
 from training.objectives.orthogonality import Orthogonality
 from training.objectives.paired import Paired
+from training.objectives.pseudopairs import Pseudopairs
 from training.objectives.transitive import Transitive
 from training.objectives.visual_contrastive import VisualContrastive
 from training.objectives.visual_regression import VisualRegression
@@ -19,6 +20,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "denoising": Denoising,
     "orthogonality": Orthogonality,
     "paired": Paired,
+    "pseudopairs": Pseudopairs,
     "transitive": Transitive,
     "visual_contrastive": VisualContrastive,
     "visual_regression": VisualRegression,
@@ -36,6 +38,7 @@ __all__ = [
     "Orthogonality",
     "Outputs",
     "Paired",
+    "Pseudopairs",
     "Transitive",
     "VisualContrastive",
     "VisualRegression",

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-Need = Literal["partners", "whitened", "adaptations", "decoder"]
+Need = Literal["partners", "mined", "whitened", "adaptations", "decoder"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Outputs:
 
     What follows is None unless an objective `needs` it:
     partners:    (N, D) unit rows, another sentence about each picture, in another language.
+    mined:       two (N, D) of unit rows, N pairs of sentences that were mined (training.mining), these having
+                 nothing to do with the N captions; None before the first round of mining.
     whitened:    (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
     adaptations: (L, W, W), the square matrix that each language's word vectors go through.
     denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).
@@ -29,6 +31,7 @@ class Outputs:
     views: tuple[Tensor, ...]
     cloze: tuple[Tensor, Tensor] | None = None
     partners: Tensor | None = None
+    mined: tuple[Tensor, Tensor] | None = None
     whitened: Tensor | None = None
     adaptations: Tensor | None = None
     denoising: tuple[Tensor, Tensor] | None = None
@@ -37,13 +40,17 @@ class Outputs:
     @property
     def rows(self) -> tuple[Tensor, ...]:
         """All fields with a row for each pair."""
-        return (self.text, *self.views, *(f for f in (self.partners, self.whitened) if f is not None))
+        some = (self.partners, *(self.mined or ()), self.whitened)
+        return (self.text, *self.views, *(field for field in some if field is not None))
 
     def with_rows(self, rows: Sequence[Tensor]) -> "Outputs":
         """Other rows in the place of `rows`, in their order, and nothing else."""
         views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
         partners = rest.pop(0) if self.partners is not None else None
-        return Outputs(rows[0], views, partners=partners, whitened=rest.pop(0) if rest else None)
+        mined = (rest.pop(0), rest.pop(0)) if self.mined else None
+        return Outputs(
+            rows[0], views, partners=partners, mined=mined, whitened=rest.pop(0) if rest else None
+        )
 
     def float(self) -> "Outputs":
         """The same in float32, which softmaxes need."""

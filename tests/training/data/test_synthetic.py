@@ -52,7 +52,8 @@ def test_another_seed_gives_another_set(data: Path, tmp_path: Path) -> None:
 def test_layout(data: Path) -> None:
     captions = [f"photos/captions/{language}.tsv" for language in LANGUAGES]
     tests = [f"benchmark/synthetic_test/{language}.txt" for language in LANGUAGES]
-    assert set(digests(data)) == {"photos/images.tar", "photos/splits.tsv", *captions, *tests}
+    texts = [f"text/synthetic.{language}.txt" for language in LANGUAGES]
+    assert set(digests(data)) == {"photos/images.tar", "photos/splits.tsv", *captions, *tests, *texts}
 
 
 def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) -> None:

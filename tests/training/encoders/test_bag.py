@@ -84,3 +84,38 @@ def test_a_sentence_whose_tokens_are_all_left_out_is_finite() -> None:
 
 def test_the_initial_scale_is_the_recipes() -> None:
     assert abs(encoder(width=256, initial_scale=0.3).tokens.weight.std().item() - 0.3) < 0.02
+
+
+# Tokens 4 to 11 are more often the first language's, 12 to 19 the second's; 20 to 23 are in both alike.
+SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 24)]
+
+
+def apart() -> Bag:
+    torch.manual_seed(0)
+    model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "apart"})
+    built = model.build(VOCABULARY, 2).eval()
+    built.learn_languages([row.astype(np.int32) for row in SPOKEN], np.array([0, 1, 0, 1]))
+    return built
+
+
+def test_apart_a_token_has_an_embedding_in_each_language() -> None:
+    model = apart()
+    table = model.tokens.weight.detach()
+    assert table.shape == (2 * VOCABULARY, WIDTH)
+    found = embed(model, [[5, 20], [13, 20]])
+    first, second = table[[5, 20]], table[[VOCABULARY + 13, VOCABULARY + 20]]
+    assert torch.allclose(found, torch.stack([first.mean(dim=0), second.mean(dim=0)]), atol=1e-7)
+
+
+def test_apart_one_language_learns_nothing_for_another() -> None:
+    model = apart()
+    ids, mask = pad([np.array([5, 20], np.int32)], CPU)
+    model(ids, mask).sum().backward()
+    assert model.tokens.weight.grad is not None
+    assert model.tokens.weight.grad[:VOCABULARY].any()
+    assert not model.tokens.weight.grad[VOCABULARY:].any()
+
+
+def test_the_table_of_words_is_all_there_is() -> None:
+    assert BAG.word_table().shape == (VOCABULARY, WIDTH)
+    assert apart().word_table().shape == (2 * VOCABULARY, WIDTH)

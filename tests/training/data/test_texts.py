@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from index.errors import DataError
+from training.data.captions import Caption, CaptionedPictures
+from training.data.texts import data_sha256, load_texts
+
+CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two files that line up, one line twice."""
+    (tmp_path / "text").mkdir()
+    for language in ("de", "en"):
+        lines = "".join(f"{language} {i}\n" for i in [*range(50), 7])
+        (tmp_path / "text" / f"lined.{language}.txt").write_text(lines, "utf-8")
+    return tmp_path
+
+
+def test_each_language_has_its_distinct_sentences(data: Path) -> None:
+    found = load_texts(data, "lined", ["en", "zh", "de"], 0)
+    assert list(found) == ["en", "de"], "in the recipe's order, without those that have no file"
+    assert sorted(found["en"]) == sorted(f"en {i}" for i in range(50))
+
+
+def test_what_lined_up_no_longer_does(data: Path) -> None:
+    found = load_texts(data, "lined", ["en", "de"], 0)
+    together = [a.split()[1] == b.split()[1] for a, b in zip(found["en"], found["de"], strict=True)]
+    assert sum(together) < 10, "about one of 50 by chance"
+
+
+def test_the_order_is_the_seeds(data: Path) -> None:
+    one, again, other = (load_texts(data, "lined", ["en"], seed)["en"] for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_no_file_at_all_is_refused(data: Path) -> None:
+    with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de"):
+        load_texts(data, "other", ["en", "de"], 0)
+
+
+def test_the_digest_knows_the_sentences() -> None:
+    plain = data_sha256(CAPTIONS, {})
+    assert plain == CAPTIONS.sha256
+    some = [data_sha256(CAPTIONS, {"en": lines}) for lines in (["a"], ["b"], ["a", "b"])]
+    assert len({plain, *some}) == 4

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.training.objectives.batches import near, rows
+from training.objectives import Outputs, Pseudopairs
+
+CAPTIONS = rows(6, 4, 9)
+
+
+def outputs(one: Tensor, other: Tensor) -> Outputs:
+    return Outputs(CAPTIONS, (), mined=(one, other))
+
+
+def by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
+    """Both directions, the mean over pairs."""
+    n, total = len(one), 0.0
+    beta = [[math.exp((1 + float(a @ b)) / 2 / temperature) for b in other] for a in one]
+    for i in range(n):
+        total -= math.log(beta[i][i] / sum(beta[i])) + math.log(beta[i][i] / sum(row[i] for row in beta))
+    return total / n
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
+def test_the_softmax_over_partners(temperature: float) -> None:
+    one, other = rows(5, 4, 0), rows(5, 4, 1)
+    found = Pseudopairs(temperature=temperature)(outputs(one, other)).item()
+    assert found == pytest.approx(by_hand(one, other, temperature), rel=1e-9)
+
+
+def test_nothing_mined_costs_nothing() -> None:
+    assert Pseudopairs()(Outputs(CAPTIONS, ())).item() == 0
+
+
+def test_a_step_brings_pairs_nearer_and_parts_the_others() -> None:
+    one, other = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
+    Pseudopairs()(outputs(one, other)).backward()  # type: ignore[no-untyped-call]
+    assert one.grad is not None
+    assert other.grad is not None
+    before = (one @ other.T).detach()
+    gained = ((one - 0.05 * one.grad) @ (other - 0.05 * other.grad).T - before).detach()
+    own = torch.eye(6, dtype=torch.bool)
+    assert gained[own].mean() > 0
+    assert gained[own].mean() > gained[~own].mean() + 0.01
+
+
+def test_it_says_what_it_needs() -> None:
+    assert Pseudopairs().needs == {"mined"}

@@ -1,0 +1,122 @@
+"""Rounds of mining in a real run: what is mined, kept, resumed and learned."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.numpy import load_file as load_pairs
+from safetensors.torch import load_file
+
+from index.errors import DamagedError, RecipeError
+from tests.training.tiny import BAG, recipe
+from training.data.synthetic import TEXTS
+from training.loop import Loop, train
+from training.prepare import prepare, training_texts
+from training.recipe import MiningSettings, Recipe
+from training.rounds import last_round
+from training.run import Run
+
+ROUNDS = (
+    f"data.texts={TEXTS}",
+    "text.embeddings=apart",
+    "objectives.pseudopairs.temperature=0.05",
+    "mining.begin=3",
+    "mining.every=2",
+    "optimiser.epochs=6",
+    "run.checkpoint_every=2",
+)
+
+
+class Killed(Exception):
+    """In place of a kill: nothing of the loop may catch it."""
+
+
+def mining(folder: Path, *more: str) -> Recipe:
+    return recipe(BAG, folder, *ROUNDS, *more)
+
+
+@pytest.fixture(scope="module")
+def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A finished run that mined. Not to be changed."""
+    folder = tmp_path_factory.mktemp("rounds")
+    return train(mining(folder), data, folder / "run")
+
+
+def entries(run: Run) -> list[dict[str, Any]]:
+    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
+
+
+def test_the_round_of_an_epoch() -> None:
+    settings = MiningSettings(begin=3, every=2)
+    assert [last_round(epoch, settings) for epoch in range(8)] == [None, None, None, 3, 3, 5, 5, 7]
+
+
+def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> None:
+    rounds = [entry for entry in entries(run) if "pseudopairs" in entry and "epoch" in entry]
+    logged = {entry["epoch"]: entry["pseudopairs"] for entry in rounds}
+    assert list(logged) == [3, 5]
+    assert set(logged[3]) == {"en-de", "en-pt", "de-pt"}
+    for epoch, counts in logged.items():
+        kept = load_pairs(run.pseudopairs_file(epoch))
+        assert {key.replace(" ", "-"): len(rows) for key, rows in kept.items()} == counts
+        assert all(counts.values())
+
+
+def test_they_are_learned_from(run: Run) -> None:
+    steps = [entry["pseudopairs"] for entry in entries(run) if "step" in entry]
+    assert steps[0] == 0
+    assert steps[-1] > 0
+
+
+def test_a_run_that_died_in_a_round_goes_on_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
+    """Dies in epoch 5, after its round, with the checkpoint of epoch 4."""
+    out, steps = tmp_path / "run", run.result()["steps"]
+    real = Loop._step
+
+    def fatal(self: Loop, chunks: Any) -> None:  # noqa: ANN401
+        if self.counters.step == steps - 1:
+            raise Killed
+        real(self, chunks)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loop, "_step", fatal)
+        with pytest.raises(Killed):
+            train(run.recipe, data, out)
+    again = train(run.recipe, data, out, resume=True)
+    ours, theirs = load_file(again.best_file), load_file(run.best_file)
+    assert all(torch.allclose(ours[name], theirs[name], atol=1e-5) for name in theirs)
+    assert entries(again) == entries(run)
+
+
+def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(run.folder, out)
+    (out / "result.json").unlink()
+    for epoch in (3, 5):
+        Run(out, run.recipe).pseudopairs_file(epoch).unlink()
+    longer = mining(tmp_path, "optimiser.epochs=7")
+    shutil.copyfile(run.folder / "recipe.json", out / "recipe.json")
+    with pytest.raises(DamagedError, match=r"pseudopairs-5\.safetensors is missing"):
+        Loop(Run(out, longer), prepare(Run(out, longer), data))._take_up_pairs(6)
+
+
+def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> None:
+    texts = training_texts(run, data)
+    assert set(texts) == set(run.recipe.data.languages)
+    kept = load_pairs(run.pseudopairs_file(3))
+    pool = len(texts["en"])
+    assert any((rows[:, 0] < pool).any() for rows in kept.values()), "the texts come first"
+
+
+@pytest.mark.parametrize(
+    "override", ["objectives.pseudopairs.weight=1", "mining.begin=3"], ids=["no table", "no objective"]
+)
+def test_objective_and_table_need_each_other(override: str, tmp_path: Path) -> None:
+    more = ("mining.every=2",) if "begin" in override else ()
+    with pytest.raises(
+        RecipeError, match=r"objectives\.pseudopairs and the table \[mining\] need each other"
+    ):
+        recipe(BAG, tmp_path, override, *more)

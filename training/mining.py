@@ -1,0 +1,74 @@
+"""Pseudopairs: sentences of two languages that are each other's nearest (Kádár et al. 2019, 2.2).
+
+They are found with the encoder as it is and teach the encoder that it becomes; rounds of this follow each
+other. Nearest is by CSLS over centred languages, and mutual: what is near to everything pairs with nothing.
+"""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.data.whitening import unit
+
+BLOCK = 1000  # rows of a block of similarities
+SAMPLE = 4000  # sentences of a language that neighbourhood means are taken over
+
+Vectors = NDArray[np.float32]
+Pairs = NDArray[np.int64]
+
+
+def mine(
+    vectors: Mapping[str, Vectors], *, keep: float, neighbours: int, seed: int
+) -> dict[tuple[str, str], Pairs]:
+    """Language -> (n, d) unit rows; (language, other) -> (m, 2) rows of mutually nearest sentences.
+
+    Of each pair of languages the share `keep` with the highest CSLS stays. `neighbours` is the k of CSLS in
+    the whole of a language.
+    """
+    draw = np.random.default_rng(seed)
+    centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
+    samples = {language: _sample(rows, draw) for language, rows in centred.items()}
+    found = {}
+    for one, other in combinations(centred, 2):
+        near = [
+            _neighbourhood(centred[a], samples[b], neighbours * len(samples[b]) / len(centred[b]))
+            for a, b in ((one, other), (other, one))
+        ]
+        pairs, scores = _mutual(centred[one], centred[other], *near)
+        best = np.argsort(-scores, kind="stable")[: round(keep * len(pairs))]
+        found[one, other] = pairs[np.sort(best)]
+    return found
+
+
+def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:
+    return rows[draw.permutation(len(rows))[:SAMPLE]]
+
+
+def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
+    """Mean cosine of each row to its nearest ones in a sample; at least 3, so that chance does not decide."""
+    count = min(len(sample), max(3, round(k)))
+    means = [
+        np.partition(rows[start : start + BLOCK] @ sample.T, -count, axis=1)[:, -count:].mean(axis=1)
+        for start in range(0, len(rows), BLOCK)
+    ]
+    return np.concatenate(means)
+
+
+def _mutual(one: Vectors, other: Vectors, near_one: Vectors, near_other: Vectors) -> tuple[Pairs, Vectors]:
+    """(m, 2) rows that are each other's best by CSLS, and their scores."""
+    best, scores = np.empty(len(one), np.int64), np.empty(len(one), np.float32)
+    back, highest = np.zeros(len(other), np.int64), np.full(len(other), -np.inf, np.float32)
+    columns = np.arange(len(other))
+    for start in range(0, len(one), BLOCK):
+        block = 2 * one[start : start + BLOCK] @ other.T - near_one[start : start + BLOCK, None] - near_other
+        part = slice(start, start + len(block))
+        best[part] = block.argmax(axis=1)
+        scores[part] = block[np.arange(len(block)), best[part]]
+        rows = block.argmax(axis=0)
+        better = block[rows, columns] > highest
+        highest[better] = block[rows, columns][better]
+        back[better] = rows[better] + start
+    mutual = np.flatnonzero(back[best] == np.arange(len(one)))
+    return np.stack([mutual, best[mutual]], axis=1), scores[mutual]

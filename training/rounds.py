@@ -1,0 +1,52 @@
+"""Rounds of mining: before some epochs, pseudopairs are looked for with the encoder as it then is."""
+
+import torch
+
+from index.errors import DamagedError
+from training.data.pseudopairs import PseudopairSource
+from training.mining import Pairs, mine
+from training.model import TwoBranch
+from training.recipe import MiningSettings
+from training.run import Run
+from training.validation import embed_texts
+
+
+def take_up_round(
+    run: Run, epoch: int, source: PseudopairSource, model: TwoBranch, device: torch.device
+) -> dict[str, int]:
+    """Give `source` the pairs that `epoch` trains on; how many there are, by languages, if a round begins.
+
+    A round's pairs are kept in the run's folder, so that a run which goes on in the midst of it has the same.
+    """
+    settings = run.recipe.mining
+    held = last_round(epoch, settings) if settings else None
+    if settings is None or held is None:
+        return {}
+    file = run.pseudopairs_file(held)
+    if source.file == file:
+        return {}
+    if file.is_file():
+        source.read(file)
+    elif held == epoch:
+        source.pairs = _mine(source, model, device, settings)
+        source.write(file)
+    else:
+        raise DamagedError(f"{file} is missing; train again into another folder")
+    counts = {f"{one}-{other}": len(rows) for (one, other), rows in sorted(source.pairs.items())}
+    return counts if held == epoch else {}
+
+
+def last_round(epoch: int, settings: MiningSettings) -> int | None:
+    """The epoch before which the round was held that `epoch` trains on; None before the first."""
+    return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
+
+
+def _mine(
+    source: PseudopairSource, model: TwoBranch, device: torch.device, settings: MiningSettings
+) -> dict[tuple[str, str], Pairs]:
+    was = model.training
+    model.eval()
+    with torch.inference_mode():
+        vectors = {language: embed_texts(model, rows, device) for language, rows in source.tokens.items()}
+    model.train(was)
+    return mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
