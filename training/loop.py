@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +68,9 @@ class Loop:
         self.run, self.prepared = run, prepared
         self.processes = processes or Processes()
         self.settings = run.recipe.optimiser
+        # An encoder that attends to pads is not to notice which captions stand beside one.
+        attends_to_pads = getattr(run.recipe.text, "attention_mask", True) is False
+        self.groups = 1 if attends_to_pads else self.settings.length_groups
         self.engine = Engine(prepared.model, run.recipe, self.processes)
         self.optimiser = _optimiser(prepared, self.settings)
         self.counters = Counters()
@@ -109,8 +113,11 @@ class Loop:
         self.prepared.model.train()
         if isinstance(self.prepared.tokens, RespelledCaptions):
             self.prepared.tokens.epoch = epoch
-        for number, captions in enumerate(self.prepared.sampler.batches(epoch)):
-            self._step(self._chunks(captions, epoch, number))
+        batches = self.prepared.sampler.batches(epoch)
+        for number, captions in enumerate(batches):
+            chunks = self._chunks(captions, epoch, number)
+            self._expect(batches[number + 1 : number + 2])
+            self._step(chunks)
         # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.prepared.model.parameters()):
             raise self._stopped("weights are not finite")
@@ -121,6 +128,15 @@ class Loop:
         )
         if self.processes.first:
             self._keep(epoch + 1)
+
+    def _expect(self, batches: Sequence[NDArray[np.int64]]) -> None:
+        """Have this process's pictures of these batches decoded while it learns from others."""
+        for captions in batches:
+            for part in cut(len(captions), self.settings.chunk_size, self.processes):
+                self.prepared.pictures.expect(self._pictures(captions[part]))
+
+    def _pictures(self, captions: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray([self.prepared.data.captions[i].picture for i in captions])
 
     def _keep(self, epoch: int) -> None:
         """Validate and save, where it is time and the loss is in its bounds."""
@@ -147,10 +163,9 @@ class Loop:
 
     def _batch(self, captions: NDArray[np.int64], draw: np.random.Generator) -> Batch:
         prepared = self.prepared
-        captions, spans = by_length(captions, prepared.tokens, self.settings.length_groups)
-        rows = np.asarray([prepared.data.captions[i].picture for i in captions])
+        captions, spans = by_length(captions, prepared.tokens, self.groups)
         ids, mask = pad([prepared.tokens[i] for i in captions], prepared.device)
-        views = prepared.pictures.views(rows, draw)
+        views = prepared.pictures.views(self._pictures(captions), draw)
         beside = prepared.companions.of(captions, draw, prepared.device)
         return Batch(ids, mask, tuple(view.to(prepared.device) for view in views), beside, spans)
 

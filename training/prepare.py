@@ -175,14 +175,15 @@ def picture_sources(
     run: Run, archive: PictureArchive, backbone: Backbone, train: CaptionedPictures, dev: CaptionedPictures
 ) -> tuple[PictureSource, PictureSource]:
     """Where training and dev pictures come from; a whitened space is fitted on the training pictures."""
-    vision = run.recipe.vision
+    vision, threads = run.recipe.vision, torch.get_num_threads()
     if vision.training == "tuned":
-        make = AugmentedPictures
-        return (
-            make(archive, train.pictures, backbone.scale, vision.views),
-            make(archive, dev.pictures, backbone.scale, vision.views),
+        train_source, dev_source = (
+            AugmentedPictures(
+                archive, names, backbone.scale, vision.views, device=pick_device(), threads=threads
+            )
+            for names in (train.pictures, dev.pictures)
         )
-    threads = torch.get_num_threads()
+        return train_source, dev_source
     names = train.pictures + dev.pictures
     features = features_of_views(backbone, archive, names, vision.views, threads)
     return fixed_sources(run.recipe, features[:, : len(train.pictures)], features[:, len(train.pictures) :])

@@ -1,42 +1,40 @@
-"""SimCLR's augmentation of pictures (Chen et al. 2020; globetrotter 3.3): crop, flip, colour, blur."""
+"""SimCLR's augmentation of pictures (Chen et al. 2020; globetrotter 3.3) on the model's device, by kornia."""
 
-from collections.abc import Callable, Sequence
+import math
 
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageEnhance, ImageFilter
+import kornia.augmentation as K
+import torch
+from torch import Tensor, nn
 
 SMALLEST_CROP = 0.2  # share of the area; SimCLR's 0.08 leaves a caption little to agree with
-COLOUR = 0.4
-Enhance = Callable[[Image.Image], ImageEnhance._Enhance]
-ENHANCERS: Sequence[Enhance] = (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color)
+COLOUR = 0.4  # brightness, contrast, saturation; no hue: captions name colours
+BLUR = 2.0 / 224  # the strongest, as a share of the side
 
 
-def augment(picture: NDArray[np.uint8], draw: np.random.Generator) -> NDArray[np.uint8]:
-    """One random view of an (S, S, 3) picture: a crop resized back, flipped half the time, its colours
-    distorted four times in five, grey one time in five, blurred half the time."""
-    image = _crop(Image.fromarray(picture), draw)
-    if draw.random() < 0.5:
-        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    if draw.random() < 0.8:
-        image = _distort_colours(image, draw)
-    if draw.random() < 0.2:
-        image = image.convert("L").convert("RGB")
-    if draw.random() < 0.5:
-        image = image.filter(ImageFilter.GaussianBlur(draw.uniform(0.1, 2.0) * len(picture) / 224))
-    return np.asarray(image, dtype=np.uint8)
+class Augmentation:
+    """Random views of pictures: a crop resized back, flipped half the time, its colours distorted four times
+    in five, grey one time in five, blurred half the time; each picture's drawn for itself.
 
+    `side` is that of the pictures, in pixels.
+    """
 
-def _crop(image: Image.Image, draw: np.random.Generator) -> Image.Image:
-    side = image.width
-    area, ratio = draw.uniform(SMALLEST_CROP, 1.0), np.exp(draw.uniform(np.log(3 / 4), np.log(4 / 3)))
-    width, height = min(1.0, (area * ratio) ** 0.5) * side, min(1.0, (area / ratio) ** 0.5) * side
-    left, top = draw.uniform(0, side - width), draw.uniform(0, side - height)
-    box = (left, top, left + width, top + height)
-    return image.resize((side, side), Image.Resampling.BILINEAR, box=box)
+    def __init__(self, side: int) -> None:
+        strongest = BLUR * side
+        width = 2 * math.ceil(3 * strongest) + 1
+        self.steps = nn.Sequential(
+            K.RandomResizedCrop((side, side), scale=(SMALLEST_CROP, 1.0), cropping_mode="resample"),
+            K.RandomHorizontalFlip(p=0.5),
+            K.ColorJitter(COLOUR, COLOUR, COLOUR, p=0.8),
+            K.RandomGrayscale(p=0.2),
+            K.RandomGaussianBlur((width, width), (strongest / 20, strongest), p=0.5),
+        )
 
-
-def _distort_colours(image: Image.Image, draw: np.random.Generator) -> Image.Image:
-    for number in draw.permutation(len(ENHANCERS)):
-        image = ENHANCERS[number](image).enhance(draw.uniform(1 - COLOUR, 1 + COLOUR))
-    return image
+    @torch.no_grad()
+    def __call__(self, pictures: Tensor, seed: int) -> Tensor:
+        """(N, 3, S, S) in [0, 1] -> the same of other views; equal seeds, equal views. Torch's own random
+        state is left as it was."""
+        gpus = [pictures.device.index or 0] if pictures.device.type == "cuda" else []
+        with torch.random.fork_rng(gpus):
+            torch.manual_seed(seed)
+            out: Tensor = self.steps(pictures)
+        return out

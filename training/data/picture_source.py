@@ -1,5 +1,6 @@
 """Where a batch's pictures come from: fresh augmentations, or fixed features."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -7,7 +8,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.data.augmentation import augment
 from training.data.pictures import PictureArchive
 from training.data.whitening import Whitening
 from training.encoders.vision import PixelScale
@@ -24,24 +24,54 @@ class PictureSource(Protocol):
     def plain(self, rows: Rows) -> Tensor:
         """The pictures as they are measured, without any chance."""
 
+    def expect(self, rows: Rows) -> None:
+        """These come next: what takes time may begin."""
+
 
 class AugmentedPictures:
-    """Pixels: `count` random augmentations of each picture; plain pictures are whole."""
+    """Pixels on `device`: `count` random augmentations of each picture; plain pictures are whole.
+
+    Pictures are decoded by `threads` threads, those that are expected while the model learns from others.
+    """
 
     def __init__(
-        self, archive: PictureArchive, names: tuple[str, ...], scale: PixelScale, count: int
+        self,
+        archive: PictureArchive,
+        names: tuple[str, ...],
+        scale: PixelScale,
+        count: int,
+        *,
+        device: torch.device,
+        threads: int = 1,
     ) -> None:
         self.archive, self.names, self.scale, self.count = archive, names, scale, count
+        self.device = device
+        from training.data.augmentation import Augmentation  # kornia takes seconds to import
+
+        self.augment = Augmentation(archive.size)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="decode")
+        self._expected: dict[int, Future[NDArray[np.uint8]]] = {}
+
+    def expect(self, rows: Rows) -> None:
+        self._expected |= {int(row): self._decode(row) for row in rows if int(row) not in self._expected}
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
-        decoded = [self.archive[self.names[row]] for row in rows]
-        return tuple(
-            torch.from_numpy(self.scale(np.stack([augment(picture, draw) for picture in decoded])))
-            for _ in range(self.count)
-        )
+        pixels = self._pixels(rows)
+        seeds = draw.integers(2**63, size=self.count)
+        return tuple(self.scale.of_tensor(self.augment(pixels, int(seed))) for seed in seeds)
 
     def plain(self, rows: Rows) -> Tensor:
-        return torch.from_numpy(self.scale(np.stack([self.archive[self.names[row]] for row in rows])))
+        return self.scale.of_tensor(self._pixels(rows))
+
+    def _pixels(self, rows: Rows) -> Tensor:
+        """(N, 3, S, S) in [0, 1]."""
+        self.expect(rows)
+        decoding = [self._expected.pop(int(row)) for row in rows]
+        pixels = torch.from_numpy(np.stack([future.result() for future in decoding]))
+        return pixels.to(self.device).permute(0, 3, 1, 2).float() / 255
+
+    def _decode(self, row: np.int64) -> "Future[NDArray[np.uint8]]":
+        return self._pool.submit(self.archive.__getitem__, self.names[row])
 
 
 class FixedFeatures:
@@ -56,6 +86,9 @@ class FixedFeatures:
         self.features = whitening(features) if whitening else features
         self.mean = self.features.mean(axis=0)
         self.count, self.average = count, average
+
+    def expect(self, rows: Rows) -> None:
+        pass  # they are there already
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
         if self.average:

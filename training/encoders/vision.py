@@ -30,6 +30,11 @@ class PixelScale:
         scaled = (pictures.astype(np.float32) / 255 - mean) / std
         return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
 
+    def of_tensor(self, pictures: Tensor) -> Tensor:
+        """(N, 3, S, S) in [0, 1] -> the same scaled, on its device."""
+        mean, std = (pictures.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
+        return (pictures - mean) / std
+
 
 class Backbone(nn.Module):
     """Pixels (N, 3, S, S) -> features (N, F): the model's pooled output, or the mean of its last states."""

@@ -1,62 +1,101 @@
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
-from training.data.augmentation import augment
+from training.data.augmentation import Augmentation
 
-PICTURE = np.random.default_rng(0).integers(0, 256, (24, 24, 3), dtype=np.uint8)
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10_000), st.sampled_from([8, 17, 32]))
-def test_a_view_keeps_shape_and_type(seed: int, side: int) -> None:
-    picture = np.random.default_rng(seed).integers(0, 256, (side, side, 3), dtype=np.uint8)
-    before = picture.copy()
-    found = augment(picture, np.random.default_rng(seed))
-    assert found.shape == (side, side, 3)
-    assert found.dtype == np.uint8
-    assert np.array_equal(picture, before)
+SIDE = 24
+AUGMENT = Augmentation(SIDE)
+PICTURES = torch.rand(4, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(0))
 
 
-def test_the_generator_decides() -> None:
-    one, same, other = (augment(PICTURE, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
+@settings(max_examples=20)
+@given(st.integers(0, 2**63 - 1), st.sampled_from([8, 17, 32]), st.integers(1, 3))
+def test_views_keep_shape_type_and_range(seed: int, side: int, count: int) -> None:
+    pictures = torch.rand(count, 3, side, side, generator=torch.Generator().manual_seed(1))
+    before = pictures.clone()
+    found = Augmentation(side)(pictures, seed)
+    assert found.shape == pictures.shape
+    assert found.dtype == torch.float32
+    assert found.min() >= 0
+    assert found.max() <= 1 + 1e-6
+    assert torch.equal(pictures, before)
 
 
-def test_two_views_of_one_generator_differ() -> None:
-    draw = np.random.default_rng(0)
-    assert not np.array_equal(augment(PICTURE, draw), augment(PICTURE, draw))
+def test_the_seed_decides() -> None:
+    one, same, other = (AUGMENT(PICTURES, seed) for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert torch.equal(Augmentation(SIDE)(PICTURES, 1), one)
+    assert not torch.equal(one, other)
 
 
-def views(picture: np.ndarray, count: int = 300) -> list[np.ndarray]:
-    draw = np.random.default_rng(0)
-    return [augment(picture, draw) for _ in range(count)]
+def test_the_random_state_is_left_alone() -> None:
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    AUGMENT(PICTURES, 1)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def views(picture: Tensor, count: int = 300) -> Tensor:
+    """Views of one picture, all of one batch: each is drawn for itself."""
+    return AUGMENT(picture.expand(count, -1, -1, -1), 0)
+
+
+def test_pictures_of_a_batch_are_drawn_each_for_itself() -> None:
+    found = views(PICTURES[0], 20)
+    assert len({view.numpy().tobytes() for view in found}) == 20
 
 
 def test_one_view_in_five_is_grey() -> None:
-    greys = [np.ptp(view, axis=2).max() == 0 for view in views(PICTURE)]
-    assert 0.13 < np.mean(greys) < 0.27
+    spread = views(PICTURES[0]).amax(dim=1) - views(PICTURES[0]).amin(dim=1)
+    greys = spread.amax(dim=(1, 2)) < 1e-4
+    assert 0.13 < greys.float().mean() < 0.27
 
 
 def test_half_the_views_are_flipped() -> None:
     """Dark on the left, light on the right: a flip turns that, nothing else does."""
-    ramp = np.repeat(np.linspace(40, 215, 24).astype(np.uint8)[None, :, None], 24, axis=0).repeat(3, axis=2)
-    flipped = [view[:, :12].mean() > view[:, 12:].mean() for view in views(ramp)]
-    assert 0.4 < np.mean(flipped) < 0.6
+    ramp = torch.linspace(0.2, 0.8, SIDE).expand(3, SIDE, SIDE)
+    found = views(ramp)
+    flipped = found[..., : SIDE // 2].mean(dim=(1, 2, 3)) > found[..., SIDE // 2 :].mean(dim=(1, 2, 3))
+    assert 0.4 < flipped.float().mean() < 0.6
 
 
 def test_colours_change_most_of_the_time() -> None:
-    flat = np.full((16, 16, 3), (120, 60, 200), np.uint8)
-    kept = [np.array_equal(view, flat) for view in views(flat)]
-    assert 0.09 < np.mean(kept) < 0.24, "neither distorted (one in five) nor grey (four in five of those)"
+    flat = torch.tensor([0.47, 0.24, 0.78])[:, None, None].expand(3, SIDE, SIDE)
+    centre = views(flat)[..., SIDE // 2, SIDE // 2]
+    kept = (centre - flat[:, 0, 0]).abs().amax(dim=1) < 1e-3
+    assert 0.09 < kept.float().mean() < 0.24, (
+        "neither distorted (one in five) nor grey (four in five of those)"
+    )
+
+
+def test_hues_do_not_turn() -> None:
+    """A red thing stays red: captions say so."""
+    red = torch.tensor([0.8, 0.1, 0.1])[:, None, None].expand(3, SIDE, SIDE)
+    centre = views(red)[..., SIDE // 2, SIDE // 2]
+    assert (centre[:, 0] >= centre[:, 1:].amax(dim=1) - 1e-4).all()
+    assert (centre[:, 1] - centre[:, 2]).abs().max() < 0.02
 
 
 @pytest.mark.parametrize("corner", [(0, 0), (0, 23), (23, 0), (23, 23)])
 def test_crops_leave_out_every_corner_at_times(corner: tuple[int, int]) -> None:
-    marked = np.full((24, 24, 3), 100, np.uint8)
     y, x = corner
-    marked[max(0, y - 1) : y + 2, max(0, x - 1) : x + 2] = 255
-    spread = [np.ptp(view.astype(int).sum(axis=2)) for view in views(marked)]
-    assert 0.3 < np.mean(np.asarray(spread) < 20) < 0.98
+    marked = torch.full((3, SIDE, SIDE), 0.4)
+    marked[:, max(0, y - 1) : y + 2, max(0, x - 1) : x + 2] = 1
+    found = views(marked).sum(dim=1).flatten(1)
+    spread = (found.amax(dim=1) - found.amin(dim=1)).numpy()
+    assert 0.3 < np.mean(spread < 0.08) < 0.98
+
+
+def test_half_the_views_are_blurred() -> None:
+    """Stripes one pixel wide survive all but the blur, at a side where it is strong enough to see."""
+    side = 224
+    stripes = (torch.arange(side) % 8 < 4).float().expand(3, side, side)
+    found = Augmentation(side)(stripes.expand(60, -1, -1, -1), 0)
+    step = (found[..., 1:] - found[..., :-1]).abs().amax(dim=(1, 2, 3))
+    range_ = found.amax(dim=(1, 2, 3)) - found.amin(dim=(1, 2, 3))
+    sharp = step / range_
+    assert sharp.min() < 0.5 * sharp.max()

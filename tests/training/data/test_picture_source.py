@@ -5,6 +5,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from index.errors import DataError
 from training.data.picture_source import AugmentedPictures, FixedFeatures
 from training.data.pictures import PictureArchive
 from training.data.whitening import fit_whitening
@@ -66,7 +67,7 @@ def test_views_are_whitened_before_their_mean_is_taken() -> None:
 def augmented(data: Path) -> AugmentedPictures:
     archive = PictureArchive(data / "photos" / "images.tar", 32)
     names = tuple(f"synthetic_{number:05d}.jpg" for number in range(20))
-    return AugmentedPictures(archive, names, PixelScale(), 2)
+    return AugmentedPictures(archive, names, PixelScale(), 2, device=torch.device("cpu"), threads=2)
 
 
 def test_augmented_pictures_are_pixels_drawn_anew_for_each_view(augmented: AugmentedPictures) -> None:
@@ -82,4 +83,34 @@ def test_augmented_pictures_are_pixels_drawn_anew_for_each_view(augmented: Augme
 
 def test_plain_pictures_are_whole(augmented: AugmentedPictures) -> None:
     whole = np.stack([augmented.archive[augmented.names[row]] for row in ROWS])
-    assert np.array_equal(augmented.plain(ROWS).numpy(), PixelScale()(whole))
+    assert np.allclose(augmented.plain(ROWS).numpy(), PixelScale()(whole), atol=1e-6)
+
+
+def test_what_is_expected_is_decoded_once_and_is_the_same(
+    augmented: AugmentedPictures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = augmented.views(ROWS, np.random.default_rng(0))
+    seen: list[str] = []
+    decode = PictureArchive.__getitem__
+
+    def noted(archive: PictureArchive, name: str) -> NDArray[np.uint8]:
+        seen.append(name)
+        return decode(archive, name)
+
+    monkeypatch.setattr(PictureArchive, "__getitem__", noted)
+    augmented.expect(ROWS[:2])
+    augmented.expect(ROWS)
+    after = augmented.views(ROWS, np.random.default_rng(0))
+    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
+    assert sorted(seen) == sorted(augmented.names[row] for row in ROWS)
+    augmented.plain(ROWS)
+    assert len(seen) == 6, "what was used is not kept"
+
+
+def test_a_picture_that_cannot_be_decoded_is_an_error_where_it_is_used(
+    augmented: AugmentedPictures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    augmented.names = ("no.jpg",) * 20
+    augmented.expect(ROWS)
+    with pytest.raises(DataError, match=r"no\.jpg"):
+        augmented.views(ROWS, np.random.default_rng(0))
