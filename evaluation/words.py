@@ -23,7 +23,7 @@ from index.text import words
 from index.vocabulary import by_frequency, training_words
 
 FOUND = 10  # 5.3: Recall@10
-BLOCK = 1024
+BLOCK = 256
 
 Hits = dict[str, NDArray[np.bool_]]
 Vocabularies = Mapping[str, "Vocabulary"]
@@ -134,16 +134,18 @@ def ranks_of(
     one: Vectors, other: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]]:
     """cosine, csls -> (n,) how many rows of `other` are nearer to row `queries[i]` of `one` than row
-    `answers[i]` is; a block of queries at a time."""
+    `answers[i]` is; a block of different queries at a time."""
     hubness = _hubness(other, one)
-    ranks: dict[str, list[NDArray[np.int64]]] = {"cosine": [], "csls": []}
-    for start in range(0, len(queries), BLOCK):
-        cosines = one[queries[start : start + BLOCK]] @ other.T
-        right = answers[start : start + BLOCK]
-        ranks["cosine"].append(_ranks(cosines, right))
+    ranks = {key: np.zeros(len(queries), np.int64) for key in ("cosine", "csls")}
+    asked, place = np.unique(queries, return_inverse=True)
+    for start in range(0, len(asked), BLOCK):
+        cosines = one[asked[start : start + BLOCK]] @ other.T
         # The mean of the query's own neighbours, the rest of CSLS, is the same for all its candidates.
-        ranks["csls"].append(_ranks(2 * cosines - hubness, right))
-    return {key: np.concatenate([np.zeros(0, np.int64), *blocks]) for key, blocks in ranks.items()}
+        scores = {"cosine": cosines, "csls": 2 * cosines - hubness}
+        own = np.flatnonzero((place >= start) & (place < start + BLOCK))
+        for key, values in scores.items():
+            ranks[key][own] = _ranks(values[place[own] - start], answers[own])
+    return ranks
 
 
 def _score(source: str, target: str, hits: Hits) -> PairScore:

@@ -35,10 +35,10 @@ def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[s
 
 
 def test_a_score_is_what_the_definition_gives() -> None:
-    """CSLS over whole vocabularies, larger than a block; only the queries of the truth are asked."""
-    one = Vocabulary([f"a{i}" for i in range(30)], units(30, 6, 0), turned(2))
-    other = Vocabulary([f"b{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 1), turned(3))
-    pairs = [(f"a{i}", f"b{row}") for i in range(30) for row in range(3 * i, BLOCK, 50)]
+    """CSLS over whole vocabularies, larger than a block; a query has several answers."""
+    one = Vocabulary([f"a{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 0), turned(2))
+    other = Vocabulary([f"b{i}" for i in range(90)], units(90, 6, 1), turned(3))
+    pairs = [(f"a{i}", f"b{row % 90}") for i in range(BLOCK + 7) for row in (5 * i, i, i * i)]
     score, differing = score_words("x", "y", pairs, {"x": one, "y": other})
     spaces = {"before_": (one.vectors, other.vectors), "": (one.aligned(), other.aligned())}
     for prefix, space in spaces.items():
@@ -78,7 +78,7 @@ def test_spaces_that_are_turned_meet_after_alignment() -> None:
     counts = {code: Counter({word: 1 + row for row, word in enumerate(concepts)}) for code in ("x", "y")}
     spaces = iter((np.eye(16, dtype=np.float32), rotation))
 
-    def embed(words: list[str]) -> NDArray[np.float32]:
+    def embed(words: list[str], *language: str) -> NDArray[np.float32]:
         return np.stack([concepts[word] for word in words]) @ next(spaces)
 
     vocabularies = make_vocabularies(counts, embed)  # type: ignore[arg-type]
