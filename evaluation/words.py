@@ -75,11 +75,11 @@ def corpus_counts(
 
 
 def make_vocabularies(
-    counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str]], Vectors]
+    counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str], str], Vectors]
 ) -> dict[str, Vocabulary]:
     """The words of each language, their vectors, and the rotations that align them."""
     found = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
-    vectors = {code: embed(spellings) for code, spellings in found.items()}
+    vectors = {code: embed(spellings, code) for code, spellings in found.items()}
     rotations = align(vectors).rotations
     return {code: Vocabulary(found[code], vectors[code], rotations[code]) for code in found}
 

@@ -230,7 +230,7 @@ class _Build:
 
     def _words(self) -> Alignment:
         vocabulary = {code: by_frequency(counts) for code, counts in self.counts.items()}
-        vectors = {code: self.encoder.word_vectors(found) for code, found in vocabulary.items()}
+        vectors = {code: self.encoder.word_vectors(found, code) for code, found in vocabulary.items()}
         with Progress(ROUNDS, unit="rounds", label="align words") as bar:
             alignment = align(vectors, iterations=ROUNDS, progress=bar.advance)
         for code, rotation in alignment.rotations.items():

@@ -62,14 +62,19 @@ class TextEncoder:
                 progress(len(rows))
         return found
 
-    def word_vectors(self, words: Sequence[str]) -> Vectors:
-        """Words -> (n, d) float32 unit rows: the mean of each word's token embeddings."""
-        return self._unit_means(self.tokens(words))
+    def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
+        """Words of a language -> (n, d) float32 unit rows: the mean of each word's token embeddings.
 
-    def piece_vectors(self, pieces: Sequence[str]) -> Vectors:
+        The language matters where tokens have an embedding in each; in one that the bundle does not know,
+        their mean over all languages counts.
+        """
+        return self._unit_means(self.tokens(words), language)
+
+    def piece_vectors(self, pieces: Sequence[str], language: str) -> Vectors:
         """Tokens as `pieces` gives them -> (n, d) float32 unit rows: their embeddings."""
         numbers = (self._tokenizer.token_to_id(piece) for piece in pieces)
-        return self._unit_means([[self._unknown if number is None else number] for number in numbers])
+        tokens = [[self._unknown if number is None else number] for number in numbers]
+        return self._unit_means(tokens, language)
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; each below `vocabulary`."""
@@ -79,8 +84,8 @@ class TextEncoder:
         """The tokens of each text as the vocabulary spells them, special tokens left out."""
         return [[self._spellings[number] for number in numbers] for numbers in self.tokens(texts)]
 
-    def _unit_means(self, tokens: Sequence[Sequence[int]]) -> Vectors:
-        table = self._embeddings
+    def _unit_means(self, tokens: Sequence[Sequence[int]], language: str) -> Vectors:
+        table = self._table(language)
         found = np.empty((len(tokens), self.dimension), np.float32)
         for row, numbers in enumerate(tokens):
             found[row] = table[list(numbers) or [self._unknown]].astype(np.float32).mean(axis=0)
@@ -111,9 +116,16 @@ class TextEncoder:
     def _spellings(self) -> list[str]:
         return [self._tokenizer.id_to_token(number) or "" for number in range(self.vocabulary)]
 
+    def _table(self, language: str) -> NDArray[np.float16]:
+        """(vocabulary, d), the embeddings of the tokens in a language."""
+        every, known = self._embeddings, self.bundle.manifest.languages
+        number = 0 if len(every) == 1 else known.index(language) if language in known else None
+        table: NDArray[np.float16] = every.mean(axis=0) if number is None else every[number]
+        return table
+
     @cached_property
     def _embeddings(self) -> NDArray[np.float16]:
-        """(vocabulary, d), read when the first word is asked for."""
+        """(1 or languages, vocabulary, d), read when the first word is asked for."""
         try:
             table = load_file(self.bundle.embeddings)["embeddings"]
         except (SafetensorError, KeyError) as error:
@@ -121,11 +133,14 @@ class TextEncoder:
                 f"{self.bundle.embeddings}: no tensor `embeddings`: export it again"
             ) from error
         wanted = (self.vocabulary, self.dimension)
-        if table.shape[0] < wanted[0] or table.shape[1:] != wanted[1:]:
+        every = table[None] if table.ndim == 2 else table
+        fits = every.ndim == 3 and every.shape[1] >= wanted[0] and every.shape[2] == wanted[1]
+        if not fits or (table.ndim == 3 and len(every) != len(self.bundle.manifest.languages)):
             raise DamagedError(
-                f"{self.bundle.embeddings}: shape {table.shape}, not {wanted}: export it again"
+                f"{self.bundle.embeddings}: shape {table.shape}, not {wanted} or that for each of "
+                f"{len(self.bundle.manifest.languages)} languages: export it again"
             )
-        return table
+        return every
 
 
 def _buckets(lengths: Sequence[int], size: int) -> Iterator[list[int]]:

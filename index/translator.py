@@ -120,7 +120,7 @@ class Translator:
         """
         index = self._words[self._pair(source, target)]
         own = self._words.get(source)
-        vectors = self.encoder.word_vectors([fold(word) for word in words])
+        vectors = self.encoder.word_vectors([fold(word) for word in words], source)
         found = index.search(vectors if own is None else vectors @ own.rotation, source, k)
         return [
             [replace(match, metadata={"in_vocabulary": own is not None and word in own}) for match in matches]

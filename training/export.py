@@ -107,6 +107,8 @@ def _write_parts(run: Run, captions: CaptionedPictures, model: TwoBranch, stagin
     quantise(staging / ENCODER, staging / ENCODER_INT8)
     shutil.copyfile(run.tokenizer_file, staging / TOKENIZER)
     tokens = model.text.word_table().detach().numpy()
+    if tokens.ndim == 3:  # languages in the manifest's order
+        tokens = tokens[np.argsort(run.recipe.data.languages)]
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
     write_word_lists(captions, staging / "words")
 

@@ -26,16 +26,19 @@ def write_word_lists(data: CaptionedPictures, folder: Path) -> None:
 
 
 def write_word_embeddings(tokens: NDArray[np.float32], dimension: int, file: Path) -> None:
-    """The (vocabulary, width) token embeddings as float16, in `dimension` dimensions.
+    """The token embeddings, (vocabulary, width) or (languages, vocabulary, width), as float16 in `dimension`
+    dimensions.
 
     A wider matrix is projected on its first principal axes (no mean taken off), which keep as much of the
     inner products as `dimension` numbers can; a narrower one is filled up with zeros.
     """
-    vocabulary, width = tokens.shape
+    width = tokens.shape[-1]
     if width > dimension:
-        _, axes = np.linalg.eigh(tokens.T.astype(np.float64) @ tokens)
+        rows = tokens.reshape(-1, width)
+        _, axes = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
         tokens = (tokens @ axes[:, ::-1][:, :dimension]).astype(np.float32)
     elif width < dimension:
-        tokens = np.concatenate([tokens, np.zeros((vocabulary, dimension - width), np.float32)], axis=1)
+        zeros = np.zeros((*tokens.shape[:-1], dimension - width), np.float32)
+        tokens = np.concatenate([tokens, zeros], axis=-1)
     # save_file would make it readable by its owner alone.
     file.write_bytes(save({"embeddings": np.ascontiguousarray(tokens.astype(np.float16))}))

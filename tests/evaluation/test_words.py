@@ -78,7 +78,7 @@ def test_spaces_that_are_turned_meet_after_alignment() -> None:
     counts = {code: Counter({word: 1 + row for row, word in enumerate(concepts)}) for code in ("x", "y")}
     spaces = iter((np.eye(16, dtype=np.float32), rotation))
 
-    def embed(words: list[str], *language: str) -> NDArray[np.float32]:
+    def embed(words: list[str], language: str) -> NDArray[np.float32]:
         return np.stack([concepts[word] for word in words]) @ next(spaces)
 
     vocabularies = make_vocabularies(counts, embed)  # type: ignore[arg-type]
@@ -114,10 +114,10 @@ def test_tokens_are_those_of_the_encoder(bundle: Bundle) -> None:
     encoder = TextEncoder(bundle)
     (pieces,) = encoder.pieces(["海滩"])
     assert pieces == ["海", "滩"]
-    vectors = encoder.piece_vectors(pieces)
+    vectors = encoder.piece_vectors(pieces, "zh")
     assert vectors.shape == (2, encoder.dimension)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    assert np.allclose(encoder.word_vectors(["海"])[0], vectors[0])
+    assert np.allclose(encoder.word_vectors(["海"], "zh")[0], vectors[0])
     assert encoder.tokens(["海滩"]) == [[encoder.tokens([piece])[0][0] for piece in pieces]]
 
 

@@ -87,7 +87,7 @@ def test_rotations_are_orthogonal_and_applied(index_dir: Path) -> None:
         rotation = np.load(folder / f"{code}.words.rotation.npy")
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(len(rotation)), atol=1e-5)
         index = translator._words[code]
-        plain = translator.encoder.word_vectors(index._words.to_pylist())
+        plain = translator.encoder.word_vectors(index._words.to_pylist(), code)
         np.testing.assert_allclose(index.vectors.vectors(), plain @ rotation, atol=1e-6)
 
 

@@ -44,7 +44,7 @@ def test_vectors_are_float32_of_unit_norm(encoder: TextEncoder) -> None:
 
 def test_no_text_gives_no_rows(encoder: TextEncoder) -> None:
     assert encoder.encode([]).shape == (0, encoder.dimension)
-    assert encoder.word_vectors([]).shape == (0, encoder.dimension)
+    assert encoder.word_vectors([], "en").shape == (0, encoder.dimension)
 
 
 def test_vectors_are_what_the_graph_says(encoder: TextEncoder, bundle: Bundle) -> None:
@@ -70,7 +70,7 @@ def test_a_batch_equals_its_parts_in_any_order(encoder: TextEncoder, texts: list
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(), max_size=300))
 def test_any_text_has_a_unit_vector(encoder: TextEncoder, text: str) -> None:
-    for vector in (encoder.encode([text])[0], encoder.word_vectors([text])[0]):
+    for vector in (encoder.encode([text])[0], encoder.word_vectors([text], "en")[0]):
         assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
 
 
@@ -101,13 +101,15 @@ def test_a_word_is_the_mean_of_its_tokens(encoder: TextEncoder, bundle: Bundle) 
     tokens = tokenizer.encode("dogs", add_special_tokens=False)
     assert tokens.tokens == ["dog", "##s"]
     mean = table[tokens.ids].mean(axis=0)
-    np.testing.assert_allclose(encoder.word_vectors(["dogs"])[0], mean / np.linalg.norm(mean), atol=1e-6)
+    np.testing.assert_allclose(
+        encoder.word_vectors(["dogs"], "en")[0], mean / np.linalg.norm(mean), atol=1e-6
+    )
 
 
 def test_words_do_not_depend_on_each_other(encoder: TextEncoder) -> None:
     words = ["dog", "hund", "", "☃", "孩子"]
-    alone = np.concatenate([encoder.word_vectors([word]) for word in words])
-    np.testing.assert_array_equal(encoder.word_vectors(words), alone)
+    alone = np.concatenate([encoder.word_vectors([word], "en") for word in words])
+    np.testing.assert_array_equal(encoder.word_vectors(words, "en"), alone)
 
 
 def test_tokens_have_no_special_ones_and_are_below_vocabulary(encoder: TextEncoder) -> None:
@@ -156,13 +158,29 @@ def test_a_graph_with_other_names_or_dimensions_is_refused(bundle: Bundle, tmp_p
         TextEncoder(republish(bundle, tmp_path / "2", "encoder.onnx", smaller))
 
 
-@pytest.mark.parametrize("problem", ["shape", "name", "bytes"])
+def test_a_token_may_have_an_embedding_in_each_language(bundle: Bundle, tmp_path: Path) -> None:
+    """In the manifest's order; a language that the bundle does not know takes the mean."""
+    languages = bundle.manifest.languages
+    draw = np.random.default_rng(0)
+    tables = draw.normal(size=(len(languages), 500, 48)).astype(np.float16)
+    save_file({"embeddings": tables}, tmp_path / "apart.safetensors")
+    content = (tmp_path / "apart.safetensors").read_bytes()
+    encoder = TextEncoder(republish(bundle, tmp_path, "word_embeddings.safetensors", content))
+    ((token,),) = encoder.tokens(["dog"])
+    rows = dict(zip(languages, tables[:, token].astype(np.float32), strict=True))
+    for language, row in (rows | {"xx": np.mean(list(rows.values()), axis=0)}).items():
+        found = encoder.word_vectors(["dog"], language)[0]
+        np.testing.assert_allclose(found, row / np.linalg.norm(row), atol=2e-3)
+
+
+@pytest.mark.parametrize("problem", ["shape", "languages", "name", "bytes"])
 def test_wrong_word_embeddings_are_refused_when_first_used(
     bundle: Bundle, tmp_path: Path, problem: str
 ) -> None:
     file = tmp_path / "wrong.safetensors"
     tensors = {
         "shape": {"embeddings": np.zeros((5, 48), np.float16)},
+        "languages": {"embeddings": np.zeros((99, 500, 48), np.float16)},
         "name": {"weights": np.zeros((500, 48), np.float16)},
     }
     content = b"nonsense"
@@ -172,7 +190,7 @@ def test_wrong_word_embeddings_are_refused_when_first_used(
     encoder = TextEncoder(republish(bundle, tmp_path, "word_embeddings.safetensors", content))
     assert encoder.encode(["dog"]).shape == (1, 48)
     with pytest.raises(DamagedError, match=r"word_embeddings\.safetensors"):
-        encoder.word_vectors(["dog"])
+        encoder.word_vectors(["dog"], "en")
 
 
 def test_an_untrained_token_still_has_a_direction(bundle: Bundle, tmp_path: Path) -> None:
@@ -182,5 +200,5 @@ def test_an_untrained_token_still_has_a_direction(bundle: Bundle, tmp_path: Path
     save_file({"embeddings": table}, tmp_path / "zero.safetensors")
     content = (tmp_path / "zero.safetensors").read_bytes()
     changed = republish(bundle, tmp_path, "word_embeddings.safetensors", content)
-    vector = TextEncoder(open_bundle(changed.folder)).word_vectors(["dog"])[0]
+    vector = TextEncoder(open_bundle(changed.folder)).word_vectors(["dog"], "en")[0]
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5

@@ -50,7 +50,7 @@ def test_it_becomes_an_encoder_like_any_other(name: str, data: Path, tmp_path: P
     vectors = encoder.encode(["a red ball", "ein roter Ball", "uma bola vermelha", ""])
     assert vectors.shape == (4, bundle.manifest.dimension)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert encoder.word_vectors(["ball"]).shape == (1, bundle.manifest.dimension)
+    assert encoder.word_vectors(["ball"], "en").shape == (1, bundle.manifest.dimension)
     assert len({tuple(row) for row in vectors.round(4).tolist()}) > 1
 
 

@@ -174,7 +174,7 @@ def test_word_lists_hold_the_words_seen_three_times_in_training(
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_have_vectors(kind: str, request: pytest.FixtureRequest) -> None:
     bundle = bundle_of(kind, request)
-    found = TextEncoder(bundle).word_vectors(["ball", "bola", "zyzzyva", ""])
+    found = TextEncoder(bundle).word_vectors(["ball", "bola", "zyzzyva", ""], "en")
     assert found.shape == (4, bundle.manifest.dimension)
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-3)
 
@@ -182,7 +182,7 @@ def test_words_have_vectors(kind: str, request: pytest.FixtureRequest) -> None:
 def test_word_vectors_are_the_learned_embeddings(bag_run: Run, bag_bundle: Bundle, data: Path) -> None:
     """A bag without a head: the word's tokens embedded as a sentence are the word's vector."""
     plain = ["ball", "house", "a red ball"]
-    by_word = TextEncoder(bag_bundle).word_vectors(plain)
+    by_word = TextEncoder(bag_bundle).word_vectors(plain, "en")
     assert np.allclose(by_word, TextEncoder(bag_bundle, precision="fp32").encode(plain), atol=2e-3)
 
 

@@ -5,14 +5,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file as load_pairs
 from safetensors.torch import load_file
 
+from index.encoder import TextEncoder
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe
 from training.data.synthetic import TEXTS
+from training.export import export_run
 from training.loop import Loop, train
 from training.prepare import prepare, training_texts
 from training.recipe import MiningSettings, Recipe
@@ -120,3 +123,12 @@ def test_objective_and_table_need_each_other(override: str, tmp_path: Path) -> N
         RecipeError, match=r"objectives\.pseudopairs and the table \[mining\] need each other"
     ):
         recipe(BAG, tmp_path, override, *more)
+
+
+def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tmp_path: Path) -> None:
+    """A bag without a head: words of a language have the vector of the sentence that they make."""
+    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    encoder = TextEncoder(bundle, precision="fp32")
+    for language, sentence in (("en", "a red ball"), ("de", "ein roter ball"), ("pt", "uma bola vermelha")):
+        vector = encoder.word_vectors([sentence], language)
+        assert np.allclose(vector, encoder.encode([sentence]), atol=2e-3), language

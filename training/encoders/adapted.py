@@ -65,8 +65,7 @@ class Adapted(nn.Module):
         return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
-        """(vocabulary, width): each token's adapted embedding in the language where it is the most common."""
-        language = self.teller.likeliest()
-        words = self.tokens(torch.arange(self.vocabulary) + language * self.vocabulary)
-        out: Tensor = torch.einsum("vw,vwu->vu", words, self.adaptations[language])
+        """(languages, vocabulary, width): each token's adapted embedding in each language."""
+        words = self.tokens.weight.view(-1, self.vocabulary, self.width)
+        out: Tensor = words @ self.adaptations
         return out

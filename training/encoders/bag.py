@@ -73,6 +73,6 @@ class Bag(nn.Module):
         return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
-        """The token embeddings: (vocabulary, width), or where they are apart (languages * vocabulary, width),
-        one language after the other."""
-        return self.tokens.weight
+        """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) where they are apart."""
+        weight = self.tokens.weight
+        return weight.view(-1, self.vocabulary, self.width) if self.teller else weight

@@ -35,7 +35,3 @@ class LanguageTeller(nn.Module):
         """Token ids and mask (N, T) -> the place of each sentence's language (N,)."""
         scores = (self.log_p[ids] * mask[..., None].to(self.log_p.dtype)).sum(dim=1)
         return scores.argmax(dim=1)
-
-    def likeliest(self) -> Tensor:
-        """The language in which each token is the most common, (vocabulary,)."""
-        return self.log_p.argmax(dim=1)

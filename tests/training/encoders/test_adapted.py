@@ -60,12 +60,12 @@ def test_neither_order_nor_pads_nor_neighbours_matter(sentence: list[int]) -> No
     assert torch.allclose(embed(mixed, [4] * 12)[0], alone, atol=1e-6)
 
 
-def test_a_words_vector_is_that_of_the_language_it_is_most_common_in() -> None:
+def test_a_word_has_an_adapted_vector_in_each_language() -> None:
     table = ENCODER.word_table().detach()
-    assert table.shape == (VOCABULARY, WIDTH)
-    for token, language in ((4, 0), (13, 1)):
+    assert table.shape == (LANGUAGES, VOCABULARY, WIDTH)
+    for token, language in ((4, 0), (13, 1), (4, 1)):
         row = ENCODER.tokens.weight[language * VOCABULARY + token] @ ENCODER.adaptations[language]
-        assert torch.allclose(table[token], row.detach(), atol=1e-6)
+        assert torch.allclose(table[language, token], row.detach(), atol=1e-6)
 
 
 def test_adaptations_begin_as_identities() -> None:

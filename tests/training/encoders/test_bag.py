@@ -118,4 +118,6 @@ def test_apart_one_language_learns_nothing_for_another() -> None:
 
 def test_the_table_of_words_is_all_there_is() -> None:
     assert BAG.word_table().shape == (VOCABULARY, WIDTH)
-    assert apart().word_table().shape == (2 * VOCABULARY, WIDTH)
+    model = apart()
+    assert model.word_table().shape == (2, VOCABULARY, WIDTH)
+    assert torch.equal(model.word_table()[1, 5], model.tokens.weight[VOCABULARY + 5])
