@@ -62,8 +62,10 @@ def _mutual(one: Vectors, other: Vectors, near_one: Vectors, near_other: Vectors
     back, highest = np.zeros(len(other), np.int64), np.full(len(other), -np.inf, np.float32)
     columns = np.arange(len(other))
     for start in range(0, len(one), BLOCK):
-        block = 2 * one[start : start + BLOCK] @ other.T - near_one[start : start + BLOCK, None] - near_other
-        part = slice(start, start + len(block))
+        part = slice(start, min(start + BLOCK, len(one)))
+        block = 2 * one[part] @ other.T
+        block -= near_one[part, None]
+        block -= near_other
         best[part] = block.argmax(axis=1)
         scores[part] = block[np.arange(len(block)), best[part]]
         rows = block.argmax(axis=0)
