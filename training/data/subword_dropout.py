@@ -30,6 +30,7 @@ class RespelledCaptions(Sequence[Tokens]):
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[str], share: float, seed: int) -> None:
         self.seed, self.epoch = seed, 0
         self._first = tokenizer.post_processor is not None  # puts <seq> first
+        assert tokenizer.truncation is not None, "train_tokenizer sets it"
         self._longest = int(tokenizer.truncation["max_length"]) - self._first
         speller = Speller(tokenizer, share, seed)
         places: dict[str, int] = {}
