@@ -18,7 +18,7 @@ from tests.training.tiny import FROZEN, TRANSFORMER, recipe, write_recipe
 from training.loop import train
 from training.run import Run
 
-# Dropout, masking, views and spellings drawn by chance; validated, checkpointed and logged at different times.
+# Dropout, masking, views, spellings drawn by chance; validated, checkpointed, logged at different times.
 OVERRIDES = (
     *FROZEN,
     "tokenizer.dropout=0.2",
