@@ -39,6 +39,9 @@ SYSTEMS = (
     "subword-dropout",
     "vocabulary-1000",
     "bag-of-subwords",
+    "globetrotter-small",
+    "without-visual-regression",
+    "without-token-dropout",
 )
 Row = dict[str, float]
 
