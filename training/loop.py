@@ -23,6 +23,7 @@ from training.processes import Processes, joined
 from training.recipe import OptimiserSettings, Recipe
 from training.rounds import take_up_round
 from training.run import Run, create_run, open_run
+from training.streaming import Windows, prepare_streamed
 from training.validation import validate
 
 LOG_STEPS = 10
@@ -43,13 +44,17 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
             if run.result_file.is_file():
                 return run
             torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
+            windows = None
             try:
-                prepared = prepare(run, data)
+                if recipe.data.stream:
+                    prepared, windows = prepare_streamed(run, data)
+                else:
+                    prepared = prepare(run, data)
             except PassepartoutError:
                 if new:
                     run.discard()
                 raise
-        Loop(run, prepared, processes).run_epochs()
+        Loop(run, prepared, processes, windows).run_epochs()
         processes.wait()
     return run
 
@@ -64,8 +69,14 @@ def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:
 class Loop:
     """One run in progress."""
 
-    def __init__(self, run: Run, prepared: Prepared, processes: Processes | None = None) -> None:
-        self.run, self.prepared = run, prepared
+    def __init__(
+        self,
+        run: Run,
+        prepared: Prepared,
+        processes: Processes | None = None,
+        windows: Windows | None = None,
+    ) -> None:
+        self.run, self.prepared, self.windows = run, prepared, windows
         self.processes = processes or Processes()
         self.settings = run.recipe.optimiser
         # An encoder that attends to pads is not to notice which captions stand beside one.
@@ -76,7 +87,7 @@ class Loop:
         self.counters = Counters()
         batches = prepared.sampler.batches(0)
         _check_sizes(min(map(len, batches)), self.processes)
-        self.steps = self.settings.epochs * len(batches)
+        self.steps = self.settings.epochs * (windows.batches if windows else len(batches))
         if run.last_file.is_file():
             self.counters = load_last(run.last_file, prepared.model, self.optimiser)
         if self.processes.first:
@@ -87,7 +98,7 @@ class Loop:
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
         done = self.counters.epoch
-        if self.counters.step == 0 and self.prepared.skipped.names:
+        if self.counters.step == 0 and self.prepared.skipped.names and not self.windows:
             self._log({"skipped_pictures": self.prepared.skipped.summary()})
         left, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
         with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
@@ -108,8 +119,19 @@ class Loop:
         if mined:
             self._log({"epoch": epoch, "pseudopairs": mined})
 
+    def _take_window(self, epoch: int) -> None:
+        """Have the part of a stream that this epoch trains on."""
+        if self.windows is None:
+            return
+        self.prepared, skipped = self.windows.into(self.prepared, epoch)
+        if self.processes.first:
+            self.prepared.skipped.write(self.run.skipped_file)
+        if skipped.names:
+            self._log({"epoch": epoch, "skipped_pictures": skipped.summary()})
+
     def _epoch(self, epoch: int) -> None:
         began = time.monotonic()
+        self._take_window(epoch)
         self.prepared.model.train()
         if isinstance(self.prepared.tokens, RespelledCaptions):
             self.prepared.tokens.epoch = epoch
@@ -213,15 +235,15 @@ class Loop:
             save_best(self.run.best_file, self.prepared.model, self.counters)
 
     def _result(self) -> dict[str, object]:
-        counters = self.counters
+        counters, stock = self.counters, self.windows.stream.inventory if self.windows else None
         return {
             "sum_of_recalls": round(counters.best, 3),
             "best_epoch": counters.best_epoch,
             "epochs": counters.epoch,
             "steps": counters.step,
             "seconds": round(counters.seconds, 1),
-            "pictures": len(self.prepared.data.pictures),
-            "captions": len(self.prepared.data.captions),
+            "pictures": stock.samples if stock else len(self.prepared.data.pictures),
+            "captions": stock.captions if stock else len(self.prepared.data.captions),
             "skipped_pictures": self.prepared.skipped.summary(),
             "data_sha256": self.prepared.sha256,
         }

@@ -20,6 +20,7 @@ from training.data.pictures import PictureArchive
 from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
+from training.data.stream import Inventory, Stream
 from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import tokenize, train_tokenizer
@@ -101,9 +102,19 @@ def prepare(run: Run, data: Path) -> Prepared:
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
-    """The captions that the run is trained on; UsageError if `data` is not what it began with."""
+    """The captions that the run is trained on, of a stream its first window; UsageError if `data` is not what
+    it began with."""
+    if run.recipe.data.stream:
+        return open_stream(run, data).window(0, run.recipe.vision.image_size).data
     skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
     return _of_run(run, load_split(data, "train", run.recipe.data), skipped, training_texts(run, data))
+
+
+def open_stream(run: Run, data: Path) -> Stream:
+    """The stream of a run that has begun."""
+    settings, inventory = run.recipe.data, Inventory.read(run.stream_file)
+    inventory.check(data / settings.stream)
+    return Stream(data / settings.stream, inventory, settings.languages, settings.window, run.recipe.seed)
 
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:

@@ -45,6 +45,8 @@ class DataSettings(Table):
     beside the captions; each language's by themselves, whatever lines up. "": none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
     1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
+    stream: the folder of shards, below the data folder, that training pictures and captions are streamed from
+    in place of photos/ (training.data.shards); "": none. An epoch is then a window of so many pictures.
     bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
     their captions, beyond it the run does not begin.
     """
@@ -55,6 +57,8 @@ class DataSettings(Table):
     shuffle_pictures: bool = False
     texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     language_temperature: float | None = Field(default=None, gt=0)
+    stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
+    window: int = Field(default=8192, ge=2)
     bad_pictures: float = Field(default=0.01, ge=0, le=1)
 
 
@@ -206,7 +210,24 @@ class Recipe(Table):
                     f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
                 )
             self._needs_are_met(name, objective)
+        if self.data.stream:
+            self._can_be_streamed()
         return self
+
+    def _can_be_streamed(self) -> None:
+        wrong = {
+            'vision.training = "tuned"': self.vision.training != "tuned",
+            'data.pictures = "shared"': self.data.pictures != "shared",
+            "no data.shuffle_pictures": self.data.shuffle_pictures,
+            "no data.texts": self.data.texts != "",
+            "no [mining]": self.mining is not None,
+            "no tokenizer.dropout": self.tokenizer.dropout > 0,
+            'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder == "adapted"
+            or getattr(self.text, "embeddings", "shared") != "shared",
+        }
+        for needed, is_wrong in wrong.items():
+            if is_wrong:
+                raise ValueError(f"data.stream needs {needed}")
 
     def _needs_are_met(self, name: str, objective: Objective) -> None:
         encoder, vision = self.text.encoder, self.vision

@@ -1,6 +1,7 @@
 """The folder of a training run.
 
     recipe.json           the recipe as trained, overrides in
+    stream.json           the shards that it is streamed from, where it is
     skipped.json          pictures that could not be used, found when the run began
     data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
@@ -44,6 +45,10 @@ class Run:
         return self.folder / "skipped.json"
 
     @property
+    def stream_file(self) -> Path:
+        return self.folder / "stream.json"
+
+    @property
     def log_file(self) -> Path:
         return self.folder / "log.jsonl"
 
@@ -75,7 +80,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove a run that has not begun, so that the corrected command may use its folder."""
-        for name in ("recipe.json", "skipped.json", "data.sha256", "tokenizer.json"):
+        for name in ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json"):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:

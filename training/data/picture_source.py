@@ -8,11 +8,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.data.pictures import PictureArchive
 from training.data.whitening import Whitening
 from training.encoders.vision import PixelScale
 
 Rows = NDArray[np.int64]
+
+
+class Pictures(Protocol):
+    """Decoded pictures (size, size, 3) by name."""
+
+    @property
+    def size(self) -> int: ...
+
+    def __getitem__(self, name: str) -> NDArray[np.uint8]: ...
 
 
 class PictureSource(Protocol):
@@ -36,7 +44,7 @@ class AugmentedPictures:
 
     def __init__(
         self,
-        archive: PictureArchive,
+        archive: Pictures,
         names: tuple[str, ...],
         scale: PixelScale,
         count: int,

@@ -35,6 +35,11 @@ class Skipped(BaseModel):
         """How many, and the first few, for a log or a result."""
         return {"missing": len(self.missing), "undecodable": len(self.undecodable), "first": self.first}
 
+    def __or__(self, other: "Skipped") -> "Skipped":
+        """The pictures of both, by name."""
+        missing, undecodable = {*self.missing, *other.missing}, {*self.undecodable, *other.undecodable}
+        return Skipped(missing=tuple(sorted(missing)), undecodable=tuple(sorted(undecodable)))
+
     def check(self, total: int, limit: float, archive: Path) -> None:
         """TrainingError when more than `limit`, a share, of `total` pictures are skipped."""
         if len(self.names) > limit * total:

@@ -107,3 +107,8 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     (tmp_path / "skipped.json").write_text('{"missing": 3}')
     with pytest.raises(DamagedError, match=r"skipped\.json can't be read"):
         Skipped.read(tmp_path / "skipped.json")
+
+
+def test_what_two_skip_is_told_once_and_in_order() -> None:
+    one, other = Skipped(missing=("b", "a")), Skipped(missing=("a",), undecodable=("c",))
+    assert one | other == other | one == Skipped(missing=("a", "b"), undecodable=("c",))

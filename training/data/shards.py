@@ -1,0 +1,120 @@
+"""Pictures with captions, many in a file, read from front to back: tar (as WebDataset writes it) and Parquet.
+
+SHARD.tar       members of one sample stand together and share their name up to the first dot: a picture
+                (.jpg, .jpeg, .png, .webp), and NAME.json, {"en": ["a caption", ...], ...}, or NAME.LANG.txt,
+                a caption a line
+SHARD.parquet   a row a picture: name (string), image (binary), and a column a language (string, or list of
+                strings), null where there is none
+"""
+
+import json
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from index.errors import DataError
+
+PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+ROWS = 256  # of a Parquet file at a time
+
+
+@dataclass
+class Sample:
+    """A picture, encoded, and its captions by language; no picture where it was not asked for."""
+
+    name: str
+    picture: bytes | None = None
+    captions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def find_shards(folder: Path) -> list[Path]:
+    """The shards of a folder, by name. DataError if there are none."""
+    found = sorted(file for file in folder.glob("*") if file.suffix in (".tar", ".parquet"))
+    if not found:
+        raise DataError(f"{folder} holds no .tar or .parquet file; docs/data.md describes shards")
+    return found
+
+
+def read_shard(file: Path, languages: Sequence[str], *, pictures: bool = True) -> Iterator[Sample]:
+    """The samples with captions in these languages, in the file's order, never more than a few in memory.
+
+    Without `pictures` they are passed over, unread. DataError names a file that can't be read.
+    """
+    read = _read_tar if file.suffix == ".tar" else _read_parquet
+    try:
+        for sample in read(file, languages, pictures):
+            if sample.captions:
+                yield sample
+    except (OSError, tarfile.TarError, pa.ArrowException, ValueError) as error:
+        raise DataError(f"{file} can't be read as a shard: {error}") from None
+
+
+def _read_tar(file: Path, languages: Sequence[str], pictures: bool) -> Iterator[Sample]:
+    sample = None
+    with tarfile.open(file, "r:") as tar:
+        for member in tar:
+            tar.members = []  # type: ignore[attr-defined]  # it would remember them all
+            if not member.isfile():
+                continue
+            name, _, kind = PurePosixPath(member.name).name.partition(".")
+            if sample is None or sample.name != name:
+                if sample:
+                    yield sample
+                sample = Sample(name)
+            _take(sample, tar, member, kind.lower(), languages, pictures)
+    if sample:
+        yield sample
+
+
+def _take(
+    sample: Sample,
+    tar: tarfile.TarFile,
+    member: tarfile.TarInfo,
+    kind: str,
+    languages: Sequence[str],
+    pictures: bool,
+) -> None:
+    """Put what a member holds into the sample."""
+    language = kind.removesuffix(".txt")
+    if "." + kind in PICTURES:
+        sample.picture = _content(tar, member) if pictures else b""
+    elif kind == "json":
+        found = json.loads(_content(tar, member))
+        if not isinstance(found, dict):
+            raise ValueError(f"{member.name} is no object of languages")
+        sample.captions |= {code: texts for code in languages if (texts := _texts(found.get(code)))}
+    elif kind.endswith(".txt"):
+        codes = [code for code in languages if code.lower() == language]
+        lines = _texts(_content(tar, member).decode("utf-8").splitlines())
+        sample.captions |= {code: lines for code in codes if lines}
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    opened = tar.extractfile(member)
+    assert opened is not None, "a plain file"
+    return opened.read()
+
+
+def _texts(found: object) -> tuple[str, ...]:
+    """A string or a list of them -> those that are not empty, on one line each."""
+    texts = [found] if isinstance(found, str) else found or []
+    if not isinstance(texts, list):
+        raise ValueError(f"{texts!r} where a caption or a list of them should be")
+    return tuple(line for text in texts if (line := " ".join(str(text).split())))
+
+
+def _read_parquet(file: Path, languages: Sequence[str], pictures: bool) -> Iterator[Sample]:
+    with pq.ParquetFile(file) as table:
+        there = set(table.schema_arrow.names)
+        if missing := {"name", "image"} - there:
+            raise DataError(f"{file} has no column {sorted(missing)[0]}; docs/data.md describes shards")
+        codes = [code for code in languages if code in there]
+        columns = ["name", *(["image"] if pictures else []), *codes]
+        for batch in table.iter_batches(ROWS, columns=columns):
+            for row in batch.to_pylist():
+                captions = {code: texts for code in codes if (texts := _texts(row[code]))}
+                yield Sample(str(row["name"]), row["image"] if pictures else b"", captions)

@@ -1,0 +1,170 @@
+"""Captioned pictures that are too many for memory, taken from shards a window at a time."""
+
+import hashlib
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from index.errors import DamagedError, DataError, UsageError
+from index.files import replace_text
+from index.progress import Progress
+from training.data.captions import Caption, CaptionedPictures
+from training.data.pictures import decode
+from training.data.shards import Sample, find_shards, read_shard
+from training.data.skipped import Skipped
+
+
+class Shard(BaseModel):
+    """A shard's name, its size in bytes, and its samples with captions in the recipe's languages."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    size: int
+    samples: int
+
+
+class Inventory(BaseModel):
+    """What a folder of shards holds; `sha256` identifies the names, languages and captions, in order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    shards: tuple[Shard, ...]
+    captions: int
+    sha256: str
+
+    @property
+    def samples(self) -> int:
+        return sum(shard.samples for shard in self.shards)
+
+    @classmethod
+    def read(cls, file: Path) -> "Inventory":
+        try:
+            return cls.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError):
+            raise DamagedError(f"{file} can't be read; train into another folder") from None
+
+    def write(self, file: Path) -> None:
+        replace_text(file, self.model_dump_json(indent=1) + "\n")
+
+    def check(self, folder: Path) -> None:
+        """UsageError unless the folder still holds these shards."""
+        there = [(file.name, file.stat().st_size) for file in find_shards(folder)]
+        if there != [(shard.name, shard.size) for shard in self.shards]:
+            raise UsageError(f"{folder} holds other shards than the run began with; give another --out")
+
+
+def take_inventory(folder: Path, languages: Sequence[str]) -> Generator[str, None, Inventory]:
+    """Yield every caption of a folder, passing over the pictures, and return what there is.
+
+    DataError where a language has no caption.
+    """
+    digest, found, captions, seen = hashlib.sha256(), [], 0, set[str]()
+    files = find_shards(folder)
+    with Progress(len(files), unit="shards", label="count captions") as bar:
+        for file in files:
+            count = 0
+            for sample in read_shard(file, languages, pictures=False):
+                count += 1
+                for language, text in _rows(sample):
+                    digest.update(f"{sample.name}\t{language}\t{text}\n".encode())
+                    seen.add(language)
+                    captions += 1
+                    yield text
+            found.append(Shard(name=file.name, size=file.stat().st_size, samples=count))
+            bar.advance()
+    if without := sorted(set(languages) - seen):
+        raise DataError(f"{folder}: no caption in {', '.join(without)}")
+    return Inventory(shards=tuple(found), captions=captions, sha256=digest.hexdigest())
+
+
+def _rows(sample: Sample) -> Iterator[tuple[str, str]]:
+    return ((language, text) for language, texts in sample.captions.items() for text in texts)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a stream in memory: captioned pictures and, by name, the pictures as they were encoded.
+
+    `size` is the side that they are decoded to.
+    """
+
+    data: CaptionedPictures
+    encoded: dict[str, bytes]
+    size: int
+    skipped: Skipped
+
+    def __getitem__(self, name: str) -> NDArray[np.uint8]:
+        return decode(self.encoded[name], self.size)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The windows of a folder of shards: `length` samples each, as many in a pass as are whole.
+
+    In every pass the shards come in another order; a window's samples are shuffled by the sampler that draws
+    batches from it. Window n depends on the seed and n alone, and shards that lie before it are not read, so
+    a run goes on where it stood. Memory is that of a window, however many there are.
+    """
+
+    folder: Path
+    inventory: Inventory
+    languages: tuple[str, ...]
+    length: int
+    seed: int
+
+    @property
+    def windows(self) -> int:
+        """In one pass over the shards."""
+        return max(1, self.inventory.samples // self.length)
+
+    def samples(self, number: int) -> Iterator[Sample]:
+        """The samples of a window."""
+        turn, place = divmod(number, self.windows)
+        order = np.random.default_rng([self.seed, turn]).permutation(len(self.inventory.shards))
+        skip, left = place * self.length, self.length
+        for shard in (self.inventory.shards[i] for i in order):
+            own = min(left, shard.samples - skip)
+            if own > 0:
+                yield from islice(read_shard(self.folder / shard.name, self.languages), skip, skip + own)
+                left -= own
+            skip = max(0, skip - shard.samples)
+
+    def window(self, number: int, size: int) -> Window:
+        """A window without its bad pictures, the others to be decoded to `size` pixels."""
+        captions: dict[str, dict[str, list[str]]] = {}
+        encoded: dict[str, bytes] = {}
+        for sample in self.samples(number):
+            if sample.picture is not None:
+                encoded.setdefault(sample.name, sample.picture)
+            known = captions.setdefault(sample.name, {})
+            for language, text in _rows(sample):
+                known.setdefault(language, []).append(text)
+        missing = tuple(name for name in captions if name not in encoded)
+        undecodable = tuple(name for name, raw in encoded.items() if not _sound(raw, size))
+        skipped = Skipped(missing=missing, undecodable=undecodable)
+        whole = _captioned(captions).without(skipped.names)
+        return Window(whole, {name: encoded[name] for name in whole.pictures}, size, skipped)
+
+
+def _captioned(captions: dict[str, dict[str, list[str]]]) -> CaptionedPictures:
+    rows = [
+        Caption(number, language, text)
+        for number, languages in enumerate(captions.values())
+        for language, texts in languages.items()
+        for text in texts
+    ]
+    return CaptionedPictures(tuple(captions), tuple(rows))
+
+
+def _sound(raw: bytes, size: int) -> bool:
+    try:
+        decode(raw, size)
+    except DataError:
+        return False
+    return True
