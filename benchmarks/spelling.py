@@ -4,12 +4,10 @@ python benchmarks/spelling.py --data DIR [--recipe globetrotter-small] [--benchm
 
 tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
 also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
-("apart"), or one for those languages whose pictures agree on it ("vouched"): the subword's mean pictures in
-two languages have a cosine of more than 2 standard errors of chance.
+("apart"), or one for those languages whose pictures agree on it ("vouched": training.data.vouching).
 """
 
 import tempfile
-from itertools import combinations
 from pathlib import Path
 
 import click
@@ -19,12 +17,13 @@ from ridge import Ridge, Rows, Vectors, centred_space
 from evaluation.scores import ALL, score_translation
 from evaluation.sets import read_aligned
 from training.data.tokens import tokenize
+from training.data.vouching import vouched_rows
 from training.prepare import Prepared, prepare
 from training.recipe import load_recipe
 from training.run import Run, create_run
 
 RIDGE = 2.0
-STANDARD_ERRORS = 2.0
+FALSE_SHARE = 0.2
 
 
 @click.command()
@@ -62,35 +61,14 @@ class Task:
 
     def rows(self, way: str) -> Rows:
         """(vocabulary, languages): which row of weights a subword of a language has."""
-        each = np.arange(self.vocabulary * len(self.languages)).reshape(self.vocabulary, -1)
+        shape = (self.vocabulary, len(self.languages))
+        each = np.arange(self.vocabulary)[:, None] + self.vocabulary * np.arange(len(self.languages))
         if way == "shared":
             return np.repeat(each[:, :1], len(self.languages), axis=1)
-        if way == "vouched":
-            for token, one, other in self._agreements():
-                each[token][each[token] == each[token, other]] = each[token, one]
-        return each
-
-    def _agreements(self) -> list[tuple[int, int, int]]:
-        """(subword, language, language) where the pictures of both agree on the subword."""
-        sums = np.zeros((self.vocabulary, len(self.languages), self.space.shape[1]), np.float32)
-        counts = np.zeros((self.vocabulary, len(self.languages)))
-        seen = {
-            (token, spoken, picture)
-            for tokens, spoken, picture in zip(self.tokens, self.spoken, self.pictures.tolist(), strict=True)
-            for token in tokens.tolist()
-        }
-        token, spoken, picture = np.asarray(sorted(seen)).T
-        np.add.at(sums, (token, spoken), self.space[picture])
-        np.add.at(counts, (token, spoken), 1)
-        spectrum = np.linalg.eigvalsh(np.cov(self.space.T))
-        dimensions = spectrum.sum() ** 2 / (spectrum**2).sum()  # as many equal ones would vary as much
-        agreeing = []
-        for one, other in combinations(range(len(self.languages)), 2):
-            # Σx·Σy has a standard deviation of sqrt(n m / dimensions) where pictures have nothing in common.
-            product = np.einsum("td,td->t", sums[:, one], sums[:, other])
-            chance = np.sqrt(counts[:, one] * counts[:, other] / dimensions)
-            agreeing += [(int(t), one, other) for t in np.flatnonzero(product > STANDARD_ERRORS * chance)]
-        return agreeing
+        if way == "apart":
+            return each
+        spoken, share = np.asarray(self.spoken), FALSE_SHARE
+        return vouched_rows(self.tokens, spoken, self.pictures, self.space, shape=shape, false_share=share)
 
     def measure(self, rows: Rows, texts: dict[str, list[str]]) -> str:
         """Fit the ridge regression, translate the benchmark, "R@1 / R@10"."""

@@ -24,6 +24,7 @@ from training.data.stream import Inventory, Stream
 from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import tokenize, train_tokenizer
+from training.data.vouching import vouched_rows
 from training.data.whitening import fit_whitening, unit
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
@@ -84,6 +85,8 @@ def prepare(run: Run, data: Path) -> Prepared:
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
     if isinstance(model.text, Adapted | Bag):
         _learn_languages(model.text, recipe.data.languages, sentences)
+    if isinstance(model.text, Bag) and model.text.settings.embeddings == "vouched":
+        _vouch(model.text, tokens, companions, sources[0])
     return Prepared(
         data=train,
         sha256=data_sha256(train, texts),
@@ -142,6 +145,22 @@ def _learn_languages(
     rows = [row for language in languages for row in sentences.get(language, ())]
     counts = [len(sentences.get(language, ())) for language in languages]
     encoder.learn_languages(rows, np.repeat(np.arange(len(languages)), counts))
+
+
+def _vouch(
+    encoder: Bag, tokens: Sequence[NDArray[np.int32]], companions: CompanionSource, pictures: PictureSource
+) -> None:
+    space = pictures.plain(np.arange(companions.pictures.max() + 1)).numpy()
+    encoder.vouch(
+        vouched_rows(
+            tokens,
+            companions.languages,
+            companions.pictures,
+            space,
+            shape=(encoder.vocabulary, encoder.rows.shape[1]),
+            false_share=encoder.settings.false_share,
+        )
+    )
 
 
 def _of_run(

@@ -202,6 +202,8 @@ class Recipe(Table):
             raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
         if ("pseudopairs" in self.objectives) != (self.mining is not None):
             raise ValueError("objectives.pseudopairs and the table [mining] need each other")
+        if getattr(self.text, "embeddings", "") == "vouched" and self.vision.space != "whitened":
+            raise ValueError('text.embeddings = "vouched" needs vision.space = "whitened"')
         if self.head.text == "none" and self.text.width != self.head.dimension:
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         for name, objective in self.objectives.items():

@@ -15,6 +15,7 @@ from index.encoder import TextEncoder
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe
 from training.data.synthetic import TEXTS
+from training.encoders.bag import Bag
 from training.export import export_run
 from training.loop import Loop, train
 from training.prepare import prepare, training_texts
@@ -132,3 +133,18 @@ def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tm
     for language, sentence in (("en", "a red ball"), ("de", "ein roter ball"), ("pt", "uma bola vermelha")):
         vector = encoder.word_vectors([sentence], language)
         assert np.allclose(vector, encoder.encode([sentence]), atol=2e-3), language
+
+
+def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
+    settings = mining(tmp_path, "text.embeddings=vouched", "optimiser.epochs=1")
+    encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
+    assert isinstance(encoder, Bag)
+    apart = encoder.rows == torch.arange(encoder.vocabulary)[:, None] + encoder.vocabulary * torch.arange(3)
+    assert 0 < (~apart).any(dim=1).sum() < encoder.vocabulary / 2
+
+
+def test_vouching_needs_a_fixed_space(tmp_path: Path) -> None:
+    learned = ("vision.space=learned", "text.embeddings=vouched", "objectives.cross_modal.weight=1")
+    text = BAG.replace("[objectives.visual_regression]\n", "")
+    with pytest.raises(RecipeError, match=r'text\.embeddings = "vouched" needs vision\.space = "whitened"'):
+        recipe(text, tmp_path, *learned)

@@ -13,13 +13,16 @@ from training.encoders.teller import LanguageTeller
 
 
 class BagSettings(BaseModel):
-    """embeddings: "shared": a token has one, whatever the language; "apart": it has one in each language, so
-    that what is spelled alike means the same only as far as pictures say so."""
+    """embeddings: "shared": a token has one, whatever the language; "apart": it has one in each language;
+    "vouched": apart, but for those languages whose pictures agree on the token (training.data.vouching).
+    false_share: of what is vouched for, the share that may be so by chance.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["bag"]
-    embeddings: Literal["shared", "apart"] = "shared"
+    embeddings: Literal["shared", "apart", "vouched"] = "shared"
+    false_share: float = Field(default=0.2, gt=0, lt=1)
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -34,16 +37,22 @@ class Bag(nn.Module):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
 
     While training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
-    known by one rare token alone. With embeddings "apart" the language is told from the tokens, in training
-    as in use, and `tokens` has the embeddings of one language after the other.
+    known by one rare token alone. With embeddings that are not shared the language is told from the tokens,
+    in training as in use, and `rows` (vocabulary, languages) says where in `tokens` a token's embedding is.
     """
+
+    rows: Tensor
 
     def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
         super().__init__()
         self.settings = settings
         self.width = settings.width
         self.vocabulary = vocabulary
-        self.teller = LanguageTeller(vocabulary, languages) if settings.embeddings == "apart" else None
+        self.teller: LanguageTeller | None = None
+        if settings.embeddings != "shared":
+            self.teller = LanguageTeller(vocabulary, languages)
+            every = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
+            self.register_buffer("rows", every)
         self.tokens = nn.Embedding(vocabulary * (languages if self.teller else 1), settings.width)
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
@@ -53,9 +62,13 @@ class Bag(nn.Module):
         if self.teller:
             self.teller.fit(tokens, languages)
 
+    def vouch(self, rows: NDArray[np.int64]) -> None:
+        """Take the rows of training.data.vouching."""
+        self.rows.copy_(torch.from_numpy(rows))
+
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width): a bag has no context."""
-        rows = ids + self.teller(ids, mask)[:, None] * self.vocabulary if self.teller else ids
+        rows = self.rows[ids, self.teller(ids, mask)[:, None]] if self.teller else ids
         out: Tensor = self.tokens(rows)
         return out
 
@@ -73,6 +86,6 @@ class Bag(nn.Module):
         return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
-        """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) where they are apart."""
+        """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) if not shared."""
         weight = self.tokens.weight
-        return weight.view(-1, self.vocabulary, self.width) if self.teller else weight
+        return weight[self.rows.T] if self.teller else weight

@@ -121,3 +121,18 @@ def test_the_table_of_words_is_all_there_is() -> None:
     model = apart()
     assert model.word_table().shape == (2, VOCABULARY, WIDTH)
     assert torch.equal(model.word_table()[1, 5], model.tokens.weight[VOCABULARY + 5])
+
+
+def test_vouched_tokens_have_one_embedding_for_both_languages() -> None:
+    model = apart()
+    rows = model.rows.numpy().copy()
+    rows[20] = 20
+    model.vouch(rows)
+    first, second = embed(model, [[5, 20]])[0], embed(model, [[13, 20]])[0]
+    table = model.tokens.weight.detach()
+    assert torch.allclose(first, (table[5] + table[20]) / 2, atol=1e-7)
+    assert torch.allclose(second, (table[VOCABULARY + 13] + table[20]) / 2, atol=1e-7)
+    assert torch.equal(model.word_table()[1, 20], table[20])
+    again = apart()
+    again.load_state_dict(model.state_dict())
+    assert torch.equal(again.rows, model.rows), "part of the checkpoint"

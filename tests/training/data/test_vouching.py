@@ -1,0 +1,76 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from training.data.vouching import vouched_rows
+from training.data.whitening import unit
+
+SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32
+SAME, FALSE_FRIEND, RARE = 4, 5, 6
+Rows = NDArray[np.int64]
+
+
+def world(seed: int = 0) -> tuple[list[NDArray[np.int32]], Rows, Rows, NDArray[np.float32]]:
+    """Pictures of four scenes, half of them captioned in each language.
+
+    SAME is in the captions of scene 0 in both languages, FALSE_FRIEND in those of scene 1 in one and of scene
+    2 in the other, RARE in one caption of each. The other tokens come at random.
+    """
+    draw = np.random.default_rng(seed)
+    scenes = np.repeat(np.arange(SCENES), EACH)
+    centres = unit(draw.normal(size=(SCENES, WIDTH)))
+    space = unit(centres[scenes] + 0.15 * draw.normal(size=(len(scenes), WIDTH)))
+    languages = np.arange(len(scenes)) % LANGUAGES
+    tokens = []
+    for picture, (scene, spoken) in enumerate(zip(scenes, languages, strict=True)):
+        row = draw.integers(8, VOCABULARY, 6).tolist()
+        row += [SAME] if scene == 0 else []
+        row += [FALSE_FRIEND] if scene == 1 + spoken else []
+        row += [RARE] if picture in (0, 100, 101) else []
+        tokens.append(np.array(row, np.int32))
+    return tokens, languages, np.arange(len(scenes)), space
+
+
+def rows(*, shuffled: bool = False, false_share: float = 0.1, seed: int = 0) -> Rows:
+    tokens, languages, pictures, space = world(seed)
+    if shuffled:
+        pictures = np.random.default_rng(9).permutation(pictures)
+    return vouched_rows(
+        tokens, languages, pictures, space, shape=(VOCABULARY, LANGUAGES), false_share=false_share
+    )
+
+
+def shared(found: Rows) -> list[int]:
+    return np.flatnonzero(found[:, 0] == found[:, 1]).tolist()
+
+
+def test_pictures_vouch_for_what_means_the_same() -> None:
+    found = shared(rows())
+    assert SAME in found
+    assert FALSE_FRIEND not in found
+    assert RARE not in found
+    assert len(found) <= 3, "hardly any of those that come at random"
+
+
+def test_every_other_subword_has_its_own_rows() -> None:
+    found = rows()
+    apart = np.arange(VOCABULARY)[:, None] + VOCABULARY * np.arange(LANGUAGES)
+    mine = [token for token in range(VOCABULARY) if token not in shared(found)]
+    assert np.array_equal(found[mine], apart[mine])
+    assert found[SAME].tolist() == [SAME, SAME], "the first language's"
+
+
+def test_shuffled_pictures_vouch_for_nothing() -> None:
+    assert [len(shared(rows(shuffled=True, seed=seed))) for seed in range(5)] == [0] * 5
+
+
+def test_more_wrong_ones_may_be_allowed() -> None:
+    assert set(shared(rows())) <= set(shared(rows(false_share=0.6)))
+    assert len(shared(rows(false_share=0.9))) > len(shared(rows(false_share=0.01)))
+
+
+def test_languages_without_a_common_subword() -> None:
+    tokens = [np.array([4 + i % 2], np.int32) for i in range(20)]
+    space = unit(np.random.default_rng(0).normal(size=(20, 8)))
+    languages = np.arange(20) % 2
+    found = vouched_rows(tokens, languages, np.arange(20), space, shape=(6, 2), false_share=0.2)
+    assert shared(found) == []

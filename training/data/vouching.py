@@ -1,0 +1,90 @@
+"""Which subwords mean the same in two languages, as far as the pictures say.
+
+A subword that two languages spell alike may mean the same (sofa) or not (die): if captions in both languages
+that have it show alike pictures, pictures vouch for it. Shared by all without that, embeddings would carry
+meaning from language to language by spelling alone, pictures or none.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control, norm
+
+from training.data.whitening import unit
+
+Rows = NDArray[np.int64]
+
+
+def vouched_rows(
+    tokens: Sequence[NDArray[np.int32]],
+    languages: Rows,
+    pictures: Rows,
+    space: NDArray[np.float32],
+    *,
+    shape: tuple[int, int],
+    false_share: float,
+) -> Rows:
+    """`shape` (vocabulary, languages): which row of a table of embeddings a subword has in a language.
+
+    Captions are given as token ids, with the place of their language and the row of their picture in `space`,
+    (pictures, d) unit rows. Each subword has vocabulary * languages rows to itself, language after language,
+    and takes another language's where pictures vouch for that; `false_share` is the expected share of wrong
+    ones among these (Benjamini & Hochberg 1995).
+    """
+    vocabulary, count = shape
+    rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
+    for token, one, other in _vouched(tokens, languages, pictures, space, shape, false_share):
+        rows[token][rows[token] == rows[token, other]] = rows[token, one]
+    return rows
+
+
+def _vouched(
+    tokens: Sequence[NDArray[np.int32]],
+    languages: Rows,
+    pictures: Rows,
+    space: NDArray[np.float32],
+    shape: tuple[int, int],
+    false_share: float,
+) -> Rows:
+    """(n, 3): subword and two languages, the surest first."""
+    sums, counts, dimensions = _mean_pictures(tokens, languages, pictures, space, shape)
+    tests: list[Rows] = []
+    chances: list[NDArray[np.float64]] = []
+    for one, other in combinations(range(shape[1]), 2):
+        both = np.flatnonzero(counts[:, one] * counts[:, other])
+        # Σx·Σy has a standard deviation of sqrt(n m / dimensions) where pictures have nothing in common.
+        products = np.einsum("td,td->t", sums[both, one], sums[both, other])
+        deviations = np.sqrt(counts[both, one] * counts[both, other] / dimensions)
+        tests.append(np.stack([both, np.full_like(both, one), np.full_like(both, other)], axis=1))
+        chances.append(norm.sf(products / deviations))
+    every, chance = np.concatenate(tests), np.concatenate(chances)
+    if not len(every):
+        return every
+    order = np.argsort(chance, kind="stable")
+    kept: Rows = every[order][false_discovery_control(chance[order]) <= false_share]
+    return kept
+
+
+def _mean_pictures(
+    tokens: Sequence[NDArray[np.int32]],
+    languages: Rows,
+    pictures: Rows,
+    space: NDArray[np.float32],
+    shape: tuple[int, int],
+) -> tuple[NDArray[np.float32], NDArray[np.float64], float]:
+    """(vocabulary, languages, d) sums over the different pictures of a subword, (vocabulary, languages) how
+    many these are, and how many equal dimensions would vary as much as those of the centred space."""
+    centred = unit(space - space.mean(axis=0))
+    seen = {
+        (token, spoken, picture)
+        for row, spoken, picture in zip(tokens, languages.tolist(), pictures.tolist(), strict=True)
+        for token in row.tolist()
+    }
+    token, spoken, picture = np.asarray(sorted(seen)).T
+    sums, counts = np.zeros((*shape, space.shape[1]), np.float32), np.zeros(shape)
+    np.add.at(sums, (token, spoken), centred[picture])
+    np.add.at(counts, (token, spoken), 1)
+    spectrum = np.linalg.eigvalsh(np.cov(centred.T))
+    return sums, counts, float(spectrum.sum() ** 2 / (spectrum**2).sum())
