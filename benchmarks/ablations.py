@@ -33,6 +33,7 @@ SYSTEMS = (
     "supervised",
     "pads-attended",
     "masked-contrastive",
+    "transitive-light",
     "transitive-rows",
     "transitive-positives",
     "alpha-whitened",
