@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from index.bundle import LanguageCodes
+from index.bundle import LanguageCodes, check_codes
 from index.errors import RecipeError
 from training.encoders.adapted import AdaptedSettings
 from training.encoders.bag import BagSettings
@@ -49,6 +50,10 @@ class DataSettings(Table):
     in place of photos/ (training.data.shards); "": none. An epoch is then a window of so many pictures.
     bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
     their captions, beyond it the run does not begin.
+    held_out: languages that get their share of the disjoint pictures but are not learned: what
+    `passepartout add-language` learns from later.
+    added: those of `languages` that were added to a finished run (training.experiments.adding): in the order
+    of their coming, each has what was held out for it and pictures that nobody had.
     """
 
     languages: LanguageCodes
@@ -60,6 +65,25 @@ class DataSettings(Table):
     stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     window: int = Field(default=8192, ge=2)
     bad_pictures: float = Field(default=0.01, ge=0, le=1)
+    held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
+    added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
+
+    @model_validator(mode="after")
+    def _languages_fit(self) -> "DataSettings":
+        if unknown := [code for code in self.added if code not in self.languages]:
+            raise ValueError(f"added: {unknown[0]} is not among the languages")
+        if not self.first:
+            raise ValueError("added: one language or more must have been there first")
+        if both := set(self.held_out) & set(self.first):
+            raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
+        if self.held_out and self.pictures != "disjoint":
+            raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
+        return self
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The languages that the run began with."""
+        return tuple(code for code in self.languages if code not in self.added)
 
 
 class TokenizerSettings(Table):
@@ -223,6 +247,7 @@ class Recipe(Table):
             "no data.shuffle_pictures": self.data.shuffle_pictures,
             "no data.texts": self.data.texts != "",
             "no [mining]": self.mining is not None,
+            "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
             "no tokenizer.dropout": self.tokenizer.dropout > 0,
             'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder == "adapted"
             or getattr(self.text, "embeddings", "shared") != "shared",

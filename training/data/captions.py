@@ -4,7 +4,7 @@ Reads the `photos/` folder of docs/data.md.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,13 +57,20 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
 
     "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
     name and gives picture i to language i mod M alone; "shared" keeps every picture that has any caption.
+    Languages held out count among the M; one that was added has what was held out for it and the pictures
+    that none of the M had.
     Raises DataError when files are missing or malformed, or nothing is left.
     """
     photos = data / "photos"
     members = sorted(read_split(photos / "splits.tsv", split))
-    texts = {language: _texts(photos, language, settings.caption_kinds) for language in settings.languages}
+    codes = dict.fromkeys((*settings.languages, *settings.held_out))
+    texts = {language: _texts(photos, language, settings.caption_kinds) for language in codes}
     if settings.pictures == "disjoint":
-        owners = _disjoint(members, texts, settings.languages)
+        dealt = _disjoint(members, texts, (*settings.first, *settings.held_out))
+        owners = [
+            *((name, (code,)) for name, code in dealt.items() if code in settings.languages),
+            *_left_over(members, texts, dealt, settings.added),
+        ]
     else:
         owners = [(name, settings.languages) for name in members]
     return _gather(photos, owners, texts)
@@ -80,10 +87,24 @@ def _texts(photos: Path, language: str, kinds: Sequence[str]) -> dict[str, list[
 
 def _disjoint(
     members: Sequence[str], texts: dict[str, dict[str, list[str]]], languages: Sequence[str]
-) -> list[tuple[str, tuple[str, ...]]]:
+) -> dict[str, str]:
+    """Picture -> the language that it is given to."""
     pool = [name for name in members if all(name in texts[language] for language in languages)]
     pool.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return [(name, (languages[i % len(languages)],)) for i, name in enumerate(pool)]
+    return {name: languages[i % len(languages)] for i, name in enumerate(pool)}
+
+
+def _left_over(
+    members: Sequence[str],
+    texts: dict[str, dict[str, list[str]]],
+    dealt: Collection[str],
+    added: Sequence[str],
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Pictures that were dealt to nobody, each for the first of the added languages that has a caption."""
+    for name in members:
+        owner = next((code for code in added if name in texts[code]), None)
+        if name not in dealt and owner:
+            yield name, (owner,)
 
 
 def _gather(

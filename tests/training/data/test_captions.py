@@ -164,3 +164,44 @@ def test_the_control_moves_captions_to_other_pictures(tmp_path: Path) -> None:
     assert len(stayed) < 5
     assert shuffled(data, seed=3) == mixed
     assert shuffled(data, seed=4) != mixed
+
+
+def test_a_held_out_language_keeps_its_pictures_to_itself_until_it_is_added(tmp_path: Path) -> None:
+    write(tmp_path, {language: full(language) for language in ("en", "de", "pt")})
+    five = load_split(tmp_path, "train", settings("en", "de", "pt"))
+    held = load_split(tmp_path, "train", settings("en", "de", held_out=["pt"]))
+    assert seen_with(held) == {name: own for name, own in seen_with(five).items() if own != {"pt"}}
+    later = load_split(tmp_path, "train", settings("en", "de", "pt", held_out=["pt"], added=["pt"]))
+    assert seen_with(later) == seen_with(five)
+
+
+def test_an_added_language_takes_pictures_that_nobody_had(tmp_path: Path) -> None:
+    free, other = NAMES[:4], NAMES[4:6]
+    captions = {
+        "en": full("en", without=tuple(free)),
+        "de": full("de"),
+        "nl": full("nl", without=tuple(NAMES[6:])),
+        "fr": full("fr", without=tuple(NAMES[2:])),
+    }
+    write(tmp_path, captions)
+    before = seen_with(load_split(tmp_path, "train", settings("en", "de")))
+    assert not set(free) & set(before)
+    assert set(other) <= set(before)
+    added = settings("en", "de", "nl", "fr", added=["fr", "nl"])
+    after = seen_with(load_split(tmp_path, "train", added))
+    assert after == before | {n: {"fr"} for n in free[:2]} | {n: {"nl"} for n in free[2:]}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"added": ["nl"]},
+        {"added": ["en", "de"]},
+        {"held_out": ["en"]},
+        {"held_out": ["nl"], "pictures": "shared"},
+        {"held_out": ["nl", "nl"]},
+    ],
+)
+def test_languages_held_out_and_added_must_fit(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"added|held_out"):
+        settings("en", "de", **wrong)
