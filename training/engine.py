@@ -9,17 +9,17 @@ pass draws the same dropout and masks as the first, from the chunk's own seed.
 Batch normalisation in a tuned backbone sees a chunk, not the batch: the one thing that chunks change.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from training.model import Batch, TwoBranch, weighted_losses
 from training.objectives import Outputs
 from training.processes import Processes
 from training.recipe import OptimiserSettings, Recipe
+from training.statistics import pooled_statistics, still_statistics
 
 Losses = dict[str, Tensor]
 
@@ -54,11 +54,12 @@ class Engine:
         `chunks` are this process's share of the batch; those of all processes in their order are the batch.
         Losses and gradients are the same in every process. Parameters must be without gradients before.
         """
-        if len(chunks) == 1 and self.processes.count == 1:
-            losses = weighted_losses(self.recipe.objectives, self.outputs(chunks[0]))
-            torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
-        else:
-            losses = self._backward_in_parts(chunks)
+        with pooled_statistics(self.model, self.processes):
+            if len(chunks) == 1 and self.processes.count == 1:
+                losses = weighted_losses(self.recipe.objectives, self.outputs(chunks[0]))
+                torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
+            else:
+                losses = self._backward_in_parts(chunks)
         return {name: losses[name].detach() for name in self.recipe.objectives}
 
     def outputs(self, chunk: Chunk) -> Outputs:
@@ -140,20 +141,6 @@ def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
     edges = [rows * i // parts for i in range(parts + 1)]
     first, last = (parts * (processes.number + more) // processes.count for more in (0, 1))
     return [slice(edges[i], edges[i + 1]) for i in range(first, last)]
-
-
-@contextmanager
-def still_statistics(model: nn.Module) -> Iterator[None]:
-    """Batch normalisation by the batch as ever, but leaving its running statistics alone."""
-    kept = [m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
-    before = [module.track_running_stats for module in kept]
-    for module in kept:
-        module.track_running_stats = False
-    try:
-        yield
-    finally:
-        for module, tracked in zip(kept, before, strict=True):
-            module.track_running_stats = tracked
 
 
 def _pass_on(rows: Sequence[Tensor], gradients: Sequence[Tensor], losses: Sequence[Tensor]) -> None:

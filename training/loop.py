@@ -143,7 +143,6 @@ class Loop:
         # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.prepared.model.parameters()):
             raise self._stopped("weights are not finite")
-        self.processes.mean_buffers(self.prepared.model)
         seconds = self.counters.seconds + time.monotonic() - began
         self.counters = replace(
             self.counters, epoch=epoch + 1, seconds=seconds, losses=self.guard.losses, high=self.guard.high

@@ -62,12 +62,6 @@ class Processes:
         for parameter, part in zip(learned, parts, strict=True):
             parameter.grad = part.view_as(parameter)
 
-    def mean_buffers(self, model: nn.Module) -> None:
-        """Let batch statistics, which each process keeps of its own rows, be their mean in all processes."""
-        for buffer in model.buffers():
-            if self.count > 1 and buffer.is_floating_point():
-                buffer.copy_(self.sum(buffer) / self.count)
-
     def shown(self, bar: Progress) -> Progress:
         """The bar, which only the first process shows."""
         if self.first:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
-from training.engine import Chunk, Engine, cut, still_statistics, uses_bfloat16
+from training.engine import Chunk, Engine, cut, uses_bfloat16
 from training.loop import Loop, train
 from training.model import Batch, weighted_losses
 from training.objectives import Outputs
@@ -134,15 +134,37 @@ def test_a_chunk_without_a_hidden_token(data: Path, tmp_path: Path) -> None:
     assert all(gradient.isfinite().all() for gradient in gradients(made).values())
 
 
-def test_running_statistics_are_taken_once(data: Path, tmp_path: Path) -> None:
+def normalisation(made: Loop) -> nn.BatchNorm2d:
+    return next(m for m in made.prepared.model.modules() if isinstance(m, nn.BatchNorm2d))
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_running_statistics_move_once_towards_the_mean_of_what_was_seen(
+    size: int, data: Path, tmp_path: Path
+) -> None:
     made = loop(data, tmp_path, TRANSFORMER)
-    batch_norm = next(m for m in made.prepared.model.modules() if isinstance(m, nn.BatchNorm2d))
+    layer, seen = normalisation(made), list[Tensor]()
+    layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].detach()))
+    before = layer.running_mean.clone()  # type: ignore[union-attr]
+    parts = chunks(made, size)
+    made.engine.backward(parts)
+    own = seen[-2 * len(parts) :]  # two views of each chunk, in the second pass where there are two
+    mean = torch.stack([picture.mean(dim=(0, 2, 3)) for picture in own]).mean(dim=0)
+    assert torch.allclose(layer.running_mean, 0.9 * before + 0.1 * mean, atol=1e-6)  # type: ignore[arg-type]
+    assert not torch.allclose(layer.running_mean, before, atol=1e-6)  # type: ignore[arg-type]
+    assert layer.num_batches_tracked == 1
+    assert layer.momentum == 0.1
+    assert layer.track_running_stats
+
+
+def test_running_statistics_that_nothing_moves_stay(data: Path, tmp_path: Path) -> None:
+    made = loop(data, tmp_path, TRANSFORMER)
+    layer = normalisation(made)
+    made.prepared.model.eval()
+    before = layer.running_mean.clone()  # type: ignore[union-attr]
     made.engine.backward(chunks(made, 10))
-    assert batch_norm.num_batches_tracked is not None
-    assert batch_norm.num_batches_tracked.item() == 3 * 2, "three chunks of two views, not twice that"
-    with still_statistics(made.prepared.model):
-        assert not batch_norm.track_running_stats
-    assert batch_norm.track_running_stats
+    assert torch.equal(layer.running_mean, before)  # type: ignore[arg-type]
+    assert layer.num_batches_tracked == 0
 
 
 def test_a_run_in_chunks_learns_as_well(data: Path, tmp_path: Path) -> None:
