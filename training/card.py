@@ -12,8 +12,7 @@ CARD = """# {title}
 {description}.
 
 A multilingual text encoder learned from captioned pictures: sentences of {count} languages become unit
-vectors of {dimension} dimensions, so that a sentence is translated by finding its neighbour. No two captions
-were ever paired: the languages meet only through the pictures.
+vectors of {dimension} dimensions, so that a sentence is translated by finding its neighbour. {pairing}
 
 | | |
 |---|---|
@@ -52,6 +51,12 @@ are often taken for one another. Confidence is meant for sentences like those of
     passepartout export RUN --data DIR --out BUNDLE
 """
 
+UNPAIRED = """No two captions
+were ever paired: the languages meet only through the pictures."""
+MINED = """No two
+sentences were ever given as a pair: the languages meet through the pictures, then through pairs that the
+encoder found by itself."""
+
 TERMS = """
 ## Terms of the data
 
@@ -68,6 +73,7 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         description=recipe.description,
         count=len(manifest.languages),
         dimension=manifest.dimension,
+        pairing=MINED if recipe.mining else UNPAIRED,
         languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
         recipe=recipe.name,
         recipe_sha=recipe.sha256[:16],

@@ -34,7 +34,7 @@ from training.data.tokens import tokenize
 from training.encoders.vision import load_backbone
 from training.model import TwoBranch
 from training.onnx_export import export_text_branch, quantise
-from training.prepare import training_captions
+from training.prepare import training_captions, training_texts
 from training.recipe import Recipe
 from training.run import Run, open_run
 from training.validation import embed_texts
@@ -63,7 +63,7 @@ def export_run(
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
-    _write_parts(run, captions, model, staging)
+    _write_parts(run, captions, training_texts(run, data), model, staging)
     measured = _measure(run, data, model, staging, manifest)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
@@ -102,7 +102,13 @@ def best_model(run: Run, data: Path) -> TwoBranch:
     return model.eval()
 
 
-def _write_parts(run: Run, captions: CaptionedPictures, model: TwoBranch, staging: Path) -> None:
+def _write_parts(
+    run: Run,
+    captions: CaptionedPictures,
+    texts: Mapping[str, list[str]],
+    model: TwoBranch,
+    staging: Path,
+) -> None:
     export_text_branch(model, staging / ENCODER)
     quantise(staging / ENCODER, staging / ENCODER_INT8)
     shutil.copyfile(run.tokenizer_file, staging / TOKENIZER)
@@ -110,7 +116,7 @@ def _write_parts(run: Run, captions: CaptionedPictures, model: TwoBranch, stagin
     if tokens.ndim == 3:  # languages in the manifest's order
         tokens = tokens[np.argsort(run.recipe.data.languages)]
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
-    write_word_lists(captions, staging / "words")
+    write_word_lists(captions, texts, staging / "words")
 
 
 def _measure(
@@ -181,4 +187,5 @@ def _r1(vectors: Mapping[str, Vectors]) -> float:
 def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
-    return f"photos {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled})"
+    texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
+    return f"photos {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"

@@ -1,6 +1,7 @@
 """What a bundle knows of words: a list a language, and a vector a token."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,15 @@ from training.data.captions import CaptionedPictures
 SEEN = 3  # times in training, for a word to be listed
 
 
-def write_word_lists(data: CaptionedPictures, folder: Path) -> None:
-    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first."""
+def write_word_lists(data: CaptionedPictures, texts: Mapping[str, Sequence[str]], folder: Path) -> None:
+    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first, in the
+    captions and in the sentences without pictures."""
     counts: dict[str, Counter[str]] = {language: Counter() for language in data.languages}
     for caption in data.captions:
         counts[caption.language].update(words(caption.text, caption.language))
+    for language, sentences in texts.items():
+        for sentence in sentences:
+            counts[language].update(words(sentence, language))
     folder.mkdir()
     for language, found in counts.items():
         listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)
