@@ -15,8 +15,8 @@ SEEN = 3  # times in training, for a word to be listed
 
 
 def write_word_lists(data: CaptionedPictures, texts: Mapping[str, Sequence[str]], folder: Path) -> None:
-    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first, in the
-    captions and in the sentences without pictures."""
+    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first, in
+    the captions and the sentences without pictures."""
     counts: dict[str, Counter[str]] = {language: Counter() for language in data.languages}
     for caption in data.captions:
         counts[caption.language].update(words(caption.text, caption.language))
