@@ -2,9 +2,10 @@
 
 python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--threads 1]
 
-A system is a shipped recipe, or "ridge" (benchmarks/ridge.py), which has no seed. What is finished is kept
-in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every run, so
-that a long run can be read, and broken off, at any time. benchmarks/systems.py says what is measured.
+A system is a shipped recipe, or "ridge" (training/reproduce/ridge.py), which has no seed. What is finished
+is kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every
+run, so that a long run can be read, and broken off, at any time. training/reproduce/systems.py says what is
+measured.
 """
 
 import json
@@ -12,11 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from ridge import measure_ridge
-from systems import MEASURES, measure, spread, train
 
+from evaluation.summary import spread
 from index.files import replace_text
 from training.recipe_files import shipped_recipes
+from training.reproduce.ridge import measure_ridge
+from training.reproduce.systems import MEASURES, measure, train
 
 RIDGE = "ridge"
 SYSTEMS = (
@@ -76,10 +78,10 @@ def one_run(data: Path, folder: Path, name: str, seed: int, languages: str, thre
         return found
     folder.mkdir(parents=True, exist_ok=True)
     if name == RIDGE:
-        found = measure_ridge(data, languages)
+        found = measure_ridge(data, languages.split(","))
     else:
-        train(data, folder, name, {"seed": seed, "run.threads": threads}, threads)
-        found = measure(data, folder, name, languages)
+        train(data, folder, name, (f"seed={seed}", f"run.threads={threads}"), threads)
+        found = measure(data, folder, languages)
         result = json.loads((folder / "run" / "result.json").read_text(encoding="utf-8"))
         found["seconds"] = float(result["seconds"])
     replace_text(kept, json.dumps(found) + "\n")

@@ -25,7 +25,10 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
             order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
             found[language] = [lines[i] for i in order]
     if not found:
-        raise DataError(f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}")
+        raise DataError(
+            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do without: "
+            '--set data.texts=""'
+        )
     return found
 
 

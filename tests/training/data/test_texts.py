@@ -38,7 +38,7 @@ def test_the_order_is_the_seeds(data: Path) -> None:
 
 
 def test_no_file_at_all_is_refused(data: Path) -> None:
-    with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de"):
+    with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de; add them, or do without"):
         load_texts(data, "other", ["en", "de"], 0)
 
 
