@@ -21,7 +21,7 @@ from training.model import Batch
 from training.prepare import Prepared, prepare
 from training.processes import Processes, joined
 from training.recipe import OptimiserSettings, Recipe
-from training.rounds import take_up_round
+from training.rounds import stage, take_up_round
 from training.run import Run, create_run, open_run
 from training.streaming import Windows, prepare_streamed
 from training.validation import validate
@@ -104,10 +104,17 @@ class Loop:
         with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
             for epoch in range(done, self.settings.epochs):
                 self._take_up_pairs(epoch)
+                self.stage = self._stage(epoch)
                 self._epoch(epoch)
                 bar.advance()
         if self.processes.first:
             self.run.finish(self._result())
+
+    def _stage(self, epoch: int) -> tuple[int, int]:
+        """The first step and the number of steps that the rate's rise and fall are about."""
+        start, stop = stage(epoch, self.settings.epochs, self.run.recipe.mining)
+        each = self.steps // self.settings.epochs
+        return start * each, (stop - start) * each
 
     def _take_up_pairs(self, epoch: int) -> None:
         """Have the pseudopairs that this epoch trains on, mining them where its round begins with it."""
@@ -192,7 +199,8 @@ class Loop:
 
     def _step(self, chunks: list[Chunk]) -> None:
         model, counters = self.prepared.model, self.counters
-        rate = learning_rate(self.settings, counters.step, self.steps)
+        first, steps = self.stage
+        rate = learning_rate(self.settings, counters.step - first, steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)

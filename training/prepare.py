@@ -83,8 +83,9 @@ def prepare(run: Run, data: Path) -> Prepared:
         whitened=visual_space(recipe, sources[0]),
     )
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
+    unpictured = {language: sentences[language][: len(lines)] for language, lines in texts.items()}
     if isinstance(model.text, Adapted | Bag):
-        _learn_languages(model.text, recipe.data.languages, sentences)
+        learn_languages(model.text, recipe.data.languages, sentences)
     if isinstance(model.text, Bag) and model.text.settings.embeddings == "vouched":
         _vouch(model.text, tokens, companions, sources[0])
     return Prepared(
@@ -96,7 +97,7 @@ def prepare(run: Run, data: Path) -> Prepared:
             train, recipe.optimiser.batch_size, recipe.seed, recipe.data.language_temperature
         ),
         companions=companions,
-        pseudopairs=PseudopairSource(sentences, recipe.seed) if recipe.mining else None,
+        pseudopairs=PseudopairSource(unpictured or sentences, recipe.seed) if recipe.mining else None,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
@@ -132,16 +133,17 @@ def sentence_tokens(
     captions: CaptionedPictures,
     tokens: Sequence[NDArray[np.int32]],
 ) -> dict[str, list[NDArray[np.int32]]]:
-    """Language -> token ids of its sentences without pictures and of its captions."""
+    """Language -> token ids of its sentences without pictures, then of its captions."""
     found = {language: tokenize(tokenizer, sentences) for language, sentences in texts.items()}
     for caption, row in zip(captions.captions, tokens, strict=True):
         found.setdefault(caption.language, []).append(row)
     return found
 
 
-def _learn_languages(
+def learn_languages(
     encoder: Adapted | Bag, languages: Sequence[str], sentences: Mapping[str, list[NDArray[np.int32]]]
 ) -> None:
+    """Teach an encoder that tells languages apart what each looks like."""
     rows = [row for language in languages for row in sentences.get(language, ())]
     counts = [len(sentences.get(language, ())) for language in languages]
     encoder.learn_languages(rows, np.repeat(np.arange(len(languages)), counts))
@@ -235,11 +237,16 @@ def fixed_sources(
     )
 
 
-def visual_space(recipe: Recipe, source: PictureSource) -> NDArray[np.float32] | None:
-    """(N, D) unit rows: the training pictures in a fixed whitened space, where an objective needs one."""
+def visual_space(
+    recipe: Recipe, fitted: PictureSource, shown: PictureSource | None = None
+) -> NDArray[np.float32] | None:
+    """(N, D) unit rows: the pictures of `shown` (the training pictures unless given) in the fixed whitened
+    space of the training pictures, `fitted`, where an objective needs one."""
     if "whitened" not in recipe.needs:
         return None
-    assert isinstance(source, FixedFeatures), "the recipe's validation demands frozen features"
-    rows = source.features.reshape(-1, source.features.shape[-1])
+    shown = shown or fitted
+    assert isinstance(fitted, FixedFeatures), "the recipe's validation demands frozen features"
+    assert isinstance(shown, FixedFeatures)
+    rows = fitted.features.reshape(-1, fitted.features.shape[-1])
     whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
-    return unit(whitening(source.features).mean(axis=0))
+    return unit(whitening(shown.features).mean(axis=0))

@@ -142,8 +142,8 @@ class MiningSettings(Table):
     """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the encoder
     as it is before epoch `begin` and before every `every`-th from there on (training.mining).
 
-    Mined among the captions, and the sentences of data.texts. keep: the share of each two languages' pairs
-    that is kept, those with the highest CSLS. neighbours: the k of CSLS.
+    Mined among the sentences of data.texts, or, where it has none, among the captions. keep: the share of
+    each two languages' pairs that is kept, those with the highest CSLS. neighbours: the k of CSLS.
     """
 
     begin: int = Field(ge=1)
@@ -155,6 +155,8 @@ class MiningSettings(Table):
 class OptimiserSettings(Table):
     """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions.
 
+    schedule: "linear" falls to 0 at the end of the run, and before each round of mining, which then finds a
+    settled encoder; after it the rate rises again.
     chunk_size: pairs that the encoders take at a time, for memory; the losses see the whole batch all the
     same (training.engine). 0: the whole batch.
     length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.

@@ -41,6 +41,15 @@ def last_round(epoch: int, settings: MiningSettings) -> int | None:
     return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
 
 
+def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
+    """The epochs, first and past the last, from the round before `epoch` (or the start) to the next."""
+    if settings is None:
+        return 0, epochs
+    held = last_round(epoch, settings)
+    start, stop = (0, settings.begin) if held is None else (held, held + settings.every)
+    return start, min(stop, epochs)
+
+
 def _mine(
     source: PseudopairSource, model: TwoBranch, device: torch.device, settings: MiningSettings
 ) -> dict[tuple[str, str], Pairs]:

@@ -20,7 +20,7 @@ from training.export import export_run
 from training.loop import Loop, train
 from training.prepare import prepare, training_texts
 from training.recipe import MiningSettings, Recipe
-from training.rounds import last_round
+from training.rounds import last_round, stage
 from training.run import Run
 
 ROUNDS = (
@@ -56,6 +56,25 @@ def entries(run: Run) -> list[dict[str, Any]]:
 def test_the_round_of_an_epoch() -> None:
     settings = MiningSettings(begin=3, every=2)
     assert [last_round(epoch, settings) for epoch in range(8)] == [None, None, None, 3, 3, 5, 5, 7]
+
+
+def test_the_epochs_between_rounds() -> None:
+    settings = MiningSettings(begin=3, every=2)
+    found = [stage(epoch, 6, settings) for epoch in range(6)]
+    assert found == [(0, 3)] * 3 + [(3, 5)] * 2 + [(5, 6)]
+    assert stage(4, 6, None) == (0, 6)
+
+
+def test_the_rate_falls_before_each_round(run: Run) -> None:
+    rates = [entry["learning_rate"] for entry in entries(run) if "step" in entry]
+    steps = [entry["step"] for entry in entries(run) if "step" in entry]
+    assert run.recipe.optimiser.schedule == "linear"
+    each = run.result()["steps"] // 6
+    for step, rate in zip(steps, rates, strict=True):
+        first, last = next((a, b) for a, b in ((0, 3), (3, 5), (5, 6)) if step // each < b)
+        into = step - first * each
+        rise = min(1.0, (into + 1) / 2)
+        assert rate == pytest.approx(1e-2 * rise * (1 - into / ((last - first) * each)))
 
 
 def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> None:
@@ -111,8 +130,7 @@ def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> Non
     texts = training_texts(run, data)
     assert set(texts) == set(run.recipe.data.languages)
     kept = load_pairs(run.pseudopairs_file(3))
-    pool = len(texts["en"])
-    assert any((rows[:, 0] < pool).any() for rows in kept.values()), "the texts come first"
+    assert all(rows.max() < len(texts["en"]) for rows in kept.values()), "captions are not in it"
 
 
 @pytest.mark.parametrize(

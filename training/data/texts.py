@@ -26,8 +26,8 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
             found[language] = [lines[i] for i in order]
     if not found:
         raise DataError(
-            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do without: "
-            '--set data.texts=""'
+            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do "
+            'without: --set data.texts=""'
         )
     return found
 
