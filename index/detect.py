@@ -24,13 +24,17 @@ class Detector:
 
     def detect(self, tokens: Sequence[int]) -> str | None:
         """The likeliest language for token ids; None where no language is likely enough."""
-        if not self.languages or not tokens:
-            return None
+        likeliest = next(iter(self.chances(tokens).items()), None) if tokens else None
+        return likeliest[0] if likeliest and likeliest[1] >= SURE else None
+
+    def chances(self, tokens: Sequence[int]) -> dict[str, float]:
+        """The probability of each language, the likeliest first; without tokens all have the same."""
+        if not self.languages:
+            return {}
         scores = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64) / TEMPERATURE
         chances = np.exp(scores - scores.max())
         chances /= chances.sum()
-        best = int(chances.argmax())
-        return self.languages[best] if chances[best] >= SURE else None
+        return {self.languages[row]: float(chances[row]) for row in np.argsort(-chances, kind="stable")}
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:

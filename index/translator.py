@@ -131,6 +131,10 @@ class Translator:
         """The language of a text, among those of the encoder; None where it is not clear."""
         return self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
 
+    def language_chances(self, text: str) -> dict[str, float]:
+        """The probability of each language of the encoder to be that of a sentence, the likeliest first."""
+        return self._detector.chances(self.encoder.tokens([text])[0])
+
     def _pair(self, source: str, target: str) -> str:
         if source not in self._sources:
             raise UnknownLanguageError(

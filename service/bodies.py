@@ -1,7 +1,8 @@
-"""Reading a request's body strictly: JSON, in UTF-8, declared as such."""
+"""Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
+from urllib.parse import parse_qsl
 
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
@@ -33,23 +34,62 @@ class JsonRoute(APIRoute):
         async def read_and_handle(request: Request) -> Response:
             parsed = ParsedRequest(request.scope, request.receive)
             _check_type(request.headers.get("content-type", ""))
-            parsed.parsed = _parse(await parsed.body())
+            parsed.parsed = parse_json(await parsed.body())
             return await handle(parsed)
 
         return read_and_handle
 
 
+async def read_fields(request: Request, most: int) -> dict[str, object]:
+    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `most` fields.
+
+    A field that a form repeats is a list. Raises ProblemError.
+    """
+    content_type = media_type(request.headers.get("content-type", ""))
+    if content_type == "application/json":
+        parsed = parse_json(await request.body())
+        if not isinstance(parsed, dict):
+            raise ProblemError(ProblemType.INVALID_REQUEST, "body must be a JSON object, as in /openapi.json")
+        return parsed
+    try:
+        if content_type in ("application/x-www-form-urlencoded", ""):
+            body = (await request.body()).decode()
+            return _gather(parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=most))
+        if content_type == "multipart/form-data":
+            return _gather((await request.form(max_files=0, max_fields=most)).multi_items())
+    except ValueError:
+        told = f"body is not a form in UTF-8 of at most {most} fields: see /openapi.json"
+        raise ProblemError(ProblemType.BAD_REQUEST, told) from None
+    raise _unsupported(content_type, "application/json or as a form")
+
+
+def media_type(content_type: str) -> str:
+    """`Text/HTML; charset=utf-8` -> `text/html`."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _gather(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    fields: dict[str, list[object]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+
+
 def _check_type(content_type: str) -> None:
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        told = content_type[:80] or "missing"
-        raise ProblemError(
-            ProblemType.UNSUPPORTED_MEDIA_TYPE,
-            f"Content-Type is {told}: send the body as application/json",
-            headers={"Accept": "application/json"},
-        )
+    if media_type(content_type) != "application/json":
+        raise _unsupported(content_type, "application/json")
 
 
-def _parse(body: bytes) -> object:
+def _unsupported(content_type: str, wanted: str) -> ProblemError:
+    return ProblemError(
+        ProblemType.UNSUPPORTED_MEDIA_TYPE,
+        f"Content-Type is {content_type[:80] or 'missing'}: send the body as {wanted}",
+        headers={"Accept": "application/json"},
+    )
+
+
+def parse_json(body: bytes) -> object:
+    """The JSON document in `body`; ProblemError where there is none, or in another encoding than UTF-8."""
     if not body:
         raise ProblemError(ProblemType.BAD_JSON, "body is empty: send a JSON object")
     try:

@@ -13,8 +13,7 @@ FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
 def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Settings) -> list[str]:
     """The texts, cleaned; else ProblemError, naming each field at fault and its limit."""
     field = FIELDS[kind]
-    most = settings.max_characters if kind == "sentence" else settings.max_word_characters
-    _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, most)])
+    check_sizes(kind, field, texts, choices, settings)
     cleaned = [clean(text) for text in texts]
     _refuse(
         FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
@@ -22,6 +21,12 @@ def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Se
         if not text
     )
     return cleaned
+
+
+def check_sizes(kind: Kind, field: str, texts: Sequence[str], choices: Choices, settings: Settings) -> None:
+    """ProblemError for more or longer texts of `field`, or more answers, than the settings allow."""
+    most = settings.max_characters if kind == "sentence" else settings.max_word_characters
+    _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, most)])
 
 
 def names(field: str, values: Sequence[object]) -> list[str]:

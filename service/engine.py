@@ -40,6 +40,12 @@ class Engine:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._detect, kind, texts)
 
+    async def language_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """The probability of each language for each sentence, the likeliest first."""
+        loop = asyncio.get_running_loop()
+        chances = self.translator.language_chances
+        return await loop.run_in_executor(self._threads, lambda: [chances(text) for text in texts])
+
     async def translate(self, kind: Kind, asked: Sequence[Asked], k: int) -> list[dict[str, Answers]]:
         """The at most `k` answers, best first, of each text in each of its targets."""
         lookups = [Lookup(one.text, one.source, target) for one in asked for target in one.targets]

@@ -20,6 +20,9 @@ MESSAGES = {
     "list_type": "{field} must be a string or a list of strings",
     "string_type": "{field} must be a string",
     "int_type": "{field} must be a whole number",
+    "int_parsing": "{field} must be a whole number",
+    "int_from_float": "{field} must be a whole number",
+    "literal_error": "{field} must be {expected}",
     "float_type": "{field} must be a number",
     "too_short": "{field} is an empty list: give at least {min_length}",
     "greater_than_equal": "{field} is {input}, the least is {ge}",
@@ -38,13 +41,13 @@ def add_handlers(app: FastAPI) -> None:
 
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError)
-    return error.response()
+    return error.response(request.scope)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     errors = [_explain(fault) for fault in error.errors()]
-    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response()
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response(request.scope)
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -54,12 +57,12 @@ async def _http(request: Request, error: Exception) -> Response:
         ProblemType.NOT_FOUND: "there is nothing at this path: /openapi.json lists what there is",
         ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
     }
-    return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response()
+    return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response(request.scope)
 
 
 async def _internal(request: Request, error: Exception) -> Response:
     """Starlette logs the error after this; the answer tells nothing of it."""
-    return ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response()
+    return ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response(request.scope)
 
 
 def _allowed(headers: Mapping[str, str] | None) -> str:

@@ -24,6 +24,11 @@ class Languages:
         language = self._by_code.get(code.lower())
         return language.code if language else None
 
+    def match(self, tag: str) -> str | None:
+        """The language of a tag in any spelling ("pt_BR"), else that of its first part ("pt")."""
+        code = tag.replace("_", "-").replace("@", "-")
+        return self.find(code) or self.find(code.partition("-")[0])
+
     def targets(self, source: str) -> tuple[str, ...]:
         return self._by_code[source.lower()].targets
 
@@ -41,7 +46,7 @@ def check_languages(choices: Choices, languages: Languages) -> tuple[str | None,
     """The source, if one is given, and the targets, none twice; ProblemError if the index lacks one."""
     given = [] if choices.source is None else [("source", choices.source)]
     given += zip(names("target", choices.target), choices.target, strict=True)
-    errors = [_unknown(field, code, languages) for field, code in given if languages.find(code) is None]
+    errors = [unknown(field, code, languages) for field, code in given if languages.find(code) is None]
     if errors:
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
     found = [languages.find(code) or code for _, code in given]
@@ -54,7 +59,7 @@ def ask_from(
 ) -> list[Asked]:
     """Texts whose source the request gives; ProblemError if it cannot be translated into each target."""
     errors = [
-        _unreachable(field, source, target, languages)
+        unreachable(field, source, target, languages)
         for target in targets
         if target not in languages.targets(source)
     ]
@@ -74,9 +79,7 @@ def ask_detected(
     leaves it without a target, or if its language was not recognised."""
     labels = names(field, texts)
     errors = [
-        _undetected(label, languages)
-        for label, source in zip(labels, detected, strict=True)
-        if source is None
+        undetected(label, languages) for label, source in zip(labels, detected, strict=True) if source is None
     ]
     if errors:
         raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
@@ -88,7 +91,8 @@ def ask_detected(
     return asked
 
 
-def _unknown(field: str, code: str, languages: Languages) -> FieldError:
+def unknown(field: str, code: str, languages: Languages) -> FieldError:
+    """What is wrong with the code of a language that the index does not hold."""
     known = languages.codes
     return FieldError(
         field=field,
@@ -97,7 +101,8 @@ def _unknown(field: str, code: str, languages: Languages) -> FieldError:
     )
 
 
-def _undetected(field: str, languages: Languages) -> FieldError:
+def undetected(field: str, languages: Languages) -> FieldError:
+    """What is wrong where `field` holds a text whose language was not recognised."""
     known = languages.codes
     return FieldError(
         field="source",
@@ -106,7 +111,8 @@ def _undetected(field: str, languages: Languages) -> FieldError:
     )
 
 
-def _unreachable(field: str, source: str, target: str, languages: Languages) -> FieldError:
+def unreachable(field: str, source: str, target: str, languages: Languages) -> FieldError:
+    """What is wrong with a target that the text in `field` cannot be translated into."""
     possible = list(languages.targets(source))
     fault = (
         f"is the language of {field} already" if target == source else f"cannot be reached from {source!r}"

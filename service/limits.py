@@ -16,7 +16,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
         elif _declared_length(scope) > self.most:
-            await self._refusal().response()(scope, receive, send)
+            await self._refusal().response(scope)(scope, receive, send)
         else:
             await self.app(scope, self._counting(receive), send)
 

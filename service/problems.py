@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from pydantic import BaseModel, Field
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 MEDIA_TYPE = "application/problem+json"
 ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
+# LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
+LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
+LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
 
 
 class ProblemType(Enum):
@@ -119,7 +123,11 @@ class ProblemError(Exception):
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
         return cls(kind, told + more, errors=errors)
 
-    def response(self) -> Response:
+    def response(self, scope: Scope) -> Response:
+        """The answer to the request of `scope`: a problem document, on LibreTranslate's paths its shape."""
+        if scope["path"] in LIBRETRANSLATE_PATHS:
+            status = LIBRETRANSLATE_STATUS.get(self.problem.status, self.problem.status)
+            return JSONResponse({"error": self.problem.detail}, status, self.headers)
         return Response(
             self.problem.model_dump_json(exclude_none=True),
             self.problem.status,

@@ -75,6 +75,14 @@ class Settings(BaseSettings):
         default=10_000, ge=1, description="Answers in one response: texts times targets times k."
     )
 
+    drop_in_min_confidence: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Answers less likely than this are left out of LibreTranslate's protocol, "
+        "which has no way to tell how likely they are.",
+    )
+
     @field_validator("redis_url")
     @classmethod
     def _readable(cls, url: SecretStr | None) -> SecretStr | None:

@@ -1,11 +1,10 @@
 """The native API: translate sentences and words, list languages, say whether the service is well."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
-from starlette.requests import Request
+from fastapi import APIRouter
 
+from service.api.dependencies import EngineNow, SettingsNow
 from service.bodies import JsonRoute
 from service.checks import FIELDS, check_texts
 from service.engine import Engine
@@ -46,23 +45,6 @@ TRANSLATION_PROBLEMS = problem_responses(
 READING_PROBLEMS = problem_responses(
     ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL, ProblemType.NOT_READY
 )
-
-
-# Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
-async def get_engine(request: Request) -> Engine:
-    engine: Engine | None = request.app.state.engine
-    if engine is None:
-        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning)
-    return engine
-
-
-async def get_settings(request: Request) -> Settings:
-    settings: Settings = request.app.state.settings
-    return settings
-
-
-EngineNow = Annotated[Engine, Depends(get_engine)]
-SettingsNow = Annotated[Settings, Depends(get_settings)]
 
 
 @router.post("/translate/sentence", summary="Translate sentences", responses=TRANSLATION_PROBLEMS)

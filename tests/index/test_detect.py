@@ -48,8 +48,18 @@ def test_a_small_language_is_not_drowned_by_a_large_one() -> None:
     assert small.detect([0]) == "de"
 
 
+def test_the_chances_of_all_languages_sum_to_one_the_likeliest_first(detector: Detector) -> None:
+    chances = detector.chances([3, 4])
+    assert list(chances) == ["en", "de"]
+    assert sum(chances.values()) == pytest.approx(1)
+    assert chances["en"] > 0.9
+    assert detector.chances([]) == {"de": 0.5, "en": 0.5}
+
+
 def test_no_languages_no_answer() -> None:
-    assert Detector((), np.zeros((0, 8), np.float32)).detect([1]) is None
+    nobody = Detector((), np.zeros((0, 8), np.float32))
+    assert nobody.detect([1]) is None
+    assert nobody.chances([1]) == {}
 
 
 def test_one_language_is_always_it() -> None:

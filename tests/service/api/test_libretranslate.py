@@ -1,0 +1,236 @@
+"""LibreTranslate's protocol: with its own client, unmodified, and with the requests that others send."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from libretranslatepy import LibreTranslateAPI
+from starlette.testclient import TestClient
+
+from index.translator import Translator
+from service.markup import text_of
+from tests.bundles import sentences
+from tests.service.conftest import ClientFactory
+from tests.service.test_cli import serving
+
+DOG = "A small dog runs on the beach."
+ASKED = {"q": DOG, "source": "en", "target": "de"}
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture(scope="module")
+def theirs(index_dir: Path) -> Iterator[LibreTranslateAPI]:
+    with serving(index_dir) as (address, _):
+        yield LibreTranslateAPI(address)
+
+
+def best(translator: Translator, text: str = DOG, target: str = "de") -> str:
+    return translator.sentences([text], "en", target, 1)[0][0].text
+
+
+def translated(client: TestClient, **fields: Any) -> Any:  # noqa: ANN401
+    answer = client.post("/translate", json=ASKED | fields)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(client: TestClient, status: int = 400, path: str = "/translate", **sent: Any) -> str:  # noqa: ANN401
+    answer = client.post(path, **sent)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert list(answer.json()) == ["error"]
+    told: str = answer.json()["error"]
+    return told
+
+
+def test_its_own_client_translates_detects_and_lists(
+    theirs: LibreTranslateAPI, translator: Translator
+) -> None:
+    assert theirs.translate(DOG, "en", "de") == best(translator)
+    assert theirs.translate("Größe? " + DOG, "en", "de")  # not ASCII
+    (first, *_) = theirs.detect(DOG)
+    assert first["language"] == "en"
+    assert 70 < first["confidence"] <= 100
+    assert {one["code"]: one["name"] for one in theirs.languages()}["pt"] == "Portuguese"
+    assert all(set(one["targets"]) < {"en", "de", "pt", "zh", "ar"} for one in theirs.languages())
+
+
+def test_its_own_client_is_told_what_is_wrong(theirs: LibreTranslateAPI) -> None:
+    with pytest.raises(HTTPError) as caught:
+        theirs.translate(DOG, "en", "xx")
+    with caught.value as answer:
+        assert (answer.code, list(json.load(answer))) == (400, ["error"])
+
+
+def test_a_single_text_gets_single_values_and_a_list_lists(
+    client: TestClient, translator: Translator
+) -> None:
+    assert translated(client) == {"translatedText": best(translator)}
+    assert translated(client, q=[DOG]) == {"translatedText": [best(translator)]}
+    both = translated(client, q=[DOG, sentences("en")[77]], source="auto", alternatives=2)
+    assert {len(value) for value in both.values()} == {2}
+    assert [one["language"] for one in both["detectedLanguage"]] == ["en", "en"]
+
+
+def test_the_source_is_detected_with_a_confidence_in_percent(client: TestClient) -> None:
+    detected = translated(client, source="auto")["detectedLanguage"]
+    assert detected["language"] == "en"
+    assert 70 <= detected["confidence"] <= 100
+    assert detected in client.post("/detect", json={"q": DOG}).json()
+
+
+def test_detection_names_every_likely_language_the_likeliest_first(client: TestClient) -> None:
+    (only,) = client.post("/detect", data={"q": sentences("zh")[5]}).json()
+    assert only == {"confidence": pytest.approx(100, abs=1), "language": "zh"}
+    unsure = client.post("/detect", json={"q": "12345"}).json()
+    assert len(unsure) > 1
+    assert sum(one["confidence"] for one in unsure) == pytest.approx(100, abs=2)
+    assert unsure == sorted(unsure, key=lambda one: -one["confidence"])
+
+
+def test_alternatives_are_others_and_no_more_than_asked_for(make_client: ClientFactory) -> None:
+    client = make_client(drop_in_min_confidence=0)
+    answer = translated(client, alternatives=3)
+    assert 1 <= len(answer["alternatives"]) <= 3
+    assert answer["translatedText"] not in answer["alternatives"]
+    assert "alternatives" not in translated(client, alternatives=-1)
+
+
+def test_what_is_not_likely_enough_is_no_answer(make_client: ClientFactory) -> None:
+    client = make_client(drop_in_min_confidence=1)
+    assert translated(client, alternatives=2) == {"translatedText": "", "alternatives": []}
+
+
+def test_a_text_in_the_target_language_or_blank_is_its_own_translation(client: TestClient) -> None:
+    german = sentences("de")[3]
+    answer = translated(client, q=[DOG, german, " \n"], source="auto")
+    assert answer["translatedText"][1:] == [german, " \n"]
+    assert translated(client, q=german, source="de")["translatedText"] == german
+
+
+def test_markup_is_read_as_text_and_answers_are_written_as_markup(
+    client: TestClient, translator: Translator
+) -> None:
+    answer = translated(client, q="<p>A <b>small</b> dog runs on&nbsp;the beach.</p>", format="html")
+    assert answer["translatedText"] == best(translator)
+    assert text_of("<p>a &lt; b</p><p>c<!-- d --></p>").split() == ["a", "<", "b", "c"]
+
+
+@given(some.text(alphabet="<>&/;!-= abp\"'", max_size=80))
+def test_markup_of_any_shape_is_read(markup: str) -> None:
+    assert len(text_of(markup)) <= 2 * len(markup) + 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"json": ASKED | {"api_key": "", "format": "", "unknown": 1}},  # Weblate sends an empty key
+        {"data": ASKED | {"alternatives": "0", "format": "text", "api_key": ""}},
+        {"content": f"q={DOG}&source=en&target=de".encode(), "headers": {"Content-Type": FORM}},
+        {"files": {name: (None, value) for name, value in ASKED.items()}},
+        {"json": ASKED | {"source": "en_GB", "target": "DE"}},
+    ],
+    ids=["json", "form", "form with spaces", "multipart", "other spellings of languages"],
+)
+def test_every_way_to_send_gives_the_same_answer(
+    client: TestClient, translator: Translator, sent: dict[str, Any]
+) -> None:
+    answer = client.post("/translate", **sent)
+    assert (answer.status_code, answer.json()) == (200, {"translatedText": best(translator)})
+
+
+def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) -> None:
+    german = sentences("de")[3:5]
+    body = f"q={german[0]}&q={german[1]}&source=de&target=en".encode()
+    answer = client.post("/translate", content=body, headers={"Content-Type": FORM})
+    asked = {"q": german, "source": "de", "target": "en"}
+    assert answer.json() == client.post("/translate", json=asked).json()
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"q": ""}, "q is missing"),
+        ({"q": None}, "q is missing"),
+        ({"source": ""}, "source is missing"),
+        ({"target": None}, "target is missing"),
+        ({"q": 5}, "q must be a string"),
+        ({"q": []}, "q is an empty list"),
+        ({"q": "x" * 1001}, "the limit is 1000"),
+        ({"q": ["x"] * 257}, "the limit is 256"),
+        ({"source": "xx"}, "use one of ar, de, en, pt, zh"),
+        ({"target": "../de"}, "use one of ar, de, en, pt, zh"),
+        ({"format": "pdf"}, "format must be 'text' or 'html'"),
+        ({"alternatives": "many"}, "alternatives must be a whole number"),
+        ({"alternatives": 50}, "alternatives is 50, the limit is 49"),
+        ({"q": "12345", "source": "auto"}, "was not recognised: give source"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_field_that_is_wrong(client: TestClient, fields: dict[str, Any], told: str) -> None:
+    assert told in refused(client, json=ASKED | fields)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("application/json", b"{"),
+        ("application/json", b"[]"),
+        ("application/json", b'{"q": "\xff"}'),
+        ("text/plain", b"q=a"),
+        (FORM, b"q=%ff&source=en&target=de"),
+        (FORM, b"q=\xff"),
+        (FORM, b"a=1&" * 1000),
+        ("multipart/form-data", b"--x"),
+        ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: nonsense\r\n\r\na\r\n--x--"),
+        ("multipart/form-data; boundary=x", b"nonsense"),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="q"; filename="a"\r\n\r\na',
+        ),
+    ],
+)
+def test_a_body_that_cannot_be_read(client: TestClient, content_type: str, body: bytes) -> None:
+    assert refused(client, content=body, headers={"Content-Type": content_type})
+
+
+def test_faults_elsewhere_have_its_shape_on_its_paths(make_client: ClientFactory) -> None:
+    client = make_client(max_body_bytes=2048)
+    assert "2048 bytes" in refused(client, 413, json=ASKED | {"q": "x" * 3000})
+    assert refused(client, 405, "/health") == "POST is not allowed: use GET"
+    answer = client.get("/translate")
+    assert (answer.status_code, list(answer.json())) == (405, ["error"])
+
+
+def test_suggestions_are_refused_and_said_to_be(client: TestClient) -> None:
+    suggestion = ASKED | {"s": "Ein kleiner Hund."}
+    assert "suggestions are not taken" in refused(client, 403, "/suggest", json=suggestion)
+    assert client.get("/frontend/settings").json()["suggestions"] is False
+
+
+def test_settings_and_health(client: TestClient) -> None:
+    settings = client.get("/frontend/settings").json()
+    assert (settings["charLimit"], settings["filesTranslation"]) == (1000, False)
+    assert settings["language"]["source"] == {"code": "en", "name": "English"}
+    assert settings["language"]["target"]["code"] == "de"
+    assert client.get("/health").json() == {"status": "ok"}
+
+
+@given(
+    fields=some.dictionaries(
+        some.sampled_from(["q", "source", "target", "format", "alternatives", "api_key"]),
+        some.none()
+        | some.integers()
+        | some.text(max_size=20)
+        | some.lists(some.text(max_size=5), max_size=3),
+    )
+)
+def test_whatever_is_sent_is_answered_or_refused(client: TestClient, fields: dict[str, Any]) -> None:
+    body = json.dumps(ASKED | fields).encode()
+    answer = client.post("/translate", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400)
+    assert ("error" in answer.json()) == (answer.status_code == 400)
