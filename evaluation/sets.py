@@ -105,11 +105,13 @@ def line_up(
     return {language: [found[image].text for image in chosen] for language, found in best.items()}
 
 
-def read_table(path: Path, columns: Sequence[str]) -> list[list[str]]:
-    """The rows of a TSV file without a header; DataError names a line that has not all of `columns`."""
+def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list[list[str]]:
+    """The rows of a TSV file without a header; DataError names a line that has not all of `columns`, of which
+    the last `optional` may be empty."""
+    needed = len(columns) - optional
     rows = [line.split("\t") for line in _read(path).strip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
-        if len(row) != len(columns) or not all(row):
+        if len(row) != len(columns) or not all(row[:needed]):
             raise DataError(f"{path} line {number}: {len(row)} columns, give {' TAB '.join(columns)}")
     return rows
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.corpus import corpus_translation
+from evaluation.pictograms import held_out_names, is_flag
 from evaluation.scores import Table, score_pool, score_translation
 from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
 from evaluation.words import word_translation
@@ -64,6 +65,26 @@ def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequ
     return score_pool("photos, one pool", note, encode(encoder, texts), chosen)
 
 
+def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """Names of pictograms that no recipe learns from, `data`/pictograms: all of them, and without the flags,
+    which are called after countries."""
+    codes, names = held_out_names(data, known, chosen)
+    vectors = encode(encoder, names)
+    tables = [_names("pictograms, held out", vectors, chosen)]
+    rows = [row for row, code in enumerate(codes) if not is_flag(code)]
+    if 2 <= len(rows) < len(codes):
+        some = {language: found[rows] for language, found in vectors.items()}
+        tables.append(_names("pictograms, held out, without flags", some, chosen))
+    return tables
+
+
+def _names(name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]) -> Table:
+    n = len(next(iter(vectors.values())))
+    chance = ", ".join(f"R@{k} {100 * min(1, k / n):.1f}" for k in (1, 5, 10))
+    note = f"Names of concepts of which no drawing is learned from. By chance: {chance}."
+    return score_translation(name, note, vectors, chosen)
+
+
 def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
     """language -> (n, d) unit vectors of its texts; DataError if there are none."""
     if not all(texts.values()):
@@ -82,4 +103,5 @@ SUITES: dict[str, Suite] = {
     "photos": photos,
     "corpus": corpus_translation,
     "words": word_translation,
+    "pictograms": pictograms,
 }
