@@ -1,4 +1,4 @@
-"""Pictures from photos/images.tar, by name, decoded to arrays."""
+"""Pictures from a tar archive, by name, decoded to arrays."""
 
 import hashlib
 import io
@@ -29,11 +29,11 @@ BAD_PICTURE = (
 class PictureArchive:
     """Random access to a tar of pictures: `archive[name]` is an (H, W, 3) uint8 array of side `size`.
 
-    The offsets are read once, a picture when it is asked for. Raises DataError for a missing archive or name
-    and for a picture that can't be decoded.
+    The offsets are read once, a picture when it is asked for. `prefix` goes before every name of the archive.
+    Raises DataError for a missing archive or name and for a picture that can't be decoded.
     """
 
-    def __init__(self, file: Path, size: int) -> None:
+    def __init__(self, file: Path, size: int, prefix: str = "") -> None:
         if not file.is_file():
             raise DataError(f"{file} is missing; docs/data.md describes the data folder")
         self.file = file
@@ -41,7 +41,7 @@ class PictureArchive:
         try:
             with tarfile.open(file, "r:") as tar:
                 self._places = {
-                    PurePosixPath(member.name).name: (member.offset_data, member.size)
+                    prefix + PurePosixPath(member.name).name: (member.offset_data, member.size)
                     for member in tar
                     if member.isfile()
                 }
@@ -91,7 +91,7 @@ class PictureArchive:
 
 
 def decode(raw: bytes, size: int) -> NDArray[np.uint8]:
-    """An encoded picture as a (size, size, 3) array.
+    """An encoded picture as a (size, size, 3) array, on white where it is transparent.
 
     Raises DataError for bytes that are no whole picture, and for one too large to be meant (Pillow's limit).
     """
@@ -99,7 +99,16 @@ def decode(raw: bytes, size: int) -> NDArray[np.uint8]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(raw)) as picture:
-                square = picture.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
+                square = _on_white(picture).resize((size, size), Image.Resampling.BILINEAR)
     except BAD_PICTURE as error:
         raise DataError(f"can't be decoded: {error}") from None
     return np.asarray(square, dtype=np.uint8)
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    drawn = picture.convert("RGBA")
+    paper = Image.new("RGBA", drawn.size, "white")
+    paper.alpha_composite(drawn)
+    return paper.convert("RGB")

@@ -107,3 +107,25 @@ def test_other_pictures_of_the_same_names_have_another_fingerprint(tmp_path: Pat
     same = PictureArchive(write_tar(tmp_path / "same" / "images.tar", {"a.jpg": red, "b.jpg": red}), 8)
     assert one.file.stat().st_size == other.file.stat().st_size
     assert one.fingerprint == same.fingerprint != other.fingerprint
+
+
+def test_what_is_transparent_is_white(tmp_path: Path) -> None:
+    half = Image.new("RGBA", (20, 20), (255, 0, 0, 255))
+    half.paste((0, 0, 0, 0), (0, 0, 10, 20))
+    palette = Image.new("P", (20, 20), 0)
+    buffers = io.BytesIO(), io.BytesIO()
+    half.save(buffers[0], "PNG")
+    palette.save(buffers[1], "PNG", transparency=0)
+    members = {"half.png": buffers[0].getvalue(), "clear.png": buffers[1].getvalue()}
+    archive = PictureArchive(write_tar(tmp_path / "artist.tar", members), 8)
+    assert (archive["half.png"][:, 0] == 255).all()
+    assert (archive["half.png"][:, 7] == (255, 0, 0)).all()
+    assert (archive["clear.png"] == 255).all()
+
+
+def test_a_prefix_keeps_the_names_of_archives_apart(tmp_path: Path) -> None:
+    file = write_tar(tmp_path / "images.tar", {"red.jpg": encoded("red")})
+    plain, named = PictureArchive(file, 8), PictureArchive(file, 8, "artist/")
+    assert np.array_equal(named["artist/red.jpg"], plain["red.jpg"])
+    assert named.fault("red.jpg") == "missing"
+    assert named.fingerprint != plain.fingerprint
