@@ -18,6 +18,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
     "train": ("training.cli:train", "Learn an encoder from captioned pictures."),
+    "add-language": ("training.experiments.cli:add_language", "Teach a finished run one more language."),
+    "experiment": ("training.experiments.cli:experiment", "Globetrotter's appendix, on your data."),
+    "reproduce": ("training.reproduce.cli:reproduce", "A paper's experiments on your data, as one report."),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "encode": ("index.cli:encode", "Sentences to unit vectors."),

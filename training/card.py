@@ -47,7 +47,7 @@ are often taken for one another. Confidence is meant for sentences like those of
 {terms}
 ## Made by
 
-    passepartout train {recipe} --data DIR --out RUN
+{made}
     passepartout export RUN --data DIR --out BUNDLE
 """
 
@@ -89,6 +89,7 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         licence=manifest.licence,
         measures="\n".join(rows),
         calibration=_calibration(manifest),
+        made=_made(recipe),
         terms=TERMS if "research" in manifest.licence.lower() else "",
     )
 
@@ -101,3 +102,12 @@ def _calibration(manifest: BundleManifest) -> str:
         f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was not\n"
         f"there (expected calibration error {found.ece:.3f})."
     )
+
+
+def _made(recipe: Recipe) -> str:
+    """The commands that give the run."""
+    if not recipe.data.added:
+        return f"    passepartout train {recipe.name} --data DIR --out RUN"
+    steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]
+    first = f"a run of {', '.join(recipe.data.first)}"
+    return "\n".join([f"    # from {first}, each step with a RUN of its own", *steps])

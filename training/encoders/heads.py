@@ -9,6 +9,7 @@ class PredictionHead(nn.Module):
 
     def __init__(self, width: int, dimension: int) -> None:
         super().__init__()
+        self.width = width
         self.layers = nn.Sequential(
             nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
         )
