@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-from ridge import Ridge, Rows, Vectors, centred_space
 
 from evaluation.scores import ALL, score_translation
 from evaluation.sets import read_aligned
@@ -20,6 +19,7 @@ from training.data.tokens import tokenize
 from training.data.vouching import vouched_rows
 from training.prepare import Prepared, prepare
 from training.recipe import load_recipe
+from training.reproduce.ridge import Ridge, Rows, Vectors, centred_space
 from training.run import Run, create_run
 
 RIDGE = 2.0

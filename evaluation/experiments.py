@@ -61,12 +61,16 @@ class Result(Outcome):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table of the report: systems in rows, measures in columns; `headline` is drawn as bars."""
+    """A table of the report: systems in rows, measures in columns; `headline` is drawn as bars.
+
+    `ceiling`: the system whose headline counts as 100 %; the table then says what share the others reach.
+    """
 
     name: str
     title: str
     note: str
     headline: str
+    ceiling: str = ""
 
 
 Run = Callable[[Path, Mapping[str, Path]], Outcome]

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from evaluation import document
 from evaluation.document import Block, Code, Grid, Heading, Picture, Text, text
 from evaluation.scores import ALL, PairScore, Table
+from index.errors import DamagedError
 
 RANKINGS = {"cosine": "cosine", "csls": "CSLS"}
 # measure -> how a report names it
@@ -61,6 +63,15 @@ class Report:
 def as_json(report: Report) -> str:
     """The report as indented JSON; figures in per cent, unrounded."""
     return json.dumps(asdict(report), ensure_ascii=False, indent=2) + "\n"
+
+
+def read_tables(folder: Path) -> list[Table]:
+    """The tables of the report in `folder`. DamagedError if it cannot be read."""
+    path = folder / "report.json"
+    try:
+        return TypeAdapter(list[Table]).validate_python(json.loads(path.read_text("utf-8"))["tables"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{path}: no report of a suite: run passepartout evaluate again") from error
 
 
 def write_report(report: Report, folder: Path) -> None:

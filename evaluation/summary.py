@@ -85,26 +85,49 @@ def _experiment(experiment: Experiment, steps: Sequence[Step], results: Mapping[
     return [
         Heading(2, experiment.title),
         text(experiment.note, "Mean ± sample standard deviation over the seeds."),
-        _table(systems),
+        _table(experiment, systems),
         *_bars(experiment, systems),
         *_matrices(experiment, systems),
     ]
 
 
-def _table(systems: Mapping[str, Sequence[Result]]) -> Grid:
+def _table(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> Grid:
     keys = list(
         dict.fromkeys(key for found in systems.values() for result in found for key in result.measures)
     )
+    shares = _shares(experiment, systems)
     rows = [
         [
             system,
-            *(spread([result.measures[key] for result in found if key in result.measures]) for key in keys),
+            *(spread(_values(found, key)) for key in keys),
+            *([spread(shares[system])] if shares else []),
             str(len(found)),
             spread([result.seconds / 60 for result in found]),
         ]
         for system, found in systems.items()
     ]
-    return Grid(["system", *(NAMES.get(key, key) for key in keys), "seeds", "minutes"], rows)
+    headings = [NAMES.get(key, key) for key in keys]
+    headings += (
+        [f"{NAMES.get(experiment.headline, experiment.headline)}, % of {experiment.ceiling}"]
+        if shares
+        else []
+    )
+    return Grid(["system", *headings, "seeds", "minutes"], rows)
+
+
+def _shares(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> dict[str, list[float]]:
+    """system -> per cent of the ceiling's mean that each of its runs reaches; empty without a ceiling."""
+    ceiling = _values(systems.get(experiment.ceiling, ()), experiment.headline)
+    if not ceiling or not np.mean(ceiling):
+        return {}
+    return {
+        system: [100 * value / float(np.mean(ceiling)) for value in _values(found, experiment.headline)]
+        for system, found in systems.items()
+    }
+
+
+def _values(found: Sequence[Result], key: str) -> list[float]:
+    return [result.measures[key] for result in found if key in result.measures]
 
 
 def spread(values: Sequence[float]) -> str:
@@ -120,8 +143,7 @@ def _bars(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> li
 
     key, rows = experiment.headline, {}
     for system, found in systems.items():
-        values = [result.measures[key] for result in found if key in result.measures]
-        if values:
+        if values := _values(found, key):
             rows[system] = (float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
     unit = NAMES.get(key, key)
     return [Picture(f"{experiment.name}.svg", unit, bars(rows, unit))] if rows else []

@@ -1,22 +1,17 @@
 """The visual ridge regression: tf-idf of words onto picture features, one regression a language.
 
-python benchmarks/ridge.py --data DIR [--languages en,de,pt]
-
 In closed form, without a seed, and no two languages share a word: what a linear look at the pictures gives
-by itself. They are the pictures of photos-5 as 128 whitened features, the mean of two views; the penalty is
-the one that does best on dev pictures, as with a recipe's checkpoints. benchmarks/systems.py has the figures.
+by itself. They are the pictures of globetrotter-small as 128 whitened features, the mean of two views; the
+penalty is the one that does best on dev pictures, as with a recipe's checkpoints.
 """
 
-import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import click
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from systems import POOL, TRANSLATION, between_scripts, captions_of_test
 
 from evaluation.measures import image_sentence_recall, retrieved_positives
 from evaluation.scores import ALL, score_translation
@@ -25,7 +20,8 @@ from evaluation.suites import POOL as POOLED
 from index.text import words
 from training.data.whitening import unit
 from training.prepare import Prepared, prepare
-from training.recipe import load_recipe
+from training.recipe import Recipe, load_recipe
+from training.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts, captions_of_test
 from training.run import create_run
 from training.validation import ValidationSet
 
@@ -98,23 +94,20 @@ class Words:
         }
 
 
-@click.command()
-@click.option("--data", type=click.Path(path_type=Path), required=True)
-@click.option("--languages", default="en,de,pt", show_default=True)
-def main(data: Path, languages: str) -> None:
-    """Print the figures of the regression."""
-    click.echo(json.dumps(measure_ridge(data, languages)))
+def ridge_recipe(overrides: Iterable[str] = ()) -> Recipe:
+    """What says which pictures, captions and views: globetrotter-small in a space of its own."""
+    return load_recipe("globetrotter-small", (*SPACE, *overrides))
 
 
-def measure_ridge(data: Path, languages: str) -> dict[str, float]:
-    """The figures that benchmarks/systems.py describes."""
+def measure_ridge(data: Path, languages: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
+    """The figures that training.reproduce.systems describes; `languages` are those to translate between."""
+    recipe = ridge_recipe(overrides)
     with tempfile.TemporaryDirectory() as folder:
-        recipe = load_recipe("globetrotter-small", SPACE)
         prepared = prepare(create_run(Path(folder) / "run", recipe, resume=False), data)
     codes = recipe.data.languages
     tried = [Words(prepared, codes, penalty) for penalty in RIDGES]
     ridge = max(tried, key=lambda one: one.validated(prepared.validation))
-    texts = read_aligned(data / "benchmark" / "multi30k_test_2016", languages.split(","))
+    texts = read_aligned(data / "benchmark" / "multi30k_test_2016", languages)
     means = score_translation("", "", ridge.encode(texts)).means[ALL]
     found = {name: means[name] for name in TRANSLATION}
     found |= between_scripts(score_translation("", "", ridge.encode(captions_of_test(data, codes))).pairs)
@@ -147,7 +140,3 @@ def _weighted(counts: sparse.csr_array, rarity: NDArray[np.floating]) -> sparse.
     weighted.data = (1 + np.log(weighted.data)) * rarity[weighted.indices]
     norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1))).ravel()
     return sparse.csr_array(sparse.diags_array(1 / np.maximum(norms, 1e-9)) @ weighted)
-
-
-if __name__ == "__main__":
-    main()
