@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from index.translator import Translator
+from service.api.amagama import router as amagama
 from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
 from service.cache import open_cache
@@ -40,6 +41,7 @@ def create_app(settings: Settings, translator: Translator | None = None) -> Fast
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
     app.include_router(native)
     app.include_router(libretranslate)
+    app.include_router(amagama)
     app.include_router(page_router())
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way

@@ -45,6 +45,8 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "post /suggest",
         "get /frontend/settings",
         "get /health",
+        "get /tmserver/languages/",
+        "get /tmserver/{source_language}/{target_language}/unit/{text}",
     ]
 
 

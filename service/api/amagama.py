@@ -1,0 +1,121 @@
+"""amaGama's protocol, spoken by Weblate ("tmserver"), Virtaal and Pootle (contract: amaGama's docs/api.rst).
+
+A suggestion's `quality` is the confidence in percent and `rank` the score. There is no pair to quote the
+source side of: the index holds each language by itself, so `source` is the text that was asked for.
+"""
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.requests import Request
+
+from index.text import clean
+from service.api.dependencies import EngineNow, SettingsNow
+from service.api.native import READING_PROBLEMS
+from service.checks import check_sizes
+from service.engine import Engine
+from service.languages import Asked
+from service.openapi import problem_responses
+from service.problems import ProblemType
+from service.schemas import Choices
+from service.settings import Settings
+
+
+class AnyText(Convertor[str]):
+    """The rest of a path, line breaks included: Starlette's own `path` stops at one."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("text", AnyText())
+router = APIRouter(prefix="/tmserver", tags=["amaGama"])
+
+# As amaGama has them: similarities in percent.
+LEAST_SIMILARITY = 30
+SIMILARITY = 70
+CANDIDATES = 5
+UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(ProblemType.INVALID_REQUEST)
+
+
+class TmLanguages(BaseModel):
+    """Codes in amaGama's spelling: lower case, with underscores."""
+
+    sourceLanguages: list[str] = Field(examples=[["en", "pt_br"]])
+    targetLanguages: list[str] = Field(examples=[["de", "zh_hant"]])
+
+
+class Suggestion(BaseModel):
+    """A sentence that may be the translation."""
+
+    source: str = Field(description="The text that was asked for.")
+    target: str = Field(description="The sentence of the index.")
+    quality: float = Field(description="The confidence that it is a translation, in percent.")
+    rank: float = Field(description="The score that ranked it.")
+
+
+@router.get("/languages/", summary="List the languages, as amaGama does", responses=READING_PROBLEMS)
+async def tm_languages(engine: EngineNow) -> TmLanguages:
+    """The languages that can be asked for, and those that there are suggestions in."""
+    languages = engine.translator.languages
+    return TmLanguages(
+        sourceLanguages=[_spelled(one.code) for one in languages],
+        targetLanguages=[_spelled(one.code) for one in languages if one.sentences],
+    )
+
+
+@router.get(
+    "/{source_language}/{target_language}/unit/{text:text}",
+    summary="Suggest translations, as amaGama does",
+    responses=UNIT_PROBLEMS,
+)
+async def tm_unit(
+    source_language: str,
+    target_language: str,
+    text: str,
+    request: Request,
+    engine: EngineNow,
+    settings: SettingsNow,
+) -> list[Suggestion]:
+    """The sentences that most likely translate the text, best first; none for languages that are not here.
+
+    `min_similarity` (in percent, at least 30, left out 70) and `max_candidates` (left out 5) are amaGama's
+    options; a text may also be sent as the option `source`.
+    """
+    asked = text or request.query_params.get("source", "")
+    least = max(LEAST_SIMILARITY, _number(request, "min_similarity", SIMILARITY))
+    most = min(settings.max_k, max(1, _number(request, "max_candidates", CANDIDATES)))
+    found = await _suggest(asked, source_language, target_language, most, engine, settings)
+    return [suggestion for suggestion in found if suggestion.quality >= least]
+
+
+async def _suggest(
+    text: str, source_tag: str, target_tag: str, most: int, engine: Engine, settings: Settings
+) -> list[Suggestion]:
+    check_sizes("sentence", "text", [text], Choices(target=[target_tag], k=most), settings)
+    cleaned = clean(text)
+    source, target = engine.languages.match(source_tag), engine.languages.match(target_tag)
+    if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
+        return []
+    (found,) = await engine.translate("sentence", [Asked(cleaned, source, (target,))], most)
+    return [
+        Suggestion(
+            source=text, target=answer.text, quality=round(100 * answer.confidence, 2), rank=answer.score
+        )
+        for answer in found[target]
+    ]
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    """The option of this name; what is no number counts as left out, as amaGama has it."""
+    given = request.query_params.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else default
+
+
+def _spelled(code: str) -> str:
+    return code.replace("-", "_").lower()
