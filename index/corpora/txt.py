@@ -1,40 +1,34 @@
-"""Plain text: one sentence a line, UTF-8; `.gz` by extension. Read as a stream."""
+"""Plain text, one sentence a line, and Moses pairs: plain texts whose lines translate each other."""
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
 
+from index.corpora.sentence import Sentence
+from index.corpora.streams import plain_suffixes, read_lines
 from index.errors import CorpusError
 from index.text import clean
 
-LONGEST_LINE = 1 << 20  # bytes
-
 
 def read_txt(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, cleaned sentence) of every line, empty ones included.
-
-    Raises CorpusError for a file that cannot be read and a line that is not UTF-8 or longer than 1 MiB.
-    """
-    try:
-        with _open(path) as file:
-            number = 0
-            while line := file.readline(LONGEST_LINE + 1):
-                number += 1
-                yield number, _decode(path, number, line)
-    except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    """Yield (line number from 1, cleaned sentence) of every line, empty ones included. Raises CorpusError."""
+    for number, line in read_lines(path):
+        yield number, clean(line)
 
 
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """A sentence a line of the language given."""
+    if language is None:
+        raise CorpusError(f"{path}: plain text does not say its language: give it as --corpus LANG={path}")
+    for number, line in read_lines(path):
+        yield Sentence(str(number), line.rstrip("\r\n"), language, number)
 
 
-def _decode(path: Path, number: int, line: bytes) -> str:
-    if len(line) > LONGEST_LINE:
-        raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: one sentence a line")
-    try:
-        return clean(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path}, line {number}: not UTF-8: save the file as UTF-8") from error
+def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
+    """NAME.LANG: line i translates line i of every other file of this NAME."""
+    suffixes = plain_suffixes(path)
+    stem = path.name.split(suffixes[-1])[0] if suffixes else path.name
+    language = language or (suffixes[-1][1:] if suffixes else None)
+    for sentence in read(path, language):
+        yield Sentence(
+            sentence.id, sentence.text, sentence.language, sentence.line, group=f"{stem}#{sentence.line}"
+        )

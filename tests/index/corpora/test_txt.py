@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.corpora.txt import LONGEST_LINE, read_txt
+from index.corpora.streams import LONGEST_LINE
+from index.corpora.txt import read_txt
 from index.errors import CorpusError
 from index.text import clean
 

@@ -1,0 +1,29 @@
+"""Sentence: what every reader yields."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as its file has it, not cleaned.
+
+    `id` is the file's own, else the number of the record; `line` is where the record begins (in Parquet its
+    row). Sentences of one `group`, in any language and file, translate each other. `confirmed` is false for
+    what a translator has not approved: fuzzy entries, targets still to be translated.
+    """
+
+    id: str
+    text: str
+    language: str
+    line: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    group: str | None = None
+    confirmed: bool = True
+
+
+def local_group(path: Path, name: str | int) -> str:
+    """The group of a record whose name means something in its own file only."""
+    return f"{path.name}#{name}"

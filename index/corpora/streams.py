@@ -1,0 +1,121 @@
+"""The bytes of a corpus file as a stream, decompressed by extension: .gz .bz2 .xz .zst; lines with numbers.
+
+What is decompressed may not exceed 64 MiB and 200 times the file: text compresses by 3 to 20, bombs by 1000.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from index.errors import CorpusError
+
+LONGEST_LINE = 1 << 20  # bytes
+RATIO, ALWAYS_ALLOWED = 200, 64 << 20
+XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header asks for 4 GiB
+BLOCK = 1 << 16
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[BinaryIO]:
+    """The decompressed bytes. CorpusError for what cannot be read, here and while it is read."""
+    try:
+        with path.open("rb") as file, _decompressed(path, file) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise CorpusError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line with its end) of UTF-8 text, lines of at most 1 MiB. Raises CorpusError."""
+    with open_stream(path) as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            yield number, _decode(path, number, line)
+
+
+def plain_suffixes(path: Path) -> list[str]:
+    """The extensions of a file without that of its compression: x.de.txt.gz -> [".de", ".txt"]."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
+
+
+def _decode(path: Path, number: int, line: bytes) -> str:
+    if len(line) > LONGEST_LINE:
+        raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: one sentence a line")
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path}, line {number}: not UTF-8: save the file as UTF-8") from error
+
+
+def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
+    opener = OPENERS.get(path.suffix.lower())
+    if opener is None:
+        return file
+    allowed = max(ALWAYS_ALLOWED, RATIO * path.stat().st_size)
+    return cast(BinaryIO, io.BufferedReader(_Bounded(path, opener(file), allowed), BLOCK))
+
+
+class _Bounded(io.RawIOBase):
+    """At most `allowed` bytes of `source`, which has `read(size)`; CorpusError beyond them."""
+
+    def __init__(self, path: Path, source: Any, allowed: int) -> None:  # noqa: ANN401 (file-like)
+        self._path, self._source, self._left = path, source, allowed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (a writable buffer, as io.RawIOBase has it)
+        found = self._source.read(len(buffer))
+        self._left -= len(found)
+        if self._left < 0:
+            raise CorpusError(
+                f"{self._path}: grows to more than {RATIO} times its size: decompress it if it is sound"
+            )
+        buffer[: len(found)] = found
+        return len(found)
+
+
+class _Xz:
+    """lzma.LZMAFile with a limit to its memory."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder: lzma.LZMADecompressor | None = None
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        while True:
+            decoder = self._decoder or lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            given = self._rest
+            if not given and decoder.needs_input and not (given := self._file.read(BLOCK)):
+                if self._decoder is not None:
+                    raise EOFError("the file ends in the middle")
+                return b""
+            found = decoder.decompress(given, size)
+            # Streams may follow one another, padded with zeros.
+            self._rest = decoder.unused_data.lstrip(b"\0") if decoder.eof else b""
+            self._decoder = None if decoder.eof else decoder
+            if found:
+                return found
+
+
+def _zst(file: BinaryIO) -> object:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(file, "zstd")
+
+
+OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": _Xz,
+    ".zst": _zst,
+}
