@@ -40,7 +40,7 @@ OF_ENCODER = {
     "adapted": ("text.width=32",),
 }
 OF_TEXTS = (f"data.texts={TEXTS}",)
-OF_MINING = ("mining.begin=10", "mining.every=10")
+OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
 OF_HEAD = {"mlp": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
