@@ -27,7 +27,7 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
     if not found:
         raise DataError(
             f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do "
-            'without: --set data.texts=""'
+            "without: --set data.texts="
         )
     return found
 
