@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 from index.errors import DataError
 from training.data.captions import CaptionedPictures, load_split
 from training.data.picture_source import PictureSource
-from training.data.pictures import PictureArchive
 from training.data.skipped import Skipped
 from training.data.tokens import tokenize
 from training.encoders.vision import load_backbone
 from training.model import TwoBranch, pick_device
-from training.prepare import picture_sources, skipped_pictures, training_captions, visual_space
+from training.prepare import (
+    open_pictures,
+    picture_sources,
+    skipped_pictures,
+    training_captions,
+    visual_space,
+)
 from training.run import Run
 from training.validation import embed_pictures, embed_texts
 
@@ -54,7 +59,7 @@ def gather(base: Run, run: Run, data: Path, model: TwoBranch) -> Material:
             f"no picture of split train is left for {language}: train {base.folder} with data.held_out, or "
             "add pictures that have captions in it alone"
         )
-    archive = PictureArchive(data / "photos" / "images.tar", run.recipe.vision.image_size)
+    archive = open_pictures(data, run.recipe)
     skipped = skipped_pictures(run, archive, train.pictures + dev.pictures)
     train, dev = training_captions(run, data), dev.without(skipped.names)
     archive.require(train.pictures + dev.pictures)
