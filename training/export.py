@@ -188,4 +188,5 @@ def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
     texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
-    return f"photos {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
+    photos = "photos and pictograms" if recipe.data.pictograms else "photos"
+    return f"{photos} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"

@@ -14,9 +14,10 @@ from index.errors import DataError
 from index.files import replace_text
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
-from training.data.features import features_of_views
+from training.data.features import features_of_collection
+from training.data.pictograms import move_onto_photographs, open_artists
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
-from training.data.pictures import PictureArchive
+from training.data.pictures import PictureArchive, PictureCollection
 from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
@@ -56,7 +57,7 @@ def prepare(run: Run, data: Path) -> Prepared:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe = run.recipe
     whole = {split: load_split(data, split, recipe.data) for split in ("train", "dev")}
-    archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
+    archive = open_pictures(data, recipe)
     skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
     texts = training_texts(run, data)
     train, dev = _of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
@@ -177,13 +178,24 @@ def _of_run(
     return train
 
 
-def skipped_pictures(run: Run, archive: PictureArchive, names: Sequence[str]) -> Skipped:
+def open_pictures(data: Path, recipe: Recipe) -> PictureCollection:
+    """All pictures that the recipe may show: the photographs, and the drawings where it has them."""
+    size = recipe.vision.image_size
+    photographs = PictureArchive(data / "photos" / "images.tar", size)
+    return PictureCollection([photographs, *(open_artists(data, size) if recipe.data.pictograms else ())])
+
+
+def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]) -> Skipped:
     """The pictures that this run does without, found when it begins and kept: a run that goes on does without
-    the same. TrainingError when they are too many."""
+    the same. TrainingError when they are too many in an archive."""
     if run.skipped_file.is_file():
         return Skipped.read(run.skipped_file)
-    found = find_bad_pictures(archive, names)
-    found.check(len(set(names)), run.recipe.data.bad_pictures, archive.file)
+    found = Skipped()
+    for archive, rows in pictures.divided(names):
+        own = {names[row]: None for row in rows}
+        bad = find_bad_pictures(archive, own)
+        bad.check(len(own), run.recipe.data.bad_pictures, archive.file)
+        found |= bad
     found.write(run.skipped_file)
     return found
 
@@ -204,20 +216,25 @@ def vocabulary(run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[
 
 
 def picture_sources(
-    run: Run, archive: PictureArchive, backbone: Backbone, train: CaptionedPictures, dev: CaptionedPictures
+    run: Run,
+    pictures: PictureCollection,
+    backbone: Backbone,
+    train: CaptionedPictures,
+    dev: CaptionedPictures,
 ) -> tuple[PictureSource, PictureSource]:
     """Where training and dev pictures come from; a whitened space is fitted on the training pictures."""
     vision, threads = run.recipe.vision, torch.get_num_threads()
     if vision.training == "tuned":
         train_source, dev_source = (
             AugmentedPictures(
-                archive, names, backbone.scale, vision.views, device=pick_device(), threads=threads
+                pictures, names, backbone.scale, vision.views, device=pick_device(), threads=threads
             )
             for names in (train.pictures, dev.pictures)
         )
         return train_source, dev_source
     names = train.pictures + dev.pictures
-    features = features_of_views(backbone, archive, names, vision.views, threads)
+    features = features_of_collection(backbone, pictures, names, vision.views, threads)
+    move_onto_photographs(features, names, len(train.pictures))
     return fixed_sources(run.recipe, features[:, : len(train.pictures)], features[:, len(train.pictures) :])
 
 

@@ -42,6 +42,8 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
+    pictograms: whether drawings of pictograms/ are trained on beside the photographs; their names and their
+    keywords are captions (training.data.pictograms).
     texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
     beside the captions; each language's by themselves, whatever lines up. "": none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
@@ -60,6 +62,7 @@ class DataSettings(Table):
     caption_kinds: tuple[str, ...] = ()
     pictures: Literal["disjoint", "shared"] = "disjoint"
     shuffle_pictures: bool = False
+    pictograms: bool = False
     texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     language_temperature: float | None = Field(default=None, gt=0)
     stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
@@ -247,6 +250,7 @@ class Recipe(Table):
             'vision.training = "tuned"': self.vision.training != "tuned",
             'data.pictures = "shared"': self.data.pictures != "shared",
             "no data.shuffle_pictures": self.data.shuffle_pictures,
+            "no data.pictograms": self.data.pictograms,
             "no data.texts": self.data.texts != "",
             "no [mining]": self.mining is not None,
             "no data.held_out or data.added": bool(self.data.held_out or self.data.added),

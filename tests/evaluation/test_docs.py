@@ -8,6 +8,7 @@ import pytest
 
 from evaluation.cli import evaluate
 from evaluation.experiments import Outcome
+from evaluation.pictograms import read_names
 from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
 from evaluation.suites import SUITES
 
@@ -41,6 +42,13 @@ def test_captions_and_splits_are_read(example: Path) -> None:
 def test_aligned_sentences_are_read(example: Path) -> None:
     texts = read_aligned(example / "benchmark" / "harbour", ["en", "de"])
     assert len(texts["en"]) == 2
+
+
+def test_names_of_pictograms_are_read(example: Path) -> None:
+    folder = example / "pictograms" / "names"
+    english, german = (read_names(folder / f"{code}.tsv") for code in ("en", "de"))
+    assert english.keys() == german.keys()
+    assert german["1f6a4"].captions == ["Schnellboot", "Boot, Schnellboot"]
 
 
 def test_every_suite_is_documented() -> None:

@@ -1,4 +1,5 @@
 import shutil
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,44 @@ def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_pat
         TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, no\.jpg first"
     ):
         prepare(run, copy)
+
+
+def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.pictograms=true"), resume=False)
+    both, plain = prepare(run, data), prepare(bag_run, data)
+    count, total = len(plain.data.pictures), len(both.data.pictures)
+    assert total > count + 50
+    assert both.validation.data == plain.validation.data
+    space = both.pictures.plain(np.arange(total)).numpy()
+    assert space.shape == (total, 16)
+    between = np.linalg.norm(space[:count].mean(axis=0) - space[count:].mean(axis=0))
+    assert between < 0.2, "what every drawing has in common is no part of the space"
+    seen = {row for batch in both.sampler.batches(0) for row in batch}
+    assert {both.data.captions[row].picture for row in seen} == set(range(total))
+
+
+def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    given = recipe(BAG, tmp_path, "data.pictograms=true", "data.bad_pictures=0.1")
+    names = load_split(copy, "train", given.data).pictures
+    bad = next(name for name in names if name.startswith("brush/"))
+    file = copy / "pictograms" / "brush.tar"
+    file.write_bytes(broken(file, bad.removeprefix("brush/")))
+    prepared = prepare(create_run(tmp_path / "run", given, resume=False), copy)
+    assert prepared.skipped.undecodable == (bad,)
+    assert prepared.data.pictures == tuple(name for name in names if name != bad)
+    strict = recipe(BAG, tmp_path, "data.pictograms=true")
+    with pytest.raises(
+        TrainingError, match=rf"brush\.tar: 0 of \d+ pictures .* and 1 undecodable, {bad} first"
+    ):
+        prepare(create_run(tmp_path / "strict", strict, resume=False), copy)
+
+
+def broken(archive: Path, name: str) -> bytes:
+    """The bytes of a tar, those of one picture in it put out."""
+    with tarfile.open(archive) as tar:
+        member = tar.getmember(name)
+    raw = archive.read_bytes()
+    end = member.offset_data + member.size
+    return raw[: member.offset_data] + bytes(member.size) + raw[end:]

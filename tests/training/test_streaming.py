@@ -116,6 +116,7 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
         ("data.pictures=disjoint", 'data.pictures = "shared"'),
         ("data.shuffle_pictures=true", "no data.shuffle_pictures"),
         ("data.texts=texts", "no data.texts"),
+        ("data.pictograms=true", "no data.pictograms"),
         ("tokenizer.dropout=0.1", "no tokenizer.dropout"),
     ],
 )

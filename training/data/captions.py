@@ -1,6 +1,6 @@
 """The importer: which captions of which pictures a recipe trains, validates and calibrates on.
 
-Reads the `photos/` folder of docs/data.md.
+Reads the `photos/` folder of docs/data.md, and `pictograms/` where the recipe has them.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ import numpy as np
 
 from evaluation.sets import read_captions, read_split
 from index.errors import DataError
+from training.data.pictograms import load_drawings
 from training.recipe import DataSettings
 
 
@@ -58,7 +59,7 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
     name and gives picture i to language i mod M alone; "shared" keeps every picture that has any caption.
     Languages held out count among the M; one that was added has what was held out for it and the pictures
-    that none of the M had.
+    that none of the M had. Pictograms are for "train" alone (training.data.pictograms).
     Raises DataError when files are missing or malformed, or nothing is left.
     """
     photos = data / "photos"
@@ -73,6 +74,11 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
         ]
     else:
         owners = [(name, settings.languages) for name in members]
+    if settings.pictograms and split == "train":
+        drawings, named = load_drawings(data, settings)
+        owners += drawings
+        for language, found in named.items():
+            texts[language] |= found
     return _gather(photos, owners, texts)
 
 

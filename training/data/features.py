@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 from index.errors import TrainingError
 from index.files import cache_folder
 from index.progress import Progress
-from training.data.pictures import PictureArchive
+from training.data.pictures import PictureArchive, PictureCollection
 from training.data.views import VIEWS
 from training.encoders.vision import Backbone, PixelScale
 from training.quiet import quiet
@@ -47,6 +47,18 @@ def features_of_views(
         known.write(file)
     assert known.features is not None, "no pictures, no features: load_split refuses that"
     return known.features[:, [known.rows[name] for name in pictures]]
+
+
+def features_of_collection(
+    backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int, threads: int
+) -> NDArray[np.float32]:
+    """The same of pictures of several archives, each with its own files in the cache."""
+    rows: list[int] = []
+    parts = []
+    for archive, own in pictures.divided(names):
+        rows += own
+        parts.append(features_of_views(backbone, archive, [names[row] for row in own], views, threads))
+    return np.concatenate(parts, axis=1)[:, np.argsort(rows)]
 
 
 class _Kept:

@@ -5,7 +5,7 @@ import io
 import json
 import tarfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -36,8 +36,7 @@ class PictureArchive:
     def __init__(self, file: Path, size: int, prefix: str = "") -> None:
         if not file.is_file():
             raise DataError(f"{file} is missing; docs/data.md describes the data folder")
-        self.file = file
-        self.size = size
+        self.file, self.size, self.prefix = file, size, prefix
         try:
             with tarfile.open(file, "r:") as tar:
                 self._places = {
@@ -47,6 +46,11 @@ class PictureArchive:
                 }
         except tarfile.TarError as error:
             raise DataError(f"{file} is not a readable tar: {error}") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All pictures of the archive."""
+        return tuple(self._places)
 
     def require(self, names: Sequence[str]) -> None:
         """DataError unless every name is in the archive."""
@@ -88,6 +92,33 @@ class PictureArchive:
         with self.file.open("rb") as archive:
             archive.seek(offset)
             return archive.read(length)
+
+
+class PictureCollection:
+    """Archives of different prefixes as one; what begins with no prefix is looked for in the first."""
+
+    def __init__(self, archives: Sequence[PictureArchive]) -> None:
+        self._first, self.size = archives[0], archives[0].size
+        self._archives = {archive.prefix: archive for archive in archives}
+
+    def __getitem__(self, name: str) -> NDArray[np.uint8]:
+        return self._holder(name)[name]
+
+    def require(self, names: Sequence[str]) -> None:
+        """DataError unless every name is in its archive."""
+        for archive, rows in self.divided(names):
+            archive.require([names[row] for row in rows])
+
+    def divided(self, names: Sequence[str]) -> Iterator[tuple[PictureArchive, list[int]]]:
+        """Each archive that holds some of the names, and which these are."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(names):
+            rows.setdefault(self._holder(name).prefix, []).append(row)
+        for prefix, own in rows.items():
+            yield self._archives[prefix], own
+
+    def _holder(self, name: str) -> PictureArchive:
+        return self._archives.get(name[: name.rfind("/") + 1], self._first)
 
 
 def decode(raw: bytes, size: int) -> NDArray[np.uint8]:

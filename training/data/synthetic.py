@@ -5,14 +5,13 @@ unlike ones side by side or one above the other. All scenes of a data set differ
 """
 
 import io
-import math
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from pathlib import Path
 from random import Random
-from typing import Literal, get_args
+from typing import get_args
 
 from PIL import Image, ImageDraw
 
@@ -29,13 +28,13 @@ from training.data.synthetic_grammar import (
     Thing,
     describe,
 )
+from training.data.synthetic_pictograms import write_pictograms
+from training.data.synthetic_things import RGB, Point, draw_thing, shade
 
 LANGUAGES = tuple(GRAMMARS)
 CAPTIONS = 4  # an image and language
 TEST_LINES = 200
 TEXTS = "synthetic"  # the name of the sentences without pictures
-RGB = tuple[int, int, int]
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -49,72 +48,12 @@ class Texture:
     strokes: int
 
 
-@dataclass(frozen=True)
-class Part:
-    """A piece of a thing in its unit square (x right, y down, -1 to 1); `own` takes the thing's colour."""
-
-    kind: Literal["polygon", "ellipse"]
-    points: tuple[Point, ...]
-    own: bool = True
-
-
 TEXTURES: dict[Ground, Texture] = {
     "snow": Texture((212, 222, 236), (188, 200, 220), 0.02, 0.02, 60),
     "grass": Texture((96, 150, 70), (60, 115, 45), 0.0, 0.12, 90),
     "sand": Texture((222, 198, 150), (190, 160, 110), 0.01, 0.0, 120),
     "water": Texture((90, 170, 205), (150, 210, 230), 0.2, 0.0, 40),
     "night": Texture((46, 48, 104), (230, 230, 170), 0.0, 0.0, 40),
-}
-COLOURS: dict[Colour, RGB] = {
-    "red": (205, 30, 35),
-    "yellow": (250, 215, 25),
-    "black": (20, 20, 20),
-    "white": (255, 255, 255),
-    "blue": (30, 60, 200),
-    "green": (10, 200, 60),
-}
-EDGE: RGB = (60, 50, 45)
-RADII: dict[Size, float] = {"small": 0.13, "medium": 0.2, "big": 0.25}
-
-
-def _star() -> tuple[Point, ...]:
-    turns = [(math.pi * i / 5, 1.0 if i % 2 == 0 else 0.42) for i in range(10)]
-    return tuple((r * math.sin(t), -r * math.cos(t)) for t, r in turns)
-
-
-def _petals() -> tuple[Part, ...]:
-    centres = [(0.6 * math.sin(2 * math.pi * i / 5), -0.6 * math.cos(2 * math.pi * i / 5)) for i in range(5)]
-    return tuple(Part("ellipse", ((x - 0.42, y - 0.42), (x + 0.42, y + 0.42))) for x, y in centres)
-
-
-PARTS: dict[Shape, tuple[Part, ...]] = {
-    "ball": (Part("ellipse", ((-0.95, -0.95), (0.95, 0.95))),),
-    "house": (
-        Part("polygon", ((-0.75, -0.1), (0.75, -0.1), (0.75, 1), (-0.75, 1))),
-        Part("polygon", ((-1, -0.1), (0, -1), (1, -0.1))),
-        Part("polygon", ((-0.2, 0.35), (0.2, 0.35), (0.2, 1), (-0.2, 1)), own=False),
-    ),
-    "star": (Part("polygon", _star()),),
-    "tree": (
-        Part("polygon", ((-0.15, 0.4), (0.15, 0.4), (0.15, 1), (-0.15, 1)), own=False),
-        Part("polygon", ((-0.8, 0.5), (0, -1), (0.8, 0.5))),
-    ),
-    "boat": (
-        Part("polygon", ((-1, 0.35), (1, 0.35), (0.6, 0.9), (-0.6, 0.9))),
-        Part("polygon", ((-0.06, -1), (0.06, -1), (0.06, 0.35), (-0.06, 0.35)), own=False),
-        Part("polygon", ((0.12, -0.9), (0.8, 0.2), (0.12, 0.2))),
-    ),
-    "fish": (
-        Part("polygon", ((0.4, 0), (1, -0.5), (1, 0.5))),
-        Part("ellipse", ((-1, -0.5), (0.6, 0.5))),
-        Part("ellipse", ((-0.75, -0.2), (-0.55, 0)), own=False),
-    ),
-    "flower": (*_petals(), Part("ellipse", ((-0.3, -0.3), (0.3, 0.3)), own=False)),
-    "box": (
-        Part("polygon", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))),
-        Part("polygon", ((-0.9, -0.1), (0.9, -0.1), (0.9, 0.1), (-0.9, 0.1)), own=False),
-        Part("polygon", ((-0.1, -0.9), (0.1, -0.9), (0.1, 0.9), (-0.1, 0.9)), own=False),
-    ),
 }
 # Where things stand: by their number if they are alike, by the relation of the first to the second if not.
 PLACES: dict[int | Relation, tuple[Point, ...]] = {
@@ -154,14 +93,14 @@ def _pairs() -> Iterator[Scene]:
 def draw(scene: Scene, size: int, rng: Random) -> Image.Image:
     """The scene as an RGB picture of `size` x `size` pixels; shades and places vary with `rng`."""
     texture = TEXTURES[scene.ground]
-    picture = Image.new("RGB", (size, size), _shade(texture.base, rng))
+    picture = Image.new("RGB", (size, size), shade(texture.base, rng))
     pen = ImageDraw.Draw(picture)
     for _ in range(texture.strokes):
         x, y = rng.random() * size, rng.random() * size
-        pen.line((x, y, x + texture.dx * size, y + texture.dy * size), fill=_shade(texture.stroke, rng))
+        pen.line((x, y, x + texture.dx * size, y + texture.dy * size), fill=shade(texture.stroke, rng))
     for thing, (x, y) in _placed(scene):
         centre = (x + rng.uniform(-0.03, 0.03), y + rng.uniform(-0.03, 0.03))
-        _draw_thing(pen, thing, centre, size, rng)
+        draw_thing(pen, thing, centre, size, rng)
     return picture
 
 
@@ -170,19 +109,6 @@ def _placed(scene: Scene) -> list[tuple[Thing, Point]]:
     if isinstance(content, Thing):
         return [(content, place) for place in PLACES[content.count]]
     return list(zip((content.first, content.second), PLACES[content.relation], strict=True))
-
-
-def _draw_thing(pen: ImageDraw.ImageDraw, thing: Thing, centre: Point, size: int, rng: Random) -> None:
-    radius, colour = RADII[thing.size] * rng.uniform(0.93, 1.07), _shade(COLOURS[thing.colour], rng)
-    for part in PARTS[thing.shape]:
-        points = [((centre[0] + x * radius) * size, (centre[1] + y * radius) * size) for x, y in part.points]
-        paint = pen.polygon if part.kind == "polygon" else pen.ellipse
-        paint(points, fill=colour if part.own else EDGE, outline=EDGE)
-
-
-def _shade(colour: RGB, rng: Random) -> RGB:
-    red, green, blue = (min(255, max(0, value + rng.randint(-12, 12))) for value in colour)
-    return red, green, blue
 
 
 def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS) -> list[str]:
@@ -200,8 +126,8 @@ def split_of(position: int) -> str:
 
 def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
     """Write `pictures` JPEG pictures of `size` x `size` pixels with CAPTIONS captions in each of LANGUAGES,
-    TEST_LINES aligned lines a language for scenes that no picture shows, and sentences without pictures, one
-    for each scene that a picture shows. Equal arguments, equal bytes.
+    TEST_LINES aligned lines a language for scenes that no picture shows, sentences without pictures, one for
+    each scene that a picture shows, and pictograms. Equal arguments, equal bytes.
 
     Raises DataError if there are not that many different scenes.
     """
@@ -221,6 +147,7 @@ def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: 
         rng = Random(f"texts {seed} {language}")
         texts = [describe(scene, language, rng) for scene in scenes[:pictures]]
         _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
+    write_pictograms(folder / "pictograms", size, seed)
 
 
 def _write_pictures(path: Path, names: Sequence[str], scenes: Sequence[Scene], size: int, seed: int) -> None:

@@ -11,8 +11,10 @@ from PIL import Image
 
 from index.errors import DataError
 from training.data import synthetic
-from training.data.synthetic import CAPTIONS, COLOURS, LANGUAGES, TEST_LINES, TEXTURES, write_synthetic
-from training.data.synthetic_grammar import Pair, Scene, Thing
+from training.data.synthetic import CAPTIONS, LANGUAGES, TEST_LINES, TEXTURES, write_synthetic
+from training.data.synthetic_grammar import Pair, Scene, Shape, Thing
+from training.data.synthetic_pictograms import ARTISTS
+from training.data.synthetic_things import COLOURS, PARTS
 
 PICTURES, SIZE = 40, 64
 
@@ -53,7 +55,10 @@ def test_layout(data: Path) -> None:
     captions = [f"photos/captions/{language}.tsv" for language in LANGUAGES]
     tests = [f"benchmark/synthetic_test/{language}.txt" for language in LANGUAGES]
     texts = [f"text/synthetic.{language}.txt" for language in LANGUAGES]
-    assert set(digests(data)) == {"photos/images.tar", "photos/splits.tsv", *captions, *tests, *texts}
+    drawn = [f"pictograms/{artist}.tar" for artist in ARTISTS]
+    names = [f"pictograms/names/{language}.tsv" for language in LANGUAGES]
+    photos = {"photos/images.tar", "photos/splits.tsv", *captions}
+    assert set(digests(data)) == {*photos, *tests, *texts, *drawn, *names}
 
 
 def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) -> None:
@@ -116,8 +121,8 @@ def test_a_picture_shows_its_scene() -> None:
             assert share_near(pixels, COLOURS[thing.colour]) > 0.004 * thing.count, scene
 
 
-@pytest.mark.parametrize("shape", sorted(synthetic.PARTS))
-def test_more_and_bigger_things_cover_more(shape: synthetic.Shape) -> None:
+@pytest.mark.parametrize("shape", sorted(PARTS))
+def test_more_and_bigger_things_cover_more(shape: Shape) -> None:
     def cover(size: synthetic.Size, count: int) -> float:
         scene = Scene("sand", Thing(shape, "red", size, count))
         return share_near(

@@ -1,0 +1,174 @@
+import shutil
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.pictograms import Named, part_of, read_names
+from index.errors import DataError
+from training.data.captions import load_split
+from training.data.pictograms import deal, is_drawing, load_drawings, move_onto_photographs, open_artists
+from training.data.synthetic_pictograms import ARTISTS, SHOWN, concepts
+from training.recipe import DataSettings
+
+LANGUAGES = ("en", "de", "pt")
+LEARNED = [code for code in concepts() if part_of(code) == "train"]
+
+
+def settings(*languages: str, **more: object) -> DataSettings:
+    return DataSettings.model_validate({"languages": languages or LANGUAGES, "pictograms": True, **more})
+
+
+def code_of(drawing: str) -> str:
+    return drawing.split("/")[1].removesuffix(".png")
+
+
+def seen_by(dealt: dict[str, str]) -> dict[str, list[str]]:
+    """Concept -> the languages of its drawings."""
+    found = defaultdict(list)
+    for drawing, language in dealt.items():
+        found[code_of(drawing)].append(language)
+    return found
+
+
+@pytest.fixture
+def copy(data: Path, tmp_path: Path) -> Path:
+    """Pictograms that may be changed."""
+    shutil.copytree(data / "pictograms", tmp_path / "pictograms")
+    return tmp_path
+
+
+def test_drawings_are_named_after_artist_and_concept(data: Path) -> None:
+    archives = open_artists(data, 16)
+    assert [archive.prefix for archive in archives] == [f"{artist}/" for artist in sorted(ARTISTS)]
+    counts = [len(archive.names) for archive in archives]
+    assert counts == [len(concepts())] * 2 + [len(concepts()) * SHOWN // (SHOWN + 1)]
+    for archive in archives:
+        drawing = archive[f"{archive.prefix}{next(iter(concepts()))}.png"]
+        assert drawing.shape == (16, 16, 3)
+        assert (drawing[0, 0] == 255).all(), "transparent is white"
+        assert drawing[8, 8, 0] > 150 > drawing[8, 8, 1], "a red ball"
+
+
+def test_a_drawing_belongs_to_one_language_and_a_concept_to_as_many_as_drew_it(data: Path) -> None:
+    owners, texts = load_drawings(data, settings())
+    assert all(len(codes) == 1 for _, codes in owners)
+    dealt = {name: codes[0] for name, codes in owners}
+    assert sorted(dealt) == sorted(n for a in open_artists(data, 1) for n in a.names if code_of(n) in LEARNED)
+    for languages in seen_by(dealt).values():
+        assert len(set(languages)) == len(languages), "three artists at most, three languages"
+    shares = Counter(dealt.values())
+    assert max(shares.values()) - min(shares.values()) <= 1
+    assert {language: set(found) for language, found in texts.items()} == {
+        language: {name for name, own in dealt.items() if own == language} for language in LANGUAGES
+    }
+
+
+def test_every_artist_draws_for_every_language(data: Path) -> None:
+    owners, _ = load_drawings(data, settings())
+    assert len({(name.split("/")[0], codes) for name, codes in owners}) == len(ARTISTS) * len(LANGUAGES)
+
+
+def test_captions_are_the_name_and_the_keywords(data: Path) -> None:
+    _, texts = load_drawings(data, settings())
+    names = read_names(data / "pictograms" / "names" / "en.tsv")
+    for drawing, captions in texts["en"].items():
+        assert captions == names[code_of(drawing)].captions
+    assert any(len(captions) == 2 for captions in texts["en"].values())
+
+
+@given(
+    st.dictionaries(st.sampled_from([f"{n:x}" for n in range(40)]), st.integers(1, 6), min_size=1),
+    st.integers(1, 9),
+    st.data(),
+)
+def test_turns_are_fair(drawn: dict[str, int], count: int, draws: st.DataObject) -> None:
+    """Whatever artists drew and languages name: no language twice at a concept while another
+    that names it has had none of it."""
+    drawings = [f"a{artist}/{code}.png" for code, artists in drawn.items() for artist in range(artists)]
+    known = st.sets(st.sampled_from(sorted(drawn)))
+    names = {f"l{number}": {code: Named(code, ()) for code in draws.draw(known)} for number in range(count)}
+    dealt = deal(drawings, names)
+    seen = seen_by(dealt)
+    for code, artists in drawn.items():
+        naming = [language for language, found in names.items() if code in found]
+        assert len(seen[code]) == (artists if naming else 0)
+        assert set(seen[code]) <= set(naming)
+        assert len(set(seen[code])) == min(artists, len(naming))
+    assert deal(drawings[::-1], names) == dealt, "whatever order they are found in"
+
+
+def test_languages_take_turns_where_there_are_more_than_artists() -> None:
+    drawings = [f"a{artist}/{code:x}.png" for code in range(300) for artist in range(3)]
+    names = {f"l{n}": {f"{code:x}": Named("a", ()) for code in range(300)} for n in range(6)}
+    dealt = deal(drawings, names)
+    assert set(Counter(dealt.values()).values()) == {150}
+    met = Counter(pair for own in seen_by(dealt).values() for pair in {(a, b) for a in own for b in own})
+    pairs = [met[a, b] for a in names for b in names if a != b]
+    assert min(pairs) > 300 * 3 * 2 / 30 / 2, "all languages meet at some concepts, by chance at 60"
+
+
+def test_shared_drawings_keep_every_language(data: Path) -> None:
+    owners, texts = load_drawings(data, settings(pictures="shared"))
+    assert {codes for _, codes in owners} == {LANGUAGES}
+    assert all(set(found) == {name for name, _ in owners} for found in texts.values())
+
+
+def test_a_language_held_out_keeps_its_drawings_until_it_is_added(data: Path) -> None:
+    three = dict(load_drawings(data, settings())[0])
+    held = dict(load_drawings(data, settings("en", "de", held_out=["pt"]))[0])
+    assert held == {name: codes for name, codes in three.items() if codes != ("pt",)}
+    later = load_drawings(data, settings(held_out=["pt"], added=["pt"]))[0]
+    assert dict(later) == three
+
+
+def test_training_has_photographs_then_drawings_and_validation_photographs_alone(data: Path) -> None:
+    plain = load_split(data, "train", settings(pictograms=False))
+    both = load_split(data, "train", settings())
+    count = len(plain.pictures)
+    assert both.pictures[:count] == plain.pictures
+    assert both.captions[: len(plain.captions)] == plain.captions
+    assert not any(map(is_drawing, plain.pictures))
+    assert all(map(is_drawing, both.pictures[count:]))
+    assert {code_of(name) for name in both.pictures[count:]} == set(LEARNED)
+    assert load_split(data, "dev", settings()) == load_split(data, "dev", settings(pictograms=False))
+
+
+def test_a_language_without_names_has_photographs_alone(copy: Path) -> None:
+    (copy / "pictograms" / "names" / "pt.tsv").unlink()
+    owners, texts = load_drawings(copy, settings())
+    assert set(texts) == {"en", "de"}
+    assert {codes for _, codes in owners} == {("en",), ("de",)}
+    with pytest.raises(DataError, match=r"names has none of pt$"):
+        load_drawings(copy, settings("pt"))
+
+
+def test_missing_archives_are_named(copy: Path) -> None:
+    for artist in ARTISTS:
+        (copy / "pictograms" / f"{artist}.tar").unlink()
+    with pytest.raises(DataError, match=r"pictograms has no ARTIST\.tar: see docs/data\.md"):
+        load_drawings(copy, settings())
+
+
+def test_both_sources_get_one_mean() -> None:
+    draw = np.random.default_rng(0)
+    features = draw.standard_normal((2, 30, 5)).astype(np.float32)
+    features[:, 20:] += 3
+    names = [f"{n}.jpg" for n in range(20)] + [f"a/{n}.png" for n in range(10)]
+    moved = features.copy()
+    move_onto_photographs(moved, names, 26)
+    assert np.array_equal(moved[:, :20], features[:, :20]), "photographs stay"
+    assert np.allclose(moved[:, 20:26].mean(axis=(0, 1)), moved[:, :20].mean(axis=(0, 1)), atol=1e-5)
+    shift = moved[:, 20:] - features[:, 20:]
+    assert np.allclose(shift, shift[0, 0], atol=1e-5), "all drawings alike, learned from or not"
+
+
+@pytest.mark.parametrize("name", ["{}.jpg", "a/{}.png"])
+def test_one_source_alone_stays(name: str) -> None:
+    features = np.random.default_rng(0).standard_normal((2, 9, 5)).astype(np.float32)
+    moved = features.copy()
+    move_onto_photographs(moved, [name.format(n) for n in range(9)], 6)
+    assert np.array_equal(moved, features)

@@ -1,0 +1,109 @@
+"""Pictograms as a second source of captioned pictures: concepts that several artists drew.
+
+Reads the `pictograms/` folder of docs/data.md. Drawings of concepts that are held out for measuring
+(evaluation.pictograms.part_of) are never given out.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.pictograms import Named, part_of, read_names
+from index.errors import DataError
+from training.data.pictures import PictureArchive
+from training.recipe import DataSettings
+
+Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
+Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
+
+
+def open_artists(data: Path, size: int) -> list[PictureArchive]:
+    """The archives of all artists, whose drawings are named ARTIST/CODE.png. DataError if there is none."""
+    files = sorted((data / "pictograms").glob("*.tar"))
+    if not files:
+        raise DataError(
+            f"{data / 'pictograms'} has no ARTIST.tar: see docs/data.md, or do without data.pictograms"
+        )
+    return [PictureArchive(file, size, f"{file.stem}/") for file in files]
+
+
+def is_drawing(picture: str) -> bool:
+    """Whether a picture is an artist's: photographs have no / in their names."""
+    return "/" in picture
+
+
+def load_drawings(data: Path, settings: DataSettings) -> tuple[Owners, Texts]:
+    """The drawings to train on, whose captions are the concept's name and its keywords together.
+
+    "disjoint": each drawing is given to one language (`deal`), those held out among them; "shared": it keeps
+    the captions of every language. A language without a file of names has none.
+    Raises DataError when files are missing or malformed, or no language has names.
+    """
+    codes = dict.fromkeys((*settings.languages, *settings.held_out))
+    names = {code: found for code in codes if (found := _names(data, code))}
+    learning = [code for code in settings.languages if code in names]
+    if not learning:
+        raise DataError(f"{data / 'pictograms' / 'names'} has none of {', '.join(settings.languages)}")
+    drawn = [name for archive in open_artists(data, 1) for name in archive.names]
+    learned = [name for name in drawn if part_of(_code(name)) == "train"]
+    if settings.pictures == "disjoint":
+        turns = {code: names[code] for code in (*settings.first, *settings.held_out) if code in names}
+        dealt = deal(learned, turns)
+        owners: Owners = [(name, (code,)) for name, code in dealt.items() if code in learning]
+    else:
+        owners = [(name, tuple(learning)) for name in learned]
+    return owners, {code: _captions(names[code], owners, code) for code in learning}
+
+
+def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> dict[str, str]:
+    """Drawing -> the one language that sees it.
+
+    Concept after concept, in the order of a hash: the languages that name it take turns at its drawings,
+    those that have the fewest so far first. So a concept is seen by as many languages as it has drawings,
+    all languages have about as many, and which ones meet at a concept is as good as drawn.
+    """
+    concepts: dict[str, list[str]] = {}
+    for drawing in sorted(drawings, key=_hash):
+        concepts.setdefault(_code(drawing), []).append(drawing)
+    had: Counter[str] = Counter()
+    dealt = {}
+    for code in sorted(concepts, key=_hash):
+        named = [language for language, found in names.items() if code in found]
+        turn = sorted(named, key=lambda language: (had[language], _hash(f"{language} {code}")))
+        for drawing, language in zip(concepts[code], cycle(turn), strict=False):
+            dealt[drawing] = language
+            had[language] += 1
+    return dealt
+
+
+def move_onto_photographs(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
+    """Shift the drawings' part of (V, N, F) features so that both sources have one mean over the first
+    `learned` pictures: what tells every drawing from every photograph says nothing of what they show."""
+    drawn = np.asarray([is_drawing(name) for name in names])
+    if drawn[:learned].any() and not drawn[:learned].all():
+        fitted = features[:, :learned]
+        means = [fitted[:, drawn[:learned] == kind].mean(axis=(0, 1)) for kind in (False, True)]
+        features[:, drawn] += means[0] - means[1]
+
+
+def _captions(names: Mapping[str, Named], owners: Owners, language: str) -> dict[str, list[str]]:
+    own = [name for name, codes in owners if language in codes and _code(name) in names]
+    return {name: names[_code(name)].captions for name in own}
+
+
+def _names(data: Path, language: str) -> dict[str, Named]:
+    file = data / "pictograms" / "names" / f"{language}.tsv"
+    return read_names(file) if file.is_file() else {}
+
+
+def _code(drawing: str) -> str:
+    return PurePosixPath(drawing).stem
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
