@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evaluation.document import Picture, as_markdown
-from evaluation.report import NAMES, Report, as_json, blocks, pair_matrix, summary, write_report
+from evaluation.report import NAMES, Report, as_json, blocks, pair_matrix, read_tables, summary, write_report
 from evaluation.scores import PairScore, Table
-from index.errors import UsageError
+from index.errors import DamagedError, UsageError
 
 PAIRS = (
     PairScore(
@@ -68,6 +68,19 @@ def test_written_files_are_what_they_say(tmp_path: Path) -> None:
     write_report(REPORT, tmp_path / "deep" / "report")
     assert (tmp_path / "deep" / "report" / "report.json").read_text("utf-8") == as_json(REPORT)
     assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(blocks(REPORT))
+
+
+def test_tables_are_read_back(tmp_path: Path) -> None:
+    write_report(REPORT, tmp_path)
+    assert read_tables(tmp_path) == [TABLE, POOL]
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}", "[]", '{"tables": [{"name": "set"}]}'])
+def test_a_report_that_cannot_be_read_is_named(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "report.json").write_text(content, "utf-8")
+    with pytest.raises(DamagedError, match=r"report\.json: no report of a suite"):
+        read_tables(tmp_path)
 
 
 def test_measures_that_are_drawn_are_pictures_beside_the_report(tmp_path: Path) -> None:

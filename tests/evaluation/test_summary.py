@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -59,6 +60,18 @@ def test_a_table_an_experiment_with_a_row_a_system() -> None:
         ["plain", "–", "–", "0", "–"],
     ]
     assert words.rows == [["best", "0", "–"]]
+
+
+def test_the_share_of_a_ceiling_is_a_column() -> None:
+    ceiled = replace(SENTENCES, ceiling="plain")
+    steps = [replace(step, experiment=ceiled) for step in STEPS[:4]]
+    results = {step.name: result(step, score) for step, score in zip(steps, (38, 37, 39, 40), strict=True)}
+    (grid,) = [block for block in summarise("t", "c", steps, State(results)) if isinstance(block, Grid)]
+    assert grid.head[3] == "CSLS R@1, % of plain"
+    assert [row[3] for row in grid.rows] == ["95.0 ± 2.5", "100.0"]
+    del results[steps[3].name]
+    (grid,) = [block for block in summarise("t", "c", steps, State(results)) if isinstance(block, Grid)]
+    assert grid.head[3] == "seeds", "no share of what is not there yet"
 
 
 def test_what_is_not_done_is_said() -> None:

@@ -1,13 +1,9 @@
-"""benchmarks/ablations.py goes on where it stopped and tabulates what it has; its ridge regression."""
+"""benchmarks/ablations.py goes on where it stopped and tabulates what it has."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
-
-import numpy as np
-import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 FIGURES = {"cosine_r1": 10.0, "cosine_r10": 40.0, "csls_r1": 12.0, "csls_r10": 44.0}
@@ -29,7 +25,7 @@ def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
         "--out",
         str(out),
     ]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) -> None:
@@ -60,33 +56,3 @@ def test_an_unknown_recipe_is_told_before_anything_runs(tmp_path: Path) -> None:
     done = run(tmp_path, "--systems", "text-only,spam")
     assert done.returncode == 2
     assert "no recipe spam" in done.stderr
-
-
-@pytest.fixture
-def ridge(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import ridge as module  # type: ignore[import-not-found]
-
-    return module  # type: ignore[no-any-return]
-
-
-def test_the_regression_solves_its_normal_equations(ridge: ModuleType) -> None:
-    """Two units in three sentences: x by hand, weights by least squares on an extended system."""
-    sentences = [np.array([0]), np.array([1]), np.array([0, 0, 1])]
-    targets = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
-    found = ridge.Ridge(sentences, 2, targets, documents=8, penalty=0.5)
-    rarity = np.log(8 / 2)  # both are in two sentences
-    mixed = np.array([(1 + np.log(2)) * rarity, rarity])
-    x = np.array([[1, 0], [0, 1], mixed / np.linalg.norm(mixed)])
-    extended = np.vstack([x, np.sqrt(0.5) * np.eye(2)])
-    weights = np.linalg.lstsq(extended, np.vstack([targets, np.zeros((2, 4))]), rcond=None)[0]
-    expected = x @ weights
-    assert np.allclose(
-        found.encode(sentences), expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5
-    )
-
-
-def test_a_sentence_of_unknown_words_is_zero(ridge: ModuleType) -> None:
-    targets = np.eye(2, dtype=np.float32)
-    found = ridge.Ridge([np.array([0]), np.array([1])], 3, targets, documents=2, penalty=1)
-    assert not found.encode([np.array([], np.int64), np.array([2])]).any()

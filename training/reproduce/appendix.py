@@ -3,7 +3,10 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
 from evaluation.experiments import Experiment, Outcome, Run, Step
 from evaluation.report import NAMES
@@ -20,15 +23,54 @@ ADDED = Experiment(
     "finished run from its captions alone. Validation captions; all sets: work/STEP/added/report.",
     headline="to the new one, CSLS R@10",
 )
+_HALVES = (
+    "Captions of test pictures cut in two: does the second half belong to the first? A small head over "
+    "frozen token states learns from half of the languages and is tested on all; chance is 50."
+)
+HALVES = Experiment("correspondence", "Sentence correspondence (A.1)", _HALVES, headline="unseen languages")
+HALVES_ADDED = Experiment(
+    "correspondence-added",
+    "Sentence correspondence, with a language added later (A.1, table 7)",
+    f"{_HALVES} Added later: the language that A.2 adds, tested with the same head.",
+    headline="language added later",
+)
 GROWN = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
+PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
+PROBE = 3.0  # minutes
 SET = "validation captions"
 SHOWN = ("csls_r10", "positives")
 
 
-def appendix(study: Study, seed: int) -> Iterator[Planned]:
-    """The steps of one seed."""
+def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
+    """The steps of one seed; `trained` is the experiment whose steps trained the systems."""
+    for system in PROBED:
+        yield _probed(study, HALVES, f"{trained.name}.{system}.{seed}", system, seed)
     for system, minutes in GROWN.items():
         yield _added(study, system, minutes, seed)
+        yield _probed(study, HALVES_ADDED, f"{ADDED.name}.{system}.{seed}", system, seed)
+
+
+def _probed(study: Study, experiment: Experiment, trained: str, system: str, seed: int) -> Planned:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        runs = ["--encoder-run", needed[trained] / "run"]
+        runs += ["--adapted", needed[trained] / "added"] if experiment is HALVES_ADDED else []
+        options = ("--data", study.data, "--seed", seed, "--out", folder)
+        call("experiment", "correspondence", *runs, *options)
+        return Outcome(measures=halves(folder))
+
+    step = Step(experiment, system, PROBE, run, seed, needs=(trained,))
+    return Planned(step, lambda: study.recipe(system, seed))
+
+
+def halves(report: Path) -> Figures:
+    """What `experiment correspondence` measured of its first run, per cent."""
+    with _read(report) as facts:
+        (system,) = facts["systems"]
+        found = {"seen languages": system["seen"], "unseen languages": system["unseen"]}
+        found |= {"relative decrease": system["relative_decrease"]}
+        if system["added"]:
+            found["language added later"] = mean(system["added"].values())
+        return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
@@ -59,19 +101,26 @@ def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...],
 def costs(report: Path, language: str) -> Figures:
     """What `add-language` measured on validation captions: the languages there were, before and after, and
     the new one."""
-    path = report / "report.json"
     groups = {
         "the others before": ("the other languages", "before"),
         "the others after": ("the other languages", "after"),
         "from the new one": (f"from {language}", "after"),
         "to the new one": (f"to {language}", "after"),
     }
-    try:
-        means = json.loads(path.read_text("utf-8"))["sets"][SET]["means"]
+    with _read(report) as facts:
+        means = facts["sets"][SET]["means"]
         return {
             f"{title}, {NAMES[key]}": float(means[group][when][key])
             for key in SHOWN
             for title, (group, when) in groups.items()
         }
+
+
+@contextmanager
+def _read(report: Path) -> Iterator[dict[str, Any]]:
+    """report.json of an experiment; DamagedError for what is not there, in it or as it should be."""
+    path = report / "report.json"
+    try:
+        yield json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{path}: no report of add-language: repeat the command") from error
+        raise DamagedError(f"{path}: no report of this experiment: repeat the command") from error

@@ -28,7 +28,7 @@ def reproduce(
     only: tuple[str, ...],
     overrides: tuple[str, ...],
 ) -> None:
-    """Train, translate and measure what PAPER did, the most telling first (docs/experiments.md)."""
+    """Train, translate and measure what PAPER did, the most telling first (docs/reproduce.md)."""
     from evaluation.summary import reproduce as run_and_report
     from training.reproduce.globetrotter import globetrotter
     from training.reproduce.study import Study, choose

@@ -105,7 +105,7 @@ def _of_seed(study: Study, seed: int) -> Iterator[Planned]:
         yield from _read(study, SENTENCES, system, seed)
     yield from (_trained(study, ELEVEN, system, seed) for system in OF_ELEVEN)
     yield from _words(study, ELEVEN, OF_ELEVEN[0].recipe, seed, minutes=12)
-    yield from appendix(study, seed)
+    yield from appendix(study, SENTENCES, seed)
 
 
 def _trained(study: Study, experiment: Experiment, system: System, seed: int) -> Planned:
