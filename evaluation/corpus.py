@@ -15,7 +15,10 @@ import numpy as np
 from evaluation.chrf import Overlap
 from evaluation.scores import PairScore, Table, table_of_pairs
 from evaluation.sets import TEXT, available, read_aligned
-from index.build import build_index, read_corpus
+from index.build import build_index
+from index.cleaning import ONCE
+from index.corpora.formats import Source
+from index.corpus import read_corpus
 from index.encoder import TextEncoder
 from index.errors import DataError
 from index.languages import language
@@ -51,9 +54,9 @@ def corpus_translation(
     """Suite `corpus`: `data`/benchmark/multi30k_test_2016 against `data`/text/multi30k_train.LANG.txt."""
     files = _files(data, known, chosen)
     queries = read_aligned(data / "benchmark" / BENCHMARK, list(files))
-    texts = {code: read_corpus(code, path).texts for code, path in files.items()}
+    texts = {code: read_corpus(code, [Source(path, code)], known, ONCE).texts for code, path in files.items()}
     with TemporaryDirectory(prefix="passepartout-") as folder:
-        build_index(encoder.bundle, files, Path(folder) / "index")
+        build_index(encoder.bundle, files, Path(folder) / "index", cleaning=ONCE)
         translator = Translator.open(Path(folder) / "index")
         bounds = {code: find_bounds(code, texts[code], queries[code]) for code in files}
         pairs = [score_answers(*codes, translator, queries, bounds) for codes in permutations(files, 2)]

@@ -1,4 +1,4 @@
-"""The batch job: plain text files and an encoder bundle to a published version of an index.
+"""The batch job: corpus files and an encoder bundle to a published version of an index.
 
 Vectors and neighbourhood means, the long parts, are written beside their place, flushed and renamed, and not
 computed again where they are there: so a build that died goes on where it was.
@@ -7,10 +7,11 @@ computed again where they are there: so a build that died goes on where it was.
 import hashlib
 import json
 import shutil
+import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,11 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.bundle import Bundle
-from index.corpora.txt import read_txt
-from index.detect import token_table
+from index.cleaning import Cleaning
+from index.corpora.formats import Source, format_of
+from index.corpus import Corpus, by_language, read_corpus, sources_of
+from index.detect import Detector, token_table
 from index.encoder import TextEncoder, Vectors
-from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageError
+from index.errors import BundleError, CorpusError
 from index.files import fsync, fsync_tree, sha256
+from index.groups import write_groups
 from index.hubness import NEIGHBOURS
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment, align
@@ -35,6 +39,7 @@ from index.versions import (
     DETECTOR,
     ENCODER,
     VERSIONS,
+    CleaningEntry,
     IndexManifest,
     LanguageEntry,
     WordAlignment,
@@ -48,85 +53,70 @@ from index.vocabulary import by_frequency, token_counts, training_words
 
 CHUNK = 8192  # sentences tokenised at a time
 ROUNDS = 20  # of word alignment, at most
+EVERY_RULE = Cleaning()
 
 
-@dataclass
-class Corpus:
-    """A language's sentences, each once, with what was left out; `ids` are LANG:LINE, from 1."""
+@dataclass(frozen=True)
+class Plan:
+    """What is built: the files of each language and the rules of cleaning; `skipped` as in the manifest."""
 
-    ids: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    lines: int = 0
-    empty: int = 0
-    duplicates: int = 0
+    sources: Mapping[str, Sequence[Source]]
+    skipped: Mapping[str, int]
+    cleaning: Cleaning
 
-
-def read_corpus(language: str, path: Path) -> Corpus:
-    """Read a plain text file; empty lines and exact repetitions are counted and left out."""
-    corpus = Corpus()
-    seen: set[str] = set()
-    for number, text in read_txt(path):
-        corpus.lines = number
-        if not text:
-            corpus.empty += 1
-        elif text in seen:
-            corpus.duplicates += 1
-        else:
-            seen.add(text)
-            corpus.ids.append(f"{language}:{number}")
-            corpus.texts.append(text)
-    if not corpus.texts:
-        raise CorpusError(f"{path}: no sentence in it: give a file with one sentence a line")
-    return corpus
+    def entry(self) -> CleaningEntry:
+        rules = self.cleaning
+        return CleaningEntry(off=tuple(sorted(rules.off)), longest=rules.longest, likeness=rules.likeness)
 
 
 def build_index(
-    bundle: Bundle, corpora: Mapping[str, Path], out: Path, *, threads: int = 1, batch_size: int = 64
+    bundle: Bundle,
+    corpora: Mapping[str, Path] | Sequence[Source],
+    out: Path,
+    *,
+    threads: int = 1,
+    batch_size: int = 64,
+    cleaning: Cleaning = EVERY_RULE,
 ) -> IndexManifest:
-    """Build and publish a version of the index `out` from one file a language; returns its manifest.
+    """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
     Raises UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that
     cannot be read, UsageError while another build of `out` runs, BundleError if `out` cannot be written.
     """
-    check_languages(bundle, corpora)
-    key = build_key(bundle, corpora)
+    known = bundle.manifest.languages
+    plan = Plan(*by_language(sources_of(corpora), known, bundle.name), cleaning)
+    key = build_key(bundle, plan)
     try:
-        return _build(bundle, corpora, out, key, threads, batch_size)
-    except OSError as error:
+        return _build(bundle, plan, out, key, threads, batch_size)
+    except (OSError, sqlite3.Error) as error:
         raise BundleError(
             f"{out}: the build stopped ({error}): free space or rights, then repeat it"
         ) from error
 
 
-def _build(
-    bundle: Bundle, corpora: Mapping[str, Path], out: Path, key: str, threads: int, batch_size: int
-) -> IndexManifest:
+def _build(bundle: Bundle, plan: Plan, out: Path, key: str, threads: int, batch_size: int) -> IndexManifest:
     with building(out, key) as work:
         if finished := unserved(out, key):
             work.rmdir()
             serve(out, finished)
             return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
-        return _Build(bundle, corpora, work, threads, batch_size).run(out)
+        return _Build(bundle, plan, work, threads, batch_size).run(out)
 
 
-def check_languages(bundle: Bundle, corpora: Mapping[str, Path]) -> None:
-    """UnknownLanguageError unless the bundle knows every language; UsageError without any."""
-    known = bundle.manifest.languages
-    if not corpora:
-        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
-    for code in corpora:
-        if code not in known:
-            raise UnknownLanguageError(f"{bundle.name} does not know {code!r}; it knows: {', '.join(known)}")
-
-
-def build_key(bundle: Bundle, corpora: Mapping[str, Path]) -> str:
+def build_key(bundle: Bundle, plan: Plan) -> str:
     """The SHA-256 of all that a version is made from."""
     try:
-        texts = {code: sha256(path) for code, path in corpora.items()}
+        texts = {
+            code: [(source.path.name, format_of(source), sha256(source.path)) for source in sources]
+            for code, sources in plan.sources.items()
+        }
     except OSError as error:
         raise CorpusError(f"{error.filename}: cannot be read ({error.strerror})") from error
+    rules = plan.entry().model_dump_json()
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
-    return hashlib.sha256(json.dumps([FORMAT, bundle.name, files, list(texts.items())]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([FORMAT, bundle.name, files, list(texts.items()), rules]).encode()
+    ).hexdigest()
 
 
 @contextmanager
@@ -142,10 +132,8 @@ def making(path: Path) -> Iterator[Path]:
 class _Build:
     """One run of the job; each step leaves files in `work`."""
 
-    def __init__(
-        self, bundle: Bundle, corpora: Mapping[str, Path], work: Path, threads: int, batch_size: int
-    ) -> None:
-        self.bundle, self.corpora, self.work = bundle, corpora, work
+    def __init__(self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int) -> None:
+        self.bundle, self.plan, self.work = bundle, plan, work
         self.threads, self.batch_size = threads, batch_size
         self.encoder = TextEncoder(bundle, threads=threads)
         self.counts: dict[str, Counter[str]] = {}
@@ -153,15 +141,19 @@ class _Build:
 
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
-        for code, path in self.corpora.items():
-            self._language(code, read_corpus(code, path))
+        counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
+        detector = self._detector(counts)
+        for code in self.plan.sources:
+            self._language(code, self._read(code, detector))
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         self._hubness("", sizes, "sentences")
         alignment = self._words()
         sizes = {code: entry.words for code, entry in self.entries.items()}
         self._hubness(".words", sizes, "words")
-        detects = self._detector()
-        return publish(out, self.work, self._manifest(next_version(out), alignment, detects))
+        detector = self._detector({**counts, **self.counts})
+        with making(self.work / DETECTOR) as draft:
+            _save(draft, detector.table)
+        return publish(out, self.work, self._manifest(next_version(out), alignment, detector.languages))
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
         return IndexManifest(
@@ -174,6 +166,8 @@ class _Build:
             languages=self.entries,
             alignment=_summary(alignment),
             detects=detects,
+            cleaning=self.plan.entry(),
+            skipped=dict(self.plan.skipped),
         )
 
     def _copy_bundle(self) -> None:
@@ -184,18 +178,33 @@ class _Build:
                 shutil.copytree(self.bundle.folder, draft)
                 fsync_tree(draft)
 
+    def _read(self, code: str, detector: Detector) -> Corpus:
+        def foreign(texts: Sequence[str]) -> list[bool]:
+            return [detector.foreign(tokens, code) for tokens in self.encoder.tokens(texts)]
+
+        known = self.bundle.manifest.languages
+        with (
+            making(self.work / f"{code}.dropped.tsv") as draft,
+            draft.open("w", encoding="utf-8", newline="") as record,
+        ):
+            return read_corpus(code, self.plan.sources[code], known, self.plan.cleaning, foreign, record)
+
     def _language(self, code: str, corpus: Corpus) -> None:
         self.counts[code] = Counter(word for text in corpus.texts for word in words(text, code))
         self.counts[code] += training_words(self.bundle, code)
+        cleaned = corpus.cleaned
+        with making(self.work / f"{code}.arrow") as draft:
+            write_sentences(draft, corpus.ids, corpus.texts, corpus.metadata)
+        with making(self.work / f"{code}.groups.arrow") as draft:
+            links = write_groups(draft, cleaned.rows, cleaned.groups)
         self.entries[code] = LanguageEntry(
             sentences=len(corpus.texts),
             words=len(self.counts[code]),
-            lines=corpus.lines,
-            empty=corpus.empty,
-            duplicates=corpus.duplicates,
+            lines=cleaned.lines,
+            changed=cleaned.changed,
+            dropped={reason: count for reason, count in cleaned.dropped.items()},
+            links=links,
         )
-        with making(self.work / f"{code}.arrow") as draft:
-            write_sentences(draft, corpus.ids, corpus.texts)
         target = self.work / f"{code}.faiss"
         if not target.exists():
             with making(target) as draft:
@@ -244,15 +253,12 @@ class _Build:
                 write_table(draft, {"word": vocabulary[code], "count": counts})
         return alignment
 
-    def _detector(self) -> tuple[str, ...]:
-        counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        counts = {code: found for code, found in {**counts, **self.counts}.items() if found}
-        tokens = {code: token_counts(self.encoder, found) for code, found in counts.items()}
+    def _detector(self, counts: Mapping[str, Counter[str]]) -> Detector:
+        """Of the languages that have words."""
+        tokens = {code: token_counts(self.encoder, found) for code, found in counts.items() if found}
         tokens = {code: found for code, found in tokens.items() if found.any()}
-        with making(self.work / DETECTOR) as draft:
-            table = np.stack(list(tokens.values())) if tokens else np.zeros((0, self.encoder.vocabulary))
-            _save(draft, token_table(table))
-        return tuple(tokens)
+        table = np.stack(list(tokens.values())) if tokens else np.zeros((0, self.encoder.vocabulary))
+        return Detector(tuple(tokens), token_table(table))
 
 
 def _neighbourhoods(rows: VectorIndex, others: list[VectorIndex], bar: Progress) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Commands: `passepartout encode`, `passepartout index build | info | verify`, `passepartout translate`."""
+"""Commands: `passepartout encode`, `index build | info | verify | export`, `translate`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from index.cleaning import RULES, Cleaning, Rule
+from index.corpora.formats import FORMATS, Source
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -104,21 +106,23 @@ def index() -> None:
     """Build, inspect and verify an index."""
 
 
-class CorpusOption(click.ParamType[tuple[str, Path]]):
-    """LANG=FILE."""
+class CorpusOption(click.ParamType[tuple[str | None, Path]]):
+    """LANG=FILE, or FILE where it says its languages."""
 
-    name = "LANG=FILE"
+    name = "[LANG=]FILE"
 
     def convert(
         self,
         value: object,
         param: click.Parameter | None,
         ctx: click.Context | None,
-    ) -> tuple[str, Path]:
+    ) -> tuple[str | None, Path]:
         code, mark, path = str(value).partition("=")
-        if not code or not mark or not path:
-            self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
-        return code, Path(path)
+        if mark and "/" not in code:
+            if not code or not path:
+                self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
+            return code, Path(path)
+        return None, Path(str(value))
 
 
 @index.command()
@@ -129,23 +133,68 @@ class CorpusOption(click.ParamType[tuple[str, Path]]):
     type=CorpusOption(),
     multiple=True,
     required=True,
-    help="Sentences of a language, one a line (.gz by extension); once for each language.",
+    help="Sentences of a language, or of every language that FILE names (TMX, tables, ...); repeatable.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), help="The format of every FILE. [by extension]"
+)
+@click.option(
+    "--keep",
+    type=click.Choice(RULES),
+    multiple=True,
+    help="Leave out a rule of cleaning: form (texts stay as they are written), unconfirmed, long, language "
+    "(lines surely in another), duplicate, near; as often as wanted.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Longest sentence, in characters.",
+)
+@click.option(
+    "--likeness",
+    type=click.FloatRange(0.5, 1),
+    default=1.0,
+    show_default=True,
+    help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
 )
 @click.option(
     "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
 )
 @THREADS
 @JSON
-def build(folder: Path, corpora: Sequence[tuple[str, Path]], out: Path, threads: int, as_json: bool) -> None:
+def build(
+    folder: Path,
+    corpora: Sequence[tuple[str | None, Path]],
+    form: str | None,
+    keep: Sequence[Rule],
+    longest: int,
+    likeness: float,
+    out: Path,
+    threads: int,
+    as_json: bool,
+) -> None:
     """Build a version of an index and make it the current one."""
     from index.build import build_index
     from index.bundle import open_bundle
 
-    codes = [code for code, _ in corpora]
-    if twice := next((code for code in codes if codes.count(code) > 1), None):
-        raise UsageError(f"--corpus {twice} is given twice: join the files first")
-    manifest = build_index(open_bundle(folder), dict(corpora), out, threads=threads)
+    sources = [Source(path, code, form) for code, path in corpora]
+    cleaning = Cleaning(frozenset(keep), longest, likeness)
+    manifest = build_index(open_bundle(folder), sources, out, threads=threads, cleaning=cleaning)
     _describe(out, manifest, as_json)
+
+
+@index.command()
+@click.argument("folder", metavar="INDEX", type=FOLDER)
+@click.option(
+    "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv, which --corpus reads again."
+)
+def export(folder: Path, out: Path) -> None:
+    """Write the sentences of an index, those that translate each other together."""
+    from index.export import export_index
+
+    click.echo(f"{out}: {export_index(folder, out)} sentences")
 
 
 @index.command()
@@ -184,10 +233,14 @@ def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
     for code, entry in manifest.languages.items():
+        dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
+        aligned = f", {entry.links} aligned" if entry.links else ""
         click.echo(
-            f"{code}: {entry.sentences} sentences, {entry.words} words "
-            f"({entry.lines} lines, {entry.duplicates} repeated, {entry.empty} empty)"
+            f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
+            f"({entry.lines} lines{dropped})"
         )
+    for file, count in manifest.skipped.items():
+        click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
 

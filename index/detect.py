@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 UNSEEN = 0.01  # the probability kept for tokens never seen: shared evenly, so that they favour no language
 TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
 SURE = 0.7
+FOREIGN = 0.001  # a corpus' line is in another language below this chance of its own
+FOREIGN_TOKENS = 5  # and from this many tokens on: names and loan words are in every language
 
 
 class Detector:
@@ -35,6 +37,12 @@ class Detector:
         chances = np.exp(scores - scores.max())
         chances /= chances.sum()
         return {self.languages[row]: float(chances[row]) for row in np.argsort(-chances, kind="stable")}
+
+    def foreign(self, tokens: Sequence[int], language: str) -> bool:
+        """Whether a text that should be in `language` is surely in another; never where it is not known."""
+        if language not in self.languages or len(tokens) < FOREIGN_TOKENS:
+            return False
+        return self.chances(tokens)[language] < FOREIGN
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:

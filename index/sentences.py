@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.confidence import FALLBACK, Calibration
+from index.corpora.sentence import Sentence
 from index.encoder import Vectors
-from index.ranking import Match, rank
+from index.groups import Groups
+from index.ranking import Match, assess, rank
 from index.texts import read_array, read_table, write_table
 from index.vectors import VectorIndex
 
@@ -27,8 +29,10 @@ class SentenceIndex:
         means: NDArray[np.float32],
         sources: Sequence[str],
         calibration: Calibration = FALLBACK,
+        groups: Groups | None = None,
     ) -> None:
-        self.vectors = vectors
+        self.vectors, self.groups = vectors, groups
+        self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
         self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
         # For queries in a language that the index has no sentences of.
@@ -47,6 +51,7 @@ class SentenceIndex:
         count: int,
         dimension: int,
         sources: Sequence[str],
+        links: int = 0,
         calibration: Calibration | None = None,
         threads: int = 1,
     ) -> "SentenceIndex":
@@ -57,6 +62,7 @@ class SentenceIndex:
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,
             calibration or FALLBACK,
+            Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
         )
 
     def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
@@ -65,6 +71,16 @@ class SentenceIndex:
             return []
         found = rank(self.vectors, self._means.get(source, self._overall), queries, k, self._calibration)
         return [[self._match(*values) for values in answer] for answer in found.answers()]
+
+    def assess(self, query: Vectors, rows: Sequence[int], source: str) -> list[Match]:
+        """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
+        means = self._means.get(source, self._overall)
+        found = assess(self.vectors, means, query, rows, self._calibration)
+        return [self._match(*values) for values in found.answers()[0]]
+
+    def sentence(self, row: int) -> Sentence:
+        """What a row holds, without its language and line."""
+        return sentence_of(self._table, row)
 
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
         return Match(
@@ -77,6 +93,14 @@ class SentenceIndex:
         )
 
 
-def write_sentences(path: Path, ids: Sequence[str], texts: Sequence[str]) -> None:
-    """Write LANG.arrow; plain text has no metadata."""
-    write_table(path, {"id": ids, "text": texts, "metadata": ["{}"] * len(texts)})
+def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
+    """A row of LANG.arrow, without its language and line."""
+    own, text, metadata = (table.column(name)[row].as_py() for name in COLUMNS)
+    return Sentence(own, text, "", 0, json.loads(metadata))
+
+
+def write_sentences(
+    path: Path, ids: Sequence[str], texts: Sequence[str], metadata: Sequence[str] | None = None
+) -> None:
+    """Write LANG.arrow; `metadata` are JSON objects."""
+    write_table(path, {"id": ids, "text": texts, "metadata": metadata or ["{}"] * len(texts)})

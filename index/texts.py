@@ -4,7 +4,7 @@ Texts are Arrow files, uncompressed and memory-mapped: they cost no reading, no 
 share them. (Parquet would cost 45 MB more in every process, for its code and for decoding.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from index.errors import DamagedError
 
 
-def write_table(path: Path, columns: dict[str, Sequence[str] | Sequence[int]]) -> None:
+def write_table(path: Path, columns: Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]) -> None:
     """Write columns of equal length as an Arrow file of one record batch."""
-    batch = pa.record_batch(columns)
+    batch = pa.record_batch(dict(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 

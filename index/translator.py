@@ -10,6 +10,7 @@ from index.detect import Detector
 from index.encoder import TextEncoder, Vectors
 from index.errors import UnknownLanguageError
 from index.languages import language
+from index.memory import recall
 from index.ranking import Match
 from index.sentences import SentenceIndex
 from index.texts import read_array
@@ -69,6 +70,7 @@ class Translator:
                 count=entry.sentences,
                 dimension=manifest.dimension,
                 sources=manifest.sources(code),
+                links=entry.links,
                 calibration=bundle.manifest.calibration,
                 threads=threads,
             )
@@ -107,10 +109,15 @@ class Translator:
     ) -> list[list[Match]]:
         """For each text in `source` the k sentences of `target` that say the same, best first.
 
-        `vectors` (n, d), where the texts were encoded already. Raises UnknownLanguageError.
+        Where the index has translations of a text, or of nearly that text, they come first and
+        `metadata["memory"]` says so (memory.py). `vectors` (n, d), where the texts were encoded already.
+        Raises UnknownLanguageError.
         """
         index = self._sentences[self._pair(source, target)]
-        return index.search(self.encode(texts) if vectors is None else vectors, source, k)
+        vectors = self.encode(texts) if vectors is None else vectors
+        found = index.search(vectors, source, k)
+        own = self._sentences.get(source)
+        return found if own is None else recall(own, index, texts, vectors, source, found, k)
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
         """For each word in `source` the k words of `target` of the same meaning, best first.

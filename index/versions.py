@@ -25,20 +25,34 @@ from index.manifest import NAME, Manifest, read_manifest, write_manifest
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
-SENTENCE_FILES = ("{}.faiss", "{}.arrow", "{}.hubness.npy")
+SENTENCE_FILES = ("{}.faiss", "{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
 
 
 class LanguageEntry(BaseModel):
-    """What an index holds of one language, and the lines that its corpus lost on the way."""
+    """What an index holds of one language, and the lines that its corpus lost on the way, by reason.
+
+    `changed` of those kept were brought into form; `links` pair a sentence with a group of translations.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     sentences: int = Field(ge=1)
     words: int = Field(ge=0)
     lines: int = Field(ge=0)
-    empty: int = Field(ge=0)
-    duplicates: int = Field(ge=0)
+    changed: int = Field(ge=0)
+    dropped: dict[str, int]
+    links: int = Field(ge=0)
+
+
+class CleaningEntry(BaseModel):
+    """The rules of cleaning that a build left out, and the bounds of the others (`cleaning.Cleaning`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    off: tuple[str, ...]
+    longest: int
+    likeness: float
 
 
 class WordAlignment(BaseModel):
@@ -56,7 +70,7 @@ class IndexManifest(Manifest):
     """What a version is.
 
     The order of `languages`, without its own, is the order of hubness columns; `detects` are the rows of
-    detector.npy.
+    detector.npy. `skipped`: sentences of a file in languages that the encoder does not know.
     """
 
     version: str = Field(pattern=rf"^{ID.pattern}$")
@@ -69,6 +83,8 @@ class IndexManifest(Manifest):
     languages: dict[str, LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment
     detects: tuple[str, ...]
+    cleaning: CleaningEntry
+    skipped: dict[str, int] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
 
     def sources(self, language: str) -> tuple[str, ...]:

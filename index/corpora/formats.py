@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 
 from index.corpora.sentence import Sentence
-from index.corpora.streams import plain_suffixes
+from index.corpora.streams import plain_suffixes, read_lines
+from index.corpora.txt import stem
 from index.errors import CorpusError, UsageError
 from index.languages import languages
 
@@ -100,3 +101,16 @@ def check_names(sources: Sequence[Source]) -> None:
             first = paths.setdefault(source.path.name, source.path)
             if first != source.path:
                 raise UsageError(f"{first} and {source.path} have the same name: rename one")
+
+
+def check_pairs(sources: Sequence[Source]) -> None:
+    """CorpusError where the files of a Moses pair have not equally many lines. Reads them once."""
+    counts: dict[str, tuple[Path, int]] = {}
+    for source in sources:
+        if format_of(source) == "moses":
+            lines = sum(1 for _ in read_lines(source.path))
+            first, wanted = counts.setdefault(stem(source.path), (source.path, lines))
+            if lines != wanted:
+                raise CorpusError(
+                    f"{source.path}: {lines} lines, but {first} has {wanted}: line i must translate line i"
+                )

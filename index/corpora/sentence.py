@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +28,10 @@ class Sentence:
 def local_group(path: Path, name: str | int) -> str:
     """The group of a record whose name means something in its own file only."""
     return f"{path.name}#{name}"
+
+
+def group_number(name: str) -> int:
+    """A group's number: the first 8 bytes of its name's BLAKE2b, with a sign."""
+    return int.from_bytes(
+        blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+    )

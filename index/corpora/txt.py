@@ -1,6 +1,7 @@
 """Plain text, one sentence a line, and Moses pairs: plain texts whose lines translate each other."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from index.corpora.sentence import Sentence
@@ -25,10 +26,14 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
     """NAME.LANG: line i translates line i of every other file of this NAME."""
-    suffixes = plain_suffixes(path)
-    stem = path.name.split(suffixes[-1])[0] if suffixes else path.name
-    language = language or (suffixes[-1][1:] if suffixes else None)
+    if language is None and (suffixes := plain_suffixes(path)):
+        language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
+    name = stem(path)
     for sentence in read(path, language):
-        yield Sentence(
-            sentence.id, sentence.text, sentence.language, sentence.line, group=f"{stem}#{sentence.line}"
-        )
+        yield replace(sentence, group=f"{name}#{sentence.line}")
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its language and compression: europarl.de-en.de.gz -> europarl.de-en."""
+    suffixes = "".join(plain_suffixes(path)[-1:])
+    return path.name[: path.name.lower().rindex(suffixes)] if suffixes else path.name

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.build import build_index, read_corpus
+from index.build import build_index
 from index.bundle import Bundle
 from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageError
 from index.files import describe
@@ -33,21 +33,6 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def test_a_corpus_keeps_each_sentence_once_under_its_first_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "en.txt", ["A dog.", "", "A  dog.", "a dog.", "\u200b", "A cat.", "A dog."])
-    corpus = read_corpus("en", path)
-    assert corpus.texts == ["A dog.", "a dog.", "A cat."]
-    assert corpus.ids == ["en:1", "en:4", "en:6"]
-    assert (corpus.lines, corpus.empty, corpus.duplicates) == (7, 2, 2)
-
-
-@pytest.mark.parametrize("content", ["", "\n\n", " \u200b\n"])
-def test_a_corpus_without_sentences_is_refused(tmp_path: Path, content: str) -> None:
-    (tmp_path / "en.txt").write_text(content, "utf-8")
-    with pytest.raises(CorpusError, match="no sentence in it"):
-        read_corpus("en", tmp_path / "en.txt")
-
-
 def test_the_manifest_counts_what_was_read(bundle: Bundle, tmp_path: Path) -> None:
     english = write(tmp_path / "en.txt", [*ENGLISH, "", ENGLISH[0]])
     german = tmp_path / "de.txt.gz"
@@ -55,7 +40,8 @@ def test_the_manifest_counts_what_was_read(bundle: Bundle, tmp_path: Path) -> No
     made = build_index(bundle, {"en": english, "de": german}, tmp_path / "index")
     assert list(made.languages) == ["en", "de"]
     entry = made.languages["en"]
-    assert (entry.sentences, entry.lines, entry.empty, entry.duplicates) == (36, 38, 1, 1)
+    assert (entry.sentences, entry.lines, entry.changed) == (36, 38, 0)
+    assert entry.dropped == {"empty": 1, "duplicate": 1}
     assert made == open_version(tmp_path / "index")[1]
 
 

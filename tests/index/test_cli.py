@@ -128,8 +128,8 @@ def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, 
     captured = capsys.readouterr()
     version = (tmp_path / "index" / "CURRENT").read_text().strip()
     assert captured.out.splitlines() == [
-        "en: 40 sentences, 28 words (40 lines, 0 repeated, 0 empty)",
-        "de: 40 sentences, 28 words (40 lines, 0 repeated, 0 empty)",
+        "en: 40 sentences, 28 words (40 lines)",
+        "de: 40 sentences, 28 words (40 lines)",
         f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence not calibrated",
     ]
     assert "encode en 40/40 sentences" in captured.err
@@ -157,13 +157,17 @@ def test_build_reads_gz(bundle: Bundle, tmp_path: Path) -> None:
     ("corpora", "words"),
     [
         (["fr=x.txt"], ["does not know 'fr'"]),
-        (["en=x.txt", "en=y.txt"], ["--corpus en is given twice"]),
-        (["en"], ["'en' is not LANG=FILE"]),
+        (["en=x.txt", "en=x.txt"], ["--corpus x.txt is given twice"]),
+        (["x.txt"], ["x.txt: plain text does not say its language", "--corpus LANG="]),
         (["=x.txt"], ["is not LANG=FILE"]),
         (["en="], ["is not LANG=FILE"]),
         (["en=none.txt"], ["none.txt", "cannot be read"]),
         (["en=bad.txt"], ["bad.txt, line 2", "not UTF-8"]),
         (["en=empty.txt"], ["empty.txt", "no sentence"]),
+        (["fr.tmx"], ["fr.tmx: nothing in a language that tiny@1 knows"]),
+        (["cut.tmx"], ["cut.tmx, line 2: not well-formed"]),
+        (["cut.jsonl"], ["cut.jsonl, line 2: not JSON"]),
+        (["c.en", "c.de"], ["c.de: 1 lines, but c.en has 2"]),
         ([], ["--corpus"]),
     ],
 )
@@ -179,6 +183,12 @@ def test_build_refuses_in_one_line_with_exit_2(
     Path("x.txt").write_text("A dog.\n")
     Path("empty.txt").write_text("\n")
     Path("bad.txt").write_bytes(b"A dog.\n\xff\n")
+    unit = "<tmx><body><tu><tuv xml:lang='fr'><seg>Un chien.</seg></tuv></tu>\n"
+    Path("fr.tmx").write_text(unit + "</body></tmx>")
+    Path("cut.tmx").write_text(unit)
+    Path("cut.jsonl").write_text('{"text": "A dog.", "language": "en"}\n{"text": ')
+    Path("c.en").write_text("A dog.\nA cat.\n")
+    Path("c.de").write_text("Ein Hund.\n")
     given = [part for corpus in corpora for part in ("--corpus", corpus)]
     assert run(["index", "build", "--encoder", str(bundle.folder), *given, "--out", "index"]) == 2
     refused(capsys, *words)

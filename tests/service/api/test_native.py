@@ -33,7 +33,7 @@ def test_a_sentence_gets_its_translations_best_first(client: TestClient, transla
         "score": round(expected.score, 4),
         "confidence": round(expected.confidence, 4),
         "id": expected.id,
-        "metadata": {},
+        "metadata": {"file": "de.txt"},
     }
 
 
