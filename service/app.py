@@ -1,10 +1,11 @@
 """The service as an ASGI application: wiring only."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from index.translator import Translator
 from service.api.amagama import router as amagama
@@ -12,10 +13,13 @@ from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
 from service.cache import open_cache
 from service.engine import Engine
+from service.envelope import Envelope
 from service.faults import add_handlers
+from service.keys import KeyCheck
 from service.limits import BodyLimit
 from service.openapi import describe
 from service.page import page_router
+from service.protocol import STATE, Admission
 from service.settings import Settings, load_settings
 
 DESCRIPTION = (
@@ -38,7 +42,8 @@ def create_app(settings: Settings, translator: Translator | None = None) -> Fast
     )
     app.state.settings = settings
     app.state.engine = None
-    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.state.keys = settings.keys
+    _wrap(app, settings)
     app.include_router(native)
     app.include_router(libretranslate)
     app.include_router(amagama)
@@ -53,16 +58,33 @@ def from_environment() -> FastAPI:
     return create_app(load_settings())
 
 
+def _wrap(app: FastAPI, settings: Settings) -> None:
+    """The middlewares, the innermost first."""
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.add_middleware(Admission)
+    if settings.keys:
+        app.add_middleware(KeyCheck, keys=settings.keys)
+    if settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            expose_headers=["Retry-After", "X-Request-ID"],
+        )
+    app.add_middleware(Envelope, log_requests=settings.log_requests)
+
+
 def _lifespan(
     settings: Settings, translator: Translator | None
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Settings]]]:
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Settings]]:
         served = translator or Translator.open(settings.index, threads=settings.threads)
         engine = Engine(served, open_cache(settings), settings.threads)
         engine.warm_up()
         app.state.engine = engine
-        yield
+        yield {STATE: settings}
         app.state.engine = None
         await engine.close()
 

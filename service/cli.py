@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from service.logs import logging_config
 from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ def _options(settings: Settings) -> dict[str, Any]:
         "host": settings.host,
         "port": settings.port,
         "log_level": settings.log_level,
+        "log_config": logging_config(settings.log_format, settings.log_level),
         "access_log": False,
+        "http": "service.protocol:LimitedProtocol",
+        "ws": "none",
         "server_header": False,
         "lifespan": "on",
         "timeout_keep_alive": settings.keep_alive_seconds,

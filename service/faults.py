@@ -1,4 +1,4 @@
-"""Whatever is raised while a request is handled, as a problem document."""
+"""What a request is refused with, as a problem document (faults of the service itself: envelope.py)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,6 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ProblemError, _problem)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _internal)
 
 
 async def _problem(request: Request, error: Exception) -> Response:
@@ -58,11 +57,6 @@ async def _http(request: Request, error: Exception) -> Response:
         ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
     }
     return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response(request.scope)
-
-
-async def _internal(request: Request, error: Exception) -> Response:
-    """Starlette logs the error after this; the answer tells nothing of it."""
-    return ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response(request.scope)
 
 
 def _allowed(headers: Mapping[str, str] | None) -> str:

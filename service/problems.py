@@ -19,12 +19,24 @@ class ProblemType(Enum):
 
     BAD_JSON = ("bad-json", 400, "Body is not JSON", "The body must be a JSON document in UTF-8.")
     BAD_REQUEST = ("bad-request", 400, "Bad request", "The request could not be read.")
+    UNAUTHORISED = (
+        "unauthorised",
+        401,
+        "No valid API key",
+        "This service wants an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
+    )
     NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
     METHOD_NOT_ALLOWED = (
         "method-not-allowed",
         405,
         "Method not allowed",
         "The path exists, for other methods: those in the Allow header.",
+    )
+    TOO_SLOW = (
+        "too-slow",
+        408,
+        "Too slow",
+        "The request did not come in the time that it gets: send it at once.",
     )
     BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
     UNSUPPORTED_MEDIA_TYPE = (
@@ -51,7 +63,19 @@ class ProblemType(Enum):
         "Language not recognised",
         "`source` was left out and the text's language could not be told: give `source`.",
     )
+    HEAD_TOO_LARGE = (
+        "head-too-large",
+        431,
+        "Head too large",
+        "The request has more or longer headers, or a longer path, than the service reads.",
+    )
     INTERNAL = ("internal-error", 500, "Internal error", "A fault of the service; the log has the details.")
+    OVERLOADED = (
+        "overloaded",
+        503,
+        "Overloaded",
+        "More requests wait than the service can answer soon: try again after Retry-After seconds.",
+    )
     NOT_READY = ("not-ready", 503, "Not ready", "The index is not open yet, or no longer: try again shortly.")
 
     def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
@@ -89,6 +113,11 @@ class Problem(BaseModel):
     detail: str = Field(
         description="What is wrong with this request and what to change.",
         examples=["k is 51, the limit is 50: lower it"],
+    )
+    request_id: str | None = Field(
+        default=None,
+        description="Names this request in the log, as the header X-Request-ID does.",
+        examples=["4f1c0d9be2a86357"],
     )
     errors: list[FieldError] | None = Field(
         default=None, description=f"The fields at fault, the first {ERRORS_SHOWN}.", examples=[None]
@@ -128,8 +157,9 @@ class ProblemError(Exception):
         if scope["path"] in LIBRETRANSLATE_PATHS:
             status = LIBRETRANSLATE_STATUS.get(self.problem.status, self.problem.status)
             return JSONResponse({"error": self.problem.detail}, status, self.headers)
+        told = self.problem.model_copy(update={"request_id": scope.get("state", {}).get("request_id")})
         return Response(
-            self.problem.model_dump_json(exclude_none=True),
+            told.model_dump_json(exclude_none=True),
             self.problem.status,
             self.headers,
             MEDIA_TYPE,

@@ -4,6 +4,8 @@ Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.
 options come before the environment.
 """
 
+import re
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from index.errors import UsageError
+from service.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
 
@@ -35,6 +38,12 @@ class Settings(BaseSettings):
     )
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info", description="Least severe message that is logged; texts are never logged."
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Log lines as text or as JSON objects, to stderr."
+    )
+    log_requests: bool = Field(
+        default=False, description="Log a line for each request: its id, route, status and time."
     )
     keep_alive_seconds: int = Field(
         default=5, ge=1, le=3600, description="An idle connection is closed after this time."
@@ -65,6 +74,21 @@ class Settings(BaseSettings):
         default=2.0, ge=0, le=3600, description="Time for which Redis is left alone after it failed."
     )
 
+    request_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=3600,
+        description="A client that takes longer to send a request, or to take an answer, is cut off.",
+    )
+    max_waiting: int = Field(
+        default=64,
+        ge=2,
+        description="Requests that one worker answers at a time; more get 503 with Retry-After.",
+    )
+    max_header_bytes: int = Field(
+        default=16_384, ge=1024, description="Longest head of a request: its path and headers."
+    )
+    max_headers: int = Field(default=100, ge=10, description="Headers of one request.")
     max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Longest request body.")
     max_texts: int = Field(default=256, ge=1, description="Texts in one request.")
     max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
@@ -75,6 +99,16 @@ class Settings(BaseSettings):
         default=10_000, ge=1, description="Answers in one response: texts times targets times k."
     )
 
+    api_keys: SecretStr | None = Field(
+        default=None,
+        description="Keys that are let in, as name:sha256 entries, comma-separated; none lets everyone in.",
+    )
+    cors_origins: str | None = Field(
+        default=None,
+        description="Origins whose pages may call the API, comma-separated, such as https://example.org; "
+        "* for all.",
+    )
+
     drop_in_min_confidence: float = Field(
         default=0.5,
         ge=0,
@@ -82,6 +116,29 @@ class Settings(BaseSettings):
         description="Answers less likely than this are left out of LibreTranslate's protocol, "
         "which has no way to tell how likely they are.",
     )
+
+    @cached_property
+    def keys(self) -> Keys:
+        return Keys.parse(self.api_keys.get_secret_value()) if self.api_keys else Keys({})
+
+    @property
+    def origins(self) -> list[str]:
+        return [origin.strip() for origin in (self.cors_origins or "").split(",") if origin.strip()]
+
+    @field_validator("api_keys")
+    @classmethod
+    def _parsed(cls, entries: SecretStr | None) -> SecretStr | None:
+        if entries is not None:
+            Keys.parse(entries.get_secret_value())
+        return entries
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, given: str | None) -> str | None:
+        for origin in (given or "*").split(","):
+            if not re.fullmatch(r"\*|https?://[a-zA-Z0-9.\[\]:-]+", origin.strip()):
+                raise ValueError("must be origins such as https://example.org, without a path")
+        return given
 
     @field_validator("redis_url")
     @classmethod

@@ -35,6 +35,7 @@ from service.api.libretranslate_schemas import (
 from service.bodies import read_fields
 from service.checks import check_sizes, names
 from service.engine import Engine
+from service.keys import check_key
 from service.languages import Asked, undetected, unknown, unreachable
 from service.markup import text_of
 from service.problems import FieldError, ProblemError, ProblemType
@@ -48,7 +49,7 @@ LEAST_SHOWN = 0.01  # the least likely language that /detect names, beside the l
 Order = TypeVar("Order", bound=BaseModel)
 SPEAKS_ALL = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
 READS = *SPEAKS_ALL, ProblemType.NOT_READY.status
-TRANSLATES = *READS, ProblemType.BAD_REQUEST.status, ProblemType.BODY_TOO_LARGE.status
+TRANSLATES = *READS, 403, ProblemType.BAD_REQUEST.status, ProblemType.BODY_TOO_LARGE.status
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -82,6 +83,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     """The sentence of the index that most likely translates each `q`, "" where none is likely enough."""
     fields = await read_fields(request, settings.max_texts + FIELDS)
     order = _read(TranslateOrder, fields)
+    check_key(request, order.api_key)
     _check(order, settings)
     target = engine.languages.match(order.target)
     if target is None:
@@ -104,6 +106,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The languages that the text may be in, the likeliest first; those under 1 % are left out."""
     order = _read(DetectOrder, await read_fields(request, FIELDS))
+    check_key(request, order.api_key)
     check_sizes("sentence", "q", [order.q], Choices(target=["none"]), settings)
     (chances,) = await engine.language_chances([clean(order.q)])
     likely = [pair for place, pair in enumerate(chances.items()) if place == 0 or pair[1] >= LEAST_SHOWN]
@@ -133,6 +136,8 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
     target = next((one for one in languages if one.code in first.targets), first)
     return FrontendSettings(
         charLimit=settings.max_characters,
+        apiKeys=bool(settings.keys),
+        keyRequired=bool(settings.keys),
         language={
             "source": Named(code=first.code, name=first.name),
             "target": Named(code=target.code, name=target.name),

@@ -78,8 +78,8 @@ class FrontendSettings(BaseModel):
 
     charLimit: int = Field(description="Characters of one text.")
     frontendTimeout: int = Field(default=500, description="Pause in typing before translating, ms.")
-    apiKeys: bool = False
-    keyRequired: bool = False
+    apiKeys: bool = Field(description="Whether there are API keys.")
+    keyRequired: bool = Field(description="Whether translating needs one.")
     suggestions: bool = False
     filesTranslation: bool = False
     supportedFilesFormat: list[str] = Field(default_factory=list)

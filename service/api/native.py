@@ -32,6 +32,7 @@ router = APIRouter(route_class=JsonRoute)
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
 TRANSLATION_PROBLEMS = problem_responses(
+    ProblemType.UNAUTHORISED,
     ProblemType.BAD_JSON,
     ProblemType.METHOD_NOT_ALLOWED,
     ProblemType.BODY_TOO_LARGE,
@@ -40,10 +41,11 @@ TRANSLATION_PROBLEMS = problem_responses(
     ProblemType.UNKNOWN_LANGUAGE,
     ProblemType.UNDETECTED_LANGUAGE,
     ProblemType.INTERNAL,
+    ProblemType.OVERLOADED,
     ProblemType.NOT_READY,
 )
 READING_PROBLEMS = problem_responses(
-    ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL, ProblemType.NOT_READY
+    ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL, ProblemType.OVERLOADED, ProblemType.NOT_READY
 )
 
 

@@ -57,14 +57,15 @@ def test_before_the_start_it_lives_but_is_not_ready(translator: Translator) -> N
 
 
 def test_a_fault_of_its_own_shows_nothing_of_it(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*arguments: object, **more: object) -> None:
         raise RuntimeError("secret /etc/path")
 
-    with TestClient(create_app(Settings(), translator), raise_server_exceptions=False) as client:
+    with TestClient(create_app(Settings(), translator)) as client:
         monkeypatch.setattr(translator, "sentences", broken)
-        answer = client.post("/translate/sentence", json={"text": "A dog.", "source": "en", "target": "de"})
+        request = {"text": "A dog.", "source": "en", "target": "de"}
+        answer = client.post("/translate/sentence", json=request, headers={"X-Request-ID": "mine-1"})
     assert answer.status_code == 500
     assert answer.headers["content-type"] == MEDIA_TYPE
     assert answer.json() == {
@@ -72,4 +73,10 @@ def test_a_fault_of_its_own_shows_nothing_of_it(
         "title": "Internal error",
         "status": 500,
         "detail": "A fault of the service; the log has the details.",
+        "request_id": "mine-1",
     }
+    (record,) = [record for record in caplog.records if record.getMessage() == "fault"]
+    fields = vars(record)["fields"]
+    assert (fields["error"], fields["request_id"]) == ("RuntimeError", "mine-1")
+    assert "broken" in fields["at"][-1]
+    assert "secret" not in str(vars(record))

@@ -1,0 +1,104 @@
+"""What every request is wrapped in: an id, security headers, a log line, an answer to a fault."""
+
+import logging
+import re
+import secrets
+import time
+import traceback
+from collections.abc import Iterable
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.problems import ProblemError, ProblemType
+
+log = logging.getLogger("passepartout.requests")
+
+Headers = list[tuple[bytes, bytes]]
+
+REQUEST_ID = b"x-request-id"
+ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+# For answers of the API, which no browser should show or run; the page sets its own policy (page.py).
+SECURITY: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+FAILED = 500
+LEFT = 499  # the client went before the answer: nginx's number for it, seen in logs alone
+
+
+class Envelope:
+    """ASGI middleware, the outermost."""
+
+    def __init__(self, app: ASGIApp, log_requests: bool) -> None:
+        self.app = app
+        self.log_requests = log_requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        request_id = _request_id(scope["headers"])
+        scope.setdefault("state", {})["request_id"] = request_id.decode()
+        status = 0
+
+        async def send_wrapped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = _complete(message["headers"], request_id)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_wrapped)
+        except ClientDisconnect:
+            status = LEFT
+        except Exception as error:
+            _log_fault(scope, error)
+            if not status:  # else the server closes the connection, which tells the client
+                answer = ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response(scope)
+                await answer(scope, receive, send_wrapped)
+            status = FAILED
+        self._told(scope, status, time.perf_counter() - started)
+
+    def _told(self, scope: Scope, status: int, seconds: float) -> None:
+        if self.log_requests:
+            fields = {"status": status, "milliseconds": round(1000 * seconds, 2)}
+            log.info("request", extra={"fields": _place(scope) | fields})
+
+
+def route_of(scope: Scope) -> str:
+    """The path of the route that answers, as it is written in the code: without anything of the request."""
+    return getattr(scope.get("route"), "path", "none")
+
+
+def _place(scope: Scope) -> dict[str, object]:
+    return {
+        "request_id": scope["state"]["request_id"],
+        "method": scope["method"],
+        "route": route_of(scope),
+    }
+
+
+def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The client's own id where it is short and plain, else one at random."""
+    given = next((value for name, value in headers if name == REQUEST_ID), None)
+    if given is not None and ACCEPTED_ID.fullmatch(given):
+        return given
+    return secrets.token_hex(8).encode()
+
+
+def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Headers:
+    given = list(headers)
+    names = {name for name, _ in given}
+    return [*given, *(pair for pair in SECURITY if pair[0] not in names), (REQUEST_ID, request_id)]
+
+
+def _log_fault(scope: Scope, error: Exception) -> None:
+    """Where it happened and what it was, without its message, which may hold what the user sent."""
+    frames = traceback.extract_tb(error.__traceback__)
+    fields = {"error": type(error).__name__, "at": [f"{f.filename}:{f.lineno} {f.name}" for f in frames]}
+    log.error("fault", extra={"fields": _place(scope) | fields})

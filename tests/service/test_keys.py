@@ -1,0 +1,130 @@
+"""API keys: which routes want one, where it may be, and that only hashes are kept."""
+
+import hashlib
+import re
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fastapi.routing import APIRoute
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from index.errors import UsageError
+from service import keys
+from service.app import create_app
+from service.keys import Keys, is_open
+from service.settings import Settings, load_settings
+from tests.service.conftest import ClientFactory
+
+KEY = "correct horse"
+ENTRIES = ", ".join(
+    f"{name}:{hashlib.sha256(key.encode()).hexdigest()}" for name, key in (("other", "x"), ("mine", KEY))
+)
+SENTENCE = {"text": "A small dog runs.", "source": "en", "target": "de"}
+THEIRS = {"q": "A small dog runs.", "source": "en", "target": "de"}
+# Every route, and whether it answers without a key: a new one must be entered here.
+ROUTES = {
+    "POST /translate/sentence": False,
+    "POST /translate/word": False,
+    "GET /languages": True,
+    "GET /health/live": True,
+    "GET /health/ready": True,
+    "GET /problems/{name}": True,
+    "POST /translate": False,
+    "POST /detect": False,
+    "POST /suggest": False,
+    "GET /frontend/settings": True,
+    "GET /health": True,
+    "GET /tmserver/languages/": True,
+    "GET /tmserver/{source_language}/{target_language}/unit/{text:text}": False,
+    "GET /openapi.json": True,
+    "GET /": True,
+    "GET /app.js": True,
+    "GET /style.css": True,
+    "GET /favicon.svg": True,
+}
+BODIES = {
+    "/translate/sentence": SENTENCE,
+    "/translate/word": {"word": "dog", "source": "en", "target": "de"},
+    "/translate": THEIRS,
+    "/detect": {"q": "A dog."},
+}
+SENT: dict[str, dict[str, str]] = {
+    "none": {},
+    "bad": {"Authorization": "Bearer wrong"},
+    "bearer": {"Authorization": f"bearer {KEY}"},
+    "header": {"X-API-Key": KEY},
+}
+
+
+@pytest.fixture
+def locked(make_client: ClientFactory) -> TestClient:
+    return make_client(api_keys=ENTRIES)
+
+
+def test_the_table_names_every_route() -> None:
+    found = set()
+    for part in create_app(Settings()).routes:
+        for route in getattr(getattr(part, "original_router", None), "routes", [part]):
+            assert isinstance(route, Route | APIRoute)
+            found |= {f"{method} {route.path}" for method in (route.methods or set()) - {"HEAD"}}
+    assert found == set(ROUTES)
+
+
+@pytest.mark.parametrize("sent", SENT)
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -> None:
+    method, path = route.split()
+    filled = re.sub(r"{[^}]*}", "en", path).replace("/problems/en", "/problems/not-found")
+    answer = locked.request(method, filled, json=BODIES.get(path), headers=SENT[sent])
+    let_in = ROUTES[route] or sent in ("bearer", "header")
+    refused = 403 if path in ("/translate", "/detect", "/suggest") else 401
+    if path == "/suggest" and let_in:
+        assert "suggestions" in answer.json()["error"]
+    else:
+        assert answer.status_code == (200 if let_in else refused)
+    assert ("www-authenticate" in answer.headers) == (not let_in)
+
+
+def test_a_path_that_is_nothing_needs_a_key_too(locked: TestClient) -> None:
+    assert locked.get("/admin").status_code == 401
+    assert not is_open("/metrics")
+
+
+@pytest.mark.parametrize("form", ["json", "data"])
+def test_libretranslates_clients_send_it_in_the_body(locked: TestClient, form: str) -> None:
+    def status(path: str, fields: dict[str, Any]) -> int:
+        return locked.post(path, **{form: fields}).status_code  # type: ignore[arg-type]
+
+    assert status("/translate", THEIRS | {"api_key": KEY}) == 200
+    assert status("/translate", THEIRS | {"api_key": "wrong"}) == 403
+    assert status("/translate", THEIRS | {"api_key": ""}) == 403
+    assert status("/detect", {"q": "A dog.", "api_key": KEY}) == 200
+    assert locked.get("/frontend/settings").json()["keyRequired"] is True
+
+
+def test_without_keys_everyone_is_let_in(client: TestClient) -> None:
+    assert client.post("/translate/sentence", json=SENTENCE, headers=SENT["bad"]).status_code == 200
+    assert client.post("/translate", json=THEIRS | {"api_key": "any"}).status_code == 200
+
+
+def test_a_key_that_is_made_is_let_in(make_client: ClientFactory) -> None:
+    lines = CliRunner().invoke(keys.main, ["a-client"]).output.splitlines()
+    key, entry = (line.split()[-1] for line in lines)
+    assert Keys.parse(entry).name_of(key) == "a-client"
+    assert key not in entry
+    client = make_client(api_keys=entry)
+    assert client.post("/translate/sentence", json=SENTENCE, headers={"X-API-Key": key}).status_code == 200
+    assert CliRunner().invoke(keys.main, ["A Client"]).exit_code == 2
+
+
+@pytest.mark.parametrize("entries", ["secret", "a:b", "A:" + "0" * 64, f"a:{'0' * 64},a:{'1' * 64}", ","])
+def test_entries_that_are_none_stop_the_start_and_are_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, entries: str
+) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_API_KEYS", entries)
+    with pytest.raises(UsageError, match=r"service\.keys") as error:
+        load_settings()
+    assert "secret" not in str(error.value)
+    assert ENTRIES not in repr(Settings(api_keys=ENTRIES))  # type: ignore[arg-type]
