@@ -28,6 +28,7 @@ from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
 from training.experiments.growing import grown_model, grown_tokenizer
 from training.experiments.material import Rows, gather
+from training.experiments.sentences import require_photos
 from training.export import best_model
 from training.loop import LOG_STEPS, learning_rate
 from training.model import Batch, TwoBranch, pick_device, weighted_losses
@@ -79,6 +80,7 @@ def add_language(folder: Path, language: str, data: Path, out: Path, pace: Pace)
     """
     base = open_run(folder)
     base.result()
+    require_photos(data)
     recipe = grown_recipe(base, language, pace)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give another --out")

@@ -61,10 +61,17 @@ class _Bundled:
         return self._encoder.encode(texts)
 
 
+def require_photos(data: Path) -> None:
+    """DataError for a folder without data: a backbone not found there would be looked for on the net."""
+    if not (data / "photos").is_dir():
+        raise DataError(f"{data} has no photos/: docs/data.md describes the data folder")
+
+
 def open_model(folder: Path, data: Path) -> Model:
     """The encoder of a finished run. UsageError if there is none."""
     run = open_run(folder)
     run.result()
+    require_photos(data)
     return Model(run.recipe.name, run.recipe.data.languages, best_model(run, data), run.tokenizer())
 
 

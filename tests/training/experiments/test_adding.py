@@ -110,6 +110,7 @@ def test_what_cannot_be_added_is_told_in_a_line(
     out = tmp_path / "run"
     assert "knows en" in fails(capsys, 2, *words(three, drawn, out, language="en"))
     assert "is not a language code" in fails(capsys, 2, *words(three, drawn, out, language="../x"))
+    assert "has no photos/" in fails(capsys, 2, *words(three, tmp_path, out))
     assert "nl.tsv cannot be read" in fails(capsys, 2, *words(three, drawn, out, language="nl"))
     assert "no picture of split train is left for ar" in fails(
         capsys, 2, *words(three, drawn, out, language="ar")
