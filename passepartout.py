@@ -38,6 +38,8 @@ EXTRAS = {
     "PIL": "train",
     "matplotlib": "report",
     "sacrebleu": "report",
+    "babel": "formats",
+    "lxml": "formats",
 }
 
 

@@ -15,7 +15,7 @@ from index.errors import CorpusError, UnknownLanguageError, UsageError
 
 @dataclass
 class Corpus:
-    """A language's sentences in the order of their files. `metadata` is JSON, with `file`.
+    """A language's sentences in the order of their files. `metadata`: JSON, with `file`.
 
     `ids` are LANG:ID, or LANG:FILE:ID where a language has several files; ID is that of the file, else the
     number of the line or record, and gets its line where the file gives it twice.
@@ -47,7 +47,7 @@ def read_corpus(
         taken.add(own)
         corpus.ids.append(own)
         corpus.texts.append(sentence.text)
-        corpus.metadata.append(json.dumps({**sentence.metadata, "file": file}, ensure_ascii=False))
+        corpus.metadata.append(json.dumps({"file": file, **sentence.metadata}, ensure_ascii=False))
     if not corpus.texts:
         files = ", ".join(str(source.path) for source in sources)
         raise CorpusError(f"{files}: no sentence of {language} in it{_why(corpus.cleaned)}")
