@@ -34,9 +34,30 @@ HALVES_ADDED = Experiment(
     f"{_HALVES} Added later: the language that A.2 adds, tested with the same head.",
     headline="language added later",
 )
+CLUSTERS = Experiment(
+    "clusters",
+    "Clusters, by meaning or by language (A.4)",
+    "k-means of captions of test pictures: purity and entropy of languages within a cluster (high purity: "
+    "clusters by language), and how often captions of one picture in two languages share one. By chance: "
+    "labels dealt anew. What is in them: work/STEP/report.md.",
+    headline="one picture together, %",
+)
+WRITING = Experiment(
+    "generation",
+    "Generation from sentence vectors (A.5)",
+    "A small GPT-2 learns to write the first language from its sentence vectors, then writes from those of "
+    "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
+    headline="chrF",
+)
 GROWN = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
 PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
-PROBE = 3.0  # minutes
+SHOWN_BY_CLUSTERS = {
+    "purity": "purity, %",
+    "entropy": "entropy, bits",
+    "information": "information",
+    "together": "one picture together, %",
+}
+PROBE, WRITE = 3.0, 10.0  # minutes
 SET = "validation captions"
 SHOWN = ("csls_r10", "positives")
 
@@ -44,22 +65,78 @@ SHOWN = ("csls_r10", "positives")
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
     """The steps of one seed; `trained` is the experiment whose steps trained the systems."""
     for system in PROBED:
-        yield _probed(study, HALVES, f"{trained.name}.{system}.{seed}", system, seed)
+        of = f"{trained.name}.{system}.{seed}"
+        yield _measured(study, HALVES, of, system, seed, PROBE, _probe(study, of, seed))
+        yield _measured(study, CLUSTERS, of, system, seed, PROBE, _cluster(study, of, seed))
     for system, minutes in GROWN.items():
+        of = f"{ADDED.name}.{system}.{seed}"
         yield _added(study, system, minutes, seed)
-        yield _probed(study, HALVES_ADDED, f"{ADDED.name}.{system}.{seed}", system, seed)
+        yield _measured(study, HALVES_ADDED, of, system, seed, PROBE, _probe(study, of, seed, added=True))
+        of = f"{trained.name}.{system}.{seed}"
+        yield _measured(study, WRITING, of, system, seed, WRITE, _write(study, of, system, seed))
 
 
-def _probed(study: Study, experiment: Experiment, trained: str, system: str, seed: int) -> Planned:
+def _measured(
+    study: Study, experiment: Experiment, trained: str, system: str, seed: int, minutes: float, run: Run
+) -> Planned:
+    step = Step(experiment, system, minutes, run, seed, needs=(trained,))
+    return Planned(step, lambda: study.recipe(system, seed))
+
+
+def _probe(study: Study, trained: str, seed: int, added: bool = False) -> Run:
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         runs = ["--encoder-run", needed[trained] / "run"]
-        runs += ["--adapted", needed[trained] / "added"] if experiment is HALVES_ADDED else []
-        options = ("--data", study.data, "--seed", seed, "--out", folder)
-        call("experiment", "correspondence", *runs, *options)
+        runs += ["--adapted", needed[trained] / "added"] if added else []
+        _experiment("correspondence", study, seed, folder, *runs)
         return Outcome(measures=halves(folder))
 
-    step = Step(experiment, system, PROBE, run, seed, needs=(trained,))
-    return Planned(step, lambda: study.recipe(system, seed))
+    return run
+
+
+def _cluster(study: Study, trained: str, seed: int) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        _experiment("clusters", study, seed, folder, "--encoder", needed[trained] / "bundle")
+        return Outcome(measures=clusters(folder))
+
+    return run
+
+
+def _write(study: Study, trained: str, system: str, seed: int) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        target = study.recipe(system, seed).data.languages[0]
+        encoder = ("--encoder", needed[trained] / "bundle", "--target", target)
+        _experiment("generate", study, seed, folder, *encoder)
+        return Outcome(measures=generation(folder))
+
+    return run
+
+
+def _experiment(name: str, study: Study, seed: int, out: Path, *options: object) -> None:
+    call("experiment", name, *options, "--data", study.data, "--seed", seed, "--out", out)
+
+
+def clusters(report: Path) -> Figures:
+    """What `experiment clusters` measured of its first encoder, each beside what chance gives."""
+    with _read(report) as facts:
+        system = facts["systems"][0]
+        return {
+            title + when: float(system[part][key])
+            for key, title in SHOWN_BY_CLUSTERS.items()
+            for part, when in (("measures", ""), ("expected", " by chance"))
+        }
+
+
+def generation(report: Path) -> Figures:
+    """What `experiment generate` measured, mean over the languages that are not the one written."""
+    titles = {
+        "chrf": "chrF",
+        "control_chrf": "chrF, control",
+        "bleu": "BLEU",
+        "control_bleu": "BLEU, control",
+    }
+    with _read(report) as facts:
+        others = [found for code, found in facts["languages"].items() if code != facts["target"]]
+        return {title: float(mean(found[key] for found in others)) for key, title in titles.items()}
 
 
 def halves(report: Path) -> Figures:

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from index.errors import DamagedError
-from training.reproduce.appendix import SET, costs, halves, without_last
+from training.reproduce.appendix import (
+    CLUSTERS,
+    SET,
+    WRITING,
+    clusters,
+    costs,
+    generation,
+    halves,
+    without_last,
+)
 from training.reproduce.study import Study
 
 
@@ -52,6 +61,26 @@ def test_halves_of_sentences(tmp_path: Path) -> None:
     system |= {"relative_decrease": None, "added": {"zh": 60.0, "ar": 64.0}}
     found = halves(write(tmp_path, {"systems": [system]}))
     assert found == {"seen languages": 80, "unseen languages": 70, "language added later": 62}
+
+
+def test_clusters_beside_chance(tmp_path: Path) -> None:
+    keys = ("purity", "entropy", "information", "together")
+    parts = {"measures": dict.fromkeys(keys, 2.0), "expected": dict.fromkeys(keys, 1.0)}
+    found = clusters(write(tmp_path, {"systems": [parts]}))
+    assert len(found) == 8
+    assert found[CLUSTERS.headline] == 2
+    assert found["purity, % by chance"] == 1
+
+
+def test_what_is_written_from_other_languages(tmp_path: Path) -> None:
+    def scores(value: float) -> dict[str, object]:
+        names = ("chrf", "bleu", "control_chrf", "control_bleu")
+        return {name: value + number for number, name in enumerate(names)} | {"examples": []}
+
+    facts = {"target": "en", "languages": {"en": scores(90), "de": scores(20), "zh": scores(30)}}
+    found = generation(write(tmp_path, facts))
+    assert found == {"chrF": 25, "BLEU": 26, "chrF, control": 27, "BLEU, control": 28}
+    assert WRITING.headline in found
 
 
 @pytest.mark.parametrize("facts", [{}, {"systems": [{"seen": 1}]}, []])
