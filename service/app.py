@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from index.translator import Translator
 from service.api.amagama import router as amagama
 from service.api.libretranslate import router as libretranslate
+from service.api.metrics import router as metrics
 from service.api.native import router as native
 from service.cache import open_cache
 from service.engine import Engine
@@ -17,6 +18,7 @@ from service.envelope import Envelope
 from service.faults import add_handlers
 from service.keys import KeyCheck
 from service.limits import BodyLimit
+from service.metrics import Metrics
 from service.openapi import describe
 from service.page import page_router
 from service.protocol import STATE, Admission
@@ -42,11 +44,13 @@ def create_app(settings: Settings, translator: Translator | None = None) -> Fast
     )
     app.state.settings = settings
     app.state.engine = None
+    app.state.metrics = Metrics()
     app.state.keys = settings.keys
     _wrap(app, settings)
     app.include_router(native)
     app.include_router(libretranslate)
     app.include_router(amagama)
+    app.include_router(metrics)
     app.include_router(page_router())
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
@@ -72,7 +76,7 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(Envelope, log_requests=settings.log_requests)
+    app.add_middleware(Envelope, metrics=app.state.metrics, log_requests=settings.log_requests)
 
 
 def _lifespan(
@@ -81,7 +85,7 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Settings]]:
         served = translator or Translator.open(settings.index, threads=settings.threads)
-        engine = Engine(served, open_cache(settings), settings.threads)
+        engine = Engine(served, open_cache(settings), settings.threads, app.state.metrics)
         engine.warm_up()
         app.state.engine = engine
         yield {STATE: settings}

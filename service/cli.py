@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,11 @@ def _serve_many(settings: Settings) -> None:
 
     # The one option that a worker needs, which reads its settings from the environment.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
-    uvicorn.run("service.app:from_environment", factory=True, workers=settings.workers, **_options(settings))
+    with TemporaryDirectory(prefix="passepartout-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up what they count
+        uvicorn.run(
+            "service.app:from_environment", factory=True, workers=settings.workers, **_options(settings)
+        )
 
 
 def _options(settings: Settings) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.metrics import Metrics
 from service.problems import ProblemError, ProblemType
 
 log = logging.getLogger("passepartout.requests")
@@ -32,8 +33,9 @@ LEFT = 499  # the client went before the answer: nginx's number for it, seen in 
 class Envelope:
     """ASGI middleware, the outermost."""
 
-    def __init__(self, app: ASGIApp, log_requests: bool) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, log_requests: bool) -> None:
         self.app = app
+        self.metrics = metrics
         self.log_requests = log_requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,6 +67,7 @@ class Envelope:
         self._told(scope, status, time.perf_counter() - started)
 
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
+        self.metrics.request(route_of(scope), status, seconds)
         if self.log_requests:
             fields = {"status": status, "milliseconds": round(1000 * seconds, 2)}
             log.info("request", extra={"fields": _place(scope) | fields})

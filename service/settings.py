@@ -45,6 +45,9 @@ class Settings(BaseSettings):
     log_requests: bool = Field(
         default=False, description="Log a line for each request: its id, route, status and time."
     )
+    metrics: Literal["loopback", "everyone", "off"] = Field(
+        default="loopback", description="Who may read /metrics: this machine alone, everyone, or nobody."
+    )
     keep_alive_seconds: int = Field(
         default=5, ge=1, le=3600, description="An idle connection is closed after this time."
     )

@@ -90,19 +90,19 @@ async def tm_unit(
     asked = text or request.query_params.get("source", "")
     least = max(LEAST_SIMILARITY, _number(request, "min_similarity", SIMILARITY))
     most = min(settings.max_k, max(1, _number(request, "max_candidates", CANDIDATES)))
-    found = await _suggest(asked, source_language, target_language, most, engine, settings)
-    return [suggestion for suggestion in found if suggestion.quality >= least]
+    return await _suggest(asked, (source_language, target_language), most, least / 100, engine, settings)
 
 
 async def _suggest(
-    text: str, source_tag: str, target_tag: str, most: int, engine: Engine, settings: Settings
+    text: str, pair: tuple[str, str], most: int, least: float, engine: Engine, settings: Settings
 ) -> list[Suggestion]:
+    source_tag, target_tag = pair
     check_sizes("sentence", "text", [text], Choices(target=[target_tag], k=most), settings)
     cleaned = clean(text)
     source, target = engine.languages.match(source_tag), engine.languages.match(target_tag)
     if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
         return []
-    (found,) = await engine.translate("sentence", [Asked(cleaned, source, (target,))], most)
+    (found,) = await engine.translate("sentence", [Asked(cleaned, source, (target,))], most, least)
     return [
         Suggestion(
             source=text, target=answer.text, quality=round(100 * answer.confidence, 2), rank=answer.score

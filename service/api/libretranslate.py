@@ -33,13 +33,14 @@ from service.api.libretranslate_schemas import (
     TranslateOrder,
 )
 from service.bodies import read_fields
+from service.cache import Answers
 from service.checks import check_sizes, names
 from service.engine import Engine
 from service.keys import check_key
 from service.languages import Asked, undetected, unknown, unreachable
 from service.markup import text_of
 from service.problems import FieldError, ProblemError, ProblemType
-from service.schemas import Answer, Choices
+from service.schemas import Choices
 from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])
@@ -198,7 +199,7 @@ async def _texts(order: TranslateOrder, engine: Engine) -> list[Text]:
 
 async def _answers(
     texts: Sequence[Text], target: str, order: TranslateOrder, engine: Engine, settings: Settings
-) -> list[list[Answer] | None]:
+) -> list[Answers | None]:
     """The answers to each text that are likely enough; None for one that needs no translation."""
     needed = [text for text in texts if text.needs(target)]
     errors = [
@@ -209,17 +210,12 @@ async def _answers(
     if errors:
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
     asked = [Asked(text.cleaned, text.source, (target,)) for text in needed]
-    found = iter(await engine.translate("sentence", asked, order.alternatives + 1))
     least = settings.drop_in_min_confidence
-    return [
-        [answer for answer in next(found)[target] if answer.confidence >= least]
-        if text.needs(target)
-        else None
-        for text in texts
-    ]
+    found = iter(await engine.translate("sentence", asked, order.alternatives + 1, least))
+    return [next(found)[target] if text.needs(target) else None for text in texts]
 
 
-def _translated(text: Text, answers: list[Answer] | None, order: TranslateOrder) -> dict[str, object]:
+def _translated(text: Text, answers: Answers | None, order: TranslateOrder) -> dict[str, object]:
     """What one text gets; a text that is blank or in the target language already is its own translation."""
     found = [text.sent] if answers is None else [_written(answer.text, order) for answer in answers]
     told: dict[str, object] = {"translatedText": found[0] if found else ""}

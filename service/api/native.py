@@ -126,16 +126,8 @@ async def _translate(
     else:
         detected = await engine.detect(kind, cleaned)
         asked = ask_detected(detected, FIELDS[kind], cleaned, targets, engine.languages)
-    found = await engine.translate(kind, asked, choices.k)
+    found = await engine.translate(kind, asked, choices.k, choices.min_confidence)
     return [
-        (
-            text,
-            one.source,
-            {target: _likely(answers, choices.min_confidence) for target, answers in row.items()},
-        )
+        (text, one.source, {target: list(answers) for target, answers in row.items()})
         for text, one, row in zip(texts, asked, found, strict=True)
     ]
-
-
-def _likely(answers: Sequence[Answer], least: float) -> list[Answer]:
-    return [answer for answer in answers if answer.confidence >= least]

@@ -38,6 +38,7 @@ ROUTES = {
     "GET /health": True,
     "GET /tmserver/languages/": True,
     "GET /tmserver/{source_language}/{target_language}/unit/{text:text}": False,
+    "GET /metrics": False,
     "GET /openapi.json": True,
     "GET /": True,
     "GET /app.js": True,
@@ -60,7 +61,7 @@ SENT: dict[str, dict[str, str]] = {
 
 @pytest.fixture
 def locked(make_client: ClientFactory) -> TestClient:
-    return make_client(api_keys=ENTRIES)
+    return make_client(api_keys=ENTRIES, metrics="everyone")
 
 
 def test_the_table_names_every_route() -> None:

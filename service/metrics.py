@@ -1,0 +1,110 @@
+"""What the service counts, for Prometheus. Labels are routes, stages, statuses, languages: nothing of a user.
+
+With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) holds the counts of all.
+"""
+
+import ipaddress
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from service.schemas import Kind
+
+Stage = Literal["detect", "cache", "queue", "encode", "search"]
+STAGES: tuple[Stage, ...] = ("detect", "cache", "queue", "encode", "search")
+SECONDS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
+TEXTS = tuple(float(2**power) for power in range(11))
+SHARES = tuple(tenth / 10 for tenth in range(1, 11))
+
+
+class Metrics:
+    """The counts of one application."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Histogram(
+            "passepartout_request_seconds",
+            "Time to answer a request, by route and status.",
+            ["route", "status"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        stages = Histogram(
+            "passepartout_stage_seconds",
+            "Time of each stage of translating: detect, cache, queue (for a thread), encode, search.",
+            ["stage"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._stages = {stage: stages.labels(stage) for stage in STAGES}
+        self._batch = Histogram(
+            "passepartout_batch_texts", "Texts encoded at once.", buckets=TEXTS, registry=self._registry
+        )
+        lookups = Counter(
+            "passepartout_cache_lookups",
+            "Lookups in the cache of answers, a text and target each, by result.",
+            ["result"],
+            registry=self._registry,
+        )
+        self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
+        self._confidence = Histogram(
+            "passepartout_confidence",
+            "Confidence of the best answer to each text and target, before min_confidence.",
+            ["kind"],
+            buckets=SHARES,
+            registry=self._registry,
+        )
+        self._answers = Counter(
+            "passepartout_answers",
+            "Texts translated, by pair of languages, and whether anything was likely enough.",
+            ["kind", "source", "target", "found"],
+            registry=self._registry,
+        )
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(route, str(status)).observe(seconds)
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[None]:
+        """Time what happens inside."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent(stage, time.perf_counter() - started)
+
+    def spent(self, stage: Stage, seconds: float) -> None:
+        self._stages[stage].observe(seconds)
+
+    def batch(self, texts: int) -> None:
+        self._batch.observe(texts)
+
+    def cached(self, hits: int, misses: int) -> None:
+        self._hits.inc(hits)
+        self._misses.inc(misses)
+
+    def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
+        """One text in one target: the confidence of its best answer, and whether any is likely enough."""
+        self._confidence.labels(kind).observe(best)
+        self._answers.labels(kind, source, target, "yes" if found else "no").inc()
+
+    def text(self) -> bytes:
+        """Everything, in Prometheus's text format."""
+        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own; False for what is no address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
