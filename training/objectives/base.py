@@ -48,9 +48,7 @@ class Outputs:
         views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
         partners = rest.pop(0) if self.partners is not None else None
         mined = (rest.pop(0), rest.pop(0)) if self.mined else None
-        return Outputs(
-            rows[0], views, partners=partners, mined=mined, whitened=rest.pop(0) if rest else None
-        )
+        return Outputs(rows[0], views, partners=partners, mined=mined, whitened=rest.pop(0) if rest else None)
 
     def float(self) -> "Outputs":
         """The same in float32, which softmaxes need."""
