@@ -1,6 +1,6 @@
 """Experiments as a list of steps: run within a budget of minutes, stopped at any time, gone on with later.
 
-A finished step leaves results/STEP.json in OUT, written whole or not at all, and is not run again. A step that
+A finished step leaves results/STEP.json in OUT, written whole or not at all, and is not run again. One that
 was interrupted finds what it left in its folder work/STEP there. Both are named after the step's key too, so
 that results of other data or of another recipe are never taken for its own.
 `evaluation.summary` writes the report.
