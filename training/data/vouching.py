@@ -35,24 +35,19 @@ def vouched_rows(
     """
     vocabulary, count = shape
     rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
-    for token, one, other in _vouched(tokens, languages, pictures, space, shape, false_share):
+    evidence = _seen_with(tokens, languages, pictures, space, shape)
+    for token, one, other in _vouched(*evidence, false_share):
         rows[token][rows[token] == rows[token, other]] = rows[token, one]
     return rows
 
 
 def _vouched(
-    tokens: Sequence[NDArray[np.int32]],
-    languages: Rows,
-    pictures: Rows,
-    space: NDArray[np.float32],
-    shape: tuple[int, int],
-    false_share: float,
+    sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_share: float
 ) -> Rows:
-    """(n, 3): subword and two languages, the surest first."""
-    sums, counts, dimensions = _mean_pictures(tokens, languages, pictures, space, shape)
+    """What `_seen_with` gives -> (n, 3): subword and two languages, the surest first."""
     tests: list[Rows] = []
     chances: list[NDArray[np.float64]] = []
-    for one, other in combinations(range(shape[1]), 2):
+    for one, other in combinations(range(counts.shape[1]), 2):
         both = np.flatnonzero(counts[:, one] * counts[:, other])
         # Σx·Σy has a standard deviation of sqrt(n m / dimensions) where pictures have nothing in common.
         products = np.einsum("td,td->t", sums[both, one], sums[both, other])
@@ -67,7 +62,7 @@ def _vouched(
     return kept
 
 
-def _mean_pictures(
+def _seen_with(
     tokens: Sequence[NDArray[np.int32]],
     languages: Rows,
     pictures: Rows,
