@@ -102,5 +102,6 @@ def _style() -> AbstractContextManager[None]:
 
 def _svg(figure: Figure) -> str:
     buffer = StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    # Tight: the constrained layout cuts labels beside axes of equal aspect.
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
     return buffer.getvalue()
