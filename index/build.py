@@ -9,32 +9,30 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from index.bundle import Bundle
 from index.cleaning import Cleaning
 from index.corpora.formats import Source, format_of
 from index.corpus import Corpus, by_language, read_corpus, sources_of
-from index.detect import Detector, token_table
+from index.detect import Detector
 from index.encoder import TextEncoder, Vectors
 from index.errors import BundleError, CorpusError
-from index.files import fsync, fsync_tree, sha256
+from index.files import fsync_tree, sha256
 from index.groups import write_groups
-from index.hubness import NEIGHBOURS
+from index.job import Job, making, save_array
+from index.lexicon import make_detector, write_words
 from index.manifest import FORMAT, read_manifest
-from index.procrustes import Alignment, align
+from index.procrustes import Alignment
 from index.progress import Progress
 from index.sentences import write_sentences
+from index.structures import write_neighbourhoods, write_structure
 from index.text import words
-from index.texts import write_table
-from index.vectors import VectorIndex, write_vectors
 from index.versions import (
     DETECTOR,
     ENCODER,
@@ -49,10 +47,9 @@ from index.versions import (
     serve,
     unserved,
 )
-from index.vocabulary import by_frequency, token_counts, training_words
+from index.vocabulary import training_words
 
 CHUNK = 8192  # sentences tokenised at a time
-ROUNDS = 20  # of word alignment, at most
 EVERY_RULE = Cleaning()
 
 
@@ -119,40 +116,29 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
     ).hexdigest()
 
 
-@contextmanager
-def making(path: Path) -> Iterator[Path]:
-    """Give a path to write to; what is there afterwards is flushed and takes the place of `path` at once."""
-    draft = path.with_name(f".{path.name}")
-    yield draft
-    fsync(draft)
-    draft.replace(path)
-    fsync(path.parent)
-
-
 class _Build:
     """One run of the job; each step leaves files in `work`."""
 
     def __init__(self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int) -> None:
         self.bundle, self.plan, self.work = bundle, plan, work
-        self.threads, self.batch_size = threads, batch_size
         self.encoder = TextEncoder(bundle, threads=threads)
+        self.job = Job(work, bundle, self.encoder, threads, batch_size)
         self.counts: dict[str, Counter[str]] = {}
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        detector = self._detector(counts)
+        detector = make_detector(self.encoder, counts)
         for code in self.plan.sources:
             self._language(code, self._read(code, detector))
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
-        self._hubness("", sizes, "sentences")
-        alignment = self._words()
+        write_neighbourhoods(self.job, "", sizes, "sentences")
+        alignment = write_words(self.job, self.counts)
         sizes = {code: entry.words for code, entry in self.entries.items()}
-        self._hubness(".words", sizes, "words")
-        detector = self._detector({**counts, **self.counts})
-        with making(self.work / DETECTOR) as draft:
-            _save(draft, detector.table)
+        write_neighbourhoods(self.job, ".words", sizes, "words")
+        detector = make_detector(self.encoder, {**counts, **self.counts})
+        save_array(self.work / DETECTOR, detector.table)
         return publish(out, self.work, self._manifest(next_version(out), alignment, detector.languages))
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
@@ -205,78 +191,18 @@ class _Build:
             dropped={reason: count for reason, count in cleaned.dropped.items()},
             links=links,
         )
-        target = self.work / f"{code}.faiss"
-        if not target.exists():
-            with making(target) as draft:
-                write_vectors(draft, self._encode(code, corpus.texts))
+        if not (self.work / f"{code}.faiss").exists():
+            write_structure(self.job, code, self._encode(code, corpus.texts))
 
     def _encode(self, code: str, texts: list[str]) -> Vectors:
         found = np.empty((len(texts), self.encoder.dimension), np.float32)
         with Progress(len(texts), unit="sentences", label=f"encode {code}") as bar:
             for start in range(0, len(texts), CHUNK):
                 chunk = texts[start : start + CHUNK]
-                found[start : start + len(chunk)] = self.encoder.encode(chunk, self.batch_size, bar.advance)
+                found[start : start + len(chunk)] = self.encoder.encode(
+                    chunk, self.job.batch_size, bar.advance
+                )
         return found
-
-    def _hubness(self, suffix: str, sizes: Mapping[str, int], unit: str) -> None:
-        """Write each language's mean similarity to its nearest neighbours in each other language."""
-        opened = {
-            code: VectorIndex.open(
-                self.work / f"{code}{suffix}.faiss", size, self.encoder.dimension, self.threads
-            )
-            for code, size in sizes.items()
-        }
-        total = sum(sizes.values()) * (len(sizes) - 1)
-        with Progress(total, unit=unit, label="neighbourhoods") as bar:
-            for code, rows in opened.items():
-                others = [other for name, other in opened.items() if name != code]
-                target = self.work / f"{code}{suffix}.hubness.npy"
-                if target.exists():
-                    bar.advance(rows.count * len(others))
-                    continue
-                with making(target) as draft:
-                    _save(draft, _neighbourhoods(rows, others, bar))
-
-    def _words(self) -> Alignment:
-        vocabulary = {code: by_frequency(counts) for code, counts in self.counts.items()}
-        vectors = {code: self.encoder.word_vectors(found, code) for code, found in vocabulary.items()}
-        with Progress(ROUNDS, unit="rounds", label="align words") as bar:
-            alignment = align(vectors, iterations=ROUNDS, progress=bar.advance)
-        for code, rotation in alignment.rotations.items():
-            aligned = vectors[code] @ rotation
-            with making(self.work / f"{code}.words.faiss") as draft:
-                write_vectors(draft, aligned)
-            with making(self.work / f"{code}.words.rotation.npy") as draft:
-                _save(draft, rotation)
-            with making(self.work / f"{code}.words.arrow") as draft:
-                counts = [self.counts[code][word] for word in vocabulary[code]]
-                write_table(draft, {"word": vocabulary[code], "count": counts})
-        return alignment
-
-    def _detector(self, counts: Mapping[str, Counter[str]]) -> Detector:
-        """Of the languages that have words."""
-        tokens = {code: token_counts(self.encoder, found) for code, found in counts.items() if found}
-        tokens = {code: found for code, found in tokens.items() if found.any()}
-        table = np.stack(list(tokens.values())) if tokens else np.zeros((0, self.encoder.vocabulary))
-        return Detector(tuple(tokens), token_table(table))
-
-
-def _neighbourhoods(rows: VectorIndex, others: list[VectorIndex], bar: Progress) -> NDArray[np.float32]:
-    """(n, languages) float32."""
-    means = np.empty((rows.count, len(others)), np.float32)
-    done = 0
-    for block in rows.blocks():
-        for column, other in enumerate(others):
-            means[done : done + len(block), column] = other.neighbourhood_means(block, NEIGHBOURS)
-            bar.advance(len(block))
-        done += len(block)
-    return means
-
-
-def _save(path: Path, values: NDArray[np.float32]) -> None:
-    # Through a file object, since numpy would add .npy to the name of a draft.
-    with path.open("wb") as file:
-        np.save(file, values, allow_pickle=False)
 
 
 def _summary(alignment: Alignment) -> WordAlignment:
