@@ -7,7 +7,10 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-Need = Literal["partners", "mined", "whitened", "adaptations", "decoder"]
+Need = Literal["partners", "mined", "whitened", "adaptations", "decoder", "scale"]
+
+# The fields of Outputs with a row for each pair, where they are there.
+ROWS = ("partners", "whitened", "scale")
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Outputs:
     mined:       two (N, D) of unit rows, N pairs of sentences that were mined (training.mining), these having
                  nothing to do with the N captions; None before the first round of mining.
     whitened:    (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
+    scale:       (N, 1), the learned t that similarities are multiplied by, the same in each row.
     adaptations: (L, W, W), the square matrix that each language's word vectors go through.
     denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).
     """
@@ -33,6 +37,7 @@ class Outputs:
     partners: Tensor | None = None
     mined: tuple[Tensor, Tensor] | None = None
     whitened: Tensor | None = None
+    scale: Tensor | None = None
     adaptations: Tensor | None = None
     denoising: tuple[Tensor, Tensor] | None = None
     back_translation: tuple[Tensor, Tensor] | None = None
@@ -40,15 +45,14 @@ class Outputs:
     @property
     def rows(self) -> tuple[Tensor, ...]:
         """All fields with a row for each pair."""
-        some = (self.partners, *(self.mined or ()), self.whitened)
+        some = (*(getattr(self, name) for name in ROWS), *(self.mined or ()))
         return (self.text, *self.views, *(field for field in some if field is not None))
 
     def with_rows(self, rows: Sequence[Tensor]) -> "Outputs":
         """Other rows in the place of `rows`, in their order, and nothing else."""
         views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
-        partners = rest.pop(0) if self.partners is not None else None
-        mined = (rest.pop(0), rest.pop(0)) if self.mined else None
-        return Outputs(rows[0], views, partners=partners, mined=mined, whitened=rest.pop(0) if rest else None)
+        some = {name: rest.pop(0) for name in ROWS if getattr(self, name) is not None}
+        return Outputs(rows[0], views, mined=(rest[0], rest[1]) if self.mined else None, **some)
 
     def float(self) -> "Outputs":
         """The same in float32, which softmaxes need."""
