@@ -69,14 +69,22 @@ class SentenceIndex:
         """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first, by CSLS."""
         if len(queries) == 0:
             return []
-        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, self._calibration)
+        found = rank(self.vectors, self.means_from(source), queries, k, self._calibration)
         return [[self._match(*values) for values in answer] for answer in found.answers()]
 
     def assess(self, query: Vectors, rows: Sequence[int], source: str) -> list[Match]:
         """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
-        means = self._means.get(source, self._overall)
-        found = assess(self.vectors, means, query, rows, self._calibration)
+        found = assess(self.vectors, self.means_from(source), query, rows, self._calibration)
         return [self._match(*values) for values in found.answers()[0]]
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
+        return self._means.get(source, self._overall)
+
+    def row(self, own: str) -> int | None:
+        """The row of an ID, None where there is none."""
+        row = self._ids.index(own).as_py()
+        return None if row < 0 else row
 
     def sentence(self, row: int) -> Sentence:
         """What a row holds, without its language and line."""

@@ -9,6 +9,7 @@ from index.bundle import open_bundle
 from index.detect import Detector
 from index.encoder import TextEncoder, Vectors
 from index.errors import UnknownLanguageError
+from index.explain import Explanation, explain
 from index.languages import language
 from index.memory import recall
 from index.ranking import Match
@@ -17,7 +18,9 @@ from index.texts import read_array
 from index.versions import DETECTOR, ENCODER, IndexManifest, open_version
 from index.words import WordIndex, fold
 
-__all__ = ["LanguageInfo", "Match", "Translator"]
+__all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]
+
+Kind = Literal["sentence", "word"]
 
 
 @dataclass(frozen=True)
@@ -127,20 +130,37 @@ class Translator:
         """
         index = self._words[self._pair(source, target)]
         own = self._words.get(source)
-        vectors = self.encoder.word_vectors([fold(word) for word in words], source)
-        found = index.search(vectors if own is None else vectors @ own.rotation, source, k)
+        found = index.search(self._word_vectors(words, source), source, k)
         return [
             [replace(match, metadata={"in_vocabulary": own is not None and word in own}) for match in matches]
             for word, matches in zip(words, found, strict=True)
         ]
 
-    def detect(self, text: str, *, kind: Literal["sentence", "word"] = "sentence") -> str | None:
+    def explain(
+        self, kind: Kind, text: str, source: str, target: str, ids: Sequence[str]
+    ) -> list[Explanation]:
+        """Why each of the answers with these IDs in `target` answers a text in `source` (explain.py).
+
+        Raises UnknownLanguageError, ValueError for an ID that is not there.
+        """
+        self._pair(source, target)
+        if kind == "word":
+            return explain(self._words, self._word_vectors([text], source), source, target, ids)
+        return explain(self._sentences, self.encode([text]), source, target, ids)
+
+    def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """The language of a text, among those of the encoder; None where it is not clear."""
         return self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
 
     def language_chances(self, text: str) -> dict[str, float]:
         """The probability of each language of the encoder to be that of a sentence, the likeliest first."""
         return self._detector.chances(self.encoder.tokens([text])[0])
+
+    def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
+        """(n, d) unit vectors in the space that all languages' words share."""
+        vectors = self.encoder.word_vectors([fold(word) for word in words], source)
+        own = self._words.get(source)
+        return vectors if own is None else vectors @ own.rotation
 
     def _pair(self, source: str, target: str) -> str:
         if source not in self._sources:

@@ -15,6 +15,7 @@ from index.texts import read_array, read_table
 from index.vectors import VectorIndex
 
 COLUMNS = ("word", "count")
+WORD = ":word:"  # in the ID of a word, between its language and itself
 
 
 class WordIndex:
@@ -73,12 +74,22 @@ class WordIndex:
         """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
         if len(queries) == 0:
             return []
-        found = rank(self.vectors, self._means.get(source, self._overall), queries, k, WORDS_FALLBACK)
+        found = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
         return [[self._match(*values) for values in answer] for answer in found.answers()]
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each word's mean cosine to its nearest neighbours in `source`."""
+        return self._means.get(source, self._overall)
+
+    def row(self, own: str) -> int | None:
+        """The row of an ID, None where there is none."""
+        language, _, word = own.partition(WORD)
+        row = self._words.index(word).as_py() if language == self.language else -1
+        return None if row < 0 else row
 
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
         word = self._words[row].as_py()
-        return Match(word, score, confidence, f"{self.language}:word:{word}", cosine)
+        return Match(word, score, confidence, f"{self.language}{WORD}{word}", cosine)
 
 
 def fold(word: str) -> str:
