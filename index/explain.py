@@ -88,12 +88,10 @@ def explain(
     ValueError for an ID that is not there.
     """
     index = indexes[target]
-    rows = [index.row(own) for own in answers]
-    if None in rows:
-        raise ValueError(f"{answers[rows.index(None)]!r} is no answer in {target!r}")
+    rows = [_row(index, own) for own in answers]
     if not rows:
         return []
-    vectors = np.concatenate([index.vectors.vectors(row, 1) for row in rows if row is not None])
+    vectors = np.concatenate([index.vectors.vectors(row, 1) for row in rows])
     cosines = vectors @ query[0]
     question = float(neighbourhood_means(index.vectors.search(query, NEIGHBOURS)[0])[0])
     means = index.means_from(source)[rows]
@@ -160,7 +158,12 @@ def _vias(
 
 
 def _vector(index: Searched, match: Match) -> NDArray[np.float32]:
-    row = index.row(match.id)
-    assert row is not None
-    vector: NDArray[np.float32] = index.vectors.vectors(row, 1)[0]
+    vector: NDArray[np.float32] = index.vectors.vectors(_row(index, match.id), 1)[0]
     return vector
+
+
+def _row(index: Searched, own: str) -> int:
+    row = index.row(own)
+    if row is None:
+        raise ValueError(f"{own!r} is the ID of no answer")
+    return row

@@ -79,7 +79,8 @@ class SentenceIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
-        return self._means.get(source, self._overall)
+        means: NDArray[np.float32] = self._means.get(source, self._overall)
+        return means
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""

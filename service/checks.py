@@ -41,6 +41,10 @@ def _check_counts(
     yield from _over(field, f"{field} has {{}} entries", len(texts), settings.max_texts, "split the request")
     yield from _over("target", "target has {} entries", targets, settings.max_targets, "split the request")
     yield from _over("k", "k is {}", k, settings.max_k, "lower it")
+    if choices.explain:
+        told = f"explain is asked of {{}} answers ({field}, target and k)"
+        asked = len(texts) * targets * k
+        yield from _over("explain", told, asked, settings.max_explained, "lower k or split the request")
     if len(texts) <= settings.max_texts and targets <= settings.max_targets and k <= settings.max_k:
         told = f"{field}, target and k ask for {{}} answers in all"
         yield from _over(

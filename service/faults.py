@@ -23,6 +23,7 @@ MESSAGES = {
     "int_parsing": "{field} must be a whole number",
     "int_from_float": "{field} must be a whole number",
     "literal_error": "{field} must be {expected}",
+    "bool_type": "{field} must be true or false",
     "float_type": "{field} must be a number",
     "too_short": "{field} is an empty list: give at least {min_length}",
     "greater_than_equal": "{field} is {input}, the least is {ge}",

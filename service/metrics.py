@@ -8,15 +8,15 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from service.schemas import Kind
 
-Stage = Literal["detect", "cache", "queue", "encode", "search"]
-STAGES: tuple[Stage, ...] = ("detect", "cache", "queue", "encode", "search")
+Stage = Literal["detect", "cache", "queue", "encode", "search", "explain"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS = tuple(float(2**power) for power in range(11))
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))
@@ -36,7 +36,7 @@ class Metrics:
         )
         stages = Histogram(
             "passepartout_stage_seconds",
-            "Time of each stage of translating: detect, cache, queue (for a thread), encode, search.",
+            "Time of each stage of answering; queue: waiting for a thread or a batch.",
             ["stage"],
             buckets=SECONDS,
             registry=self._registry,

@@ -50,9 +50,13 @@ class Choices(BaseModel):
             ge=0,
             le=1,
             allow_inf_nan=False,
-            description="Answers less likely than this are left out.",
+            description="Answers less likely than this are left out, except those that the corpus itself "
+            "gives for the text (`metadata.memory`).",
         ),
     ] = 0.0
+    explain: Annotated[
+        bool, Field(strict=True, description="Whether each answer comes with the reasons for it.")
+    ] = False
 
 
 SENTENCE_EXAMPLE: JsonDict = {
@@ -62,11 +66,16 @@ SENTENCE_EXAMPLE: JsonDict = {
     "k": 3,
     "min_confidence": 0.2,
 }
+EXPLAINED_EXAMPLE: JsonDict = {
+    "text": ["Two children play in the snow.", "A man plays the guitar."],
+    "target": "de",
+    "explain": True,
+}
 WORD_EXAMPLE: JsonDict = {"word": "dog", "source": "en", "target": ["de", "pt"], "k": 3}
 
 
 class SentenceRequest(Choices):
-    model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, EXPLAINED_EXAMPLE]})
 
     text: Texts
 
@@ -85,6 +94,62 @@ class WordRequest(Choices):
         return self.word
 
 
+class Return(BaseModel):
+    """What the answer, translated back, leads to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    id: str
+    cosine: float = Field(description="Its cosine to the text that was asked for.")
+
+
+class Detour(BaseModel):
+    """The best answer in a third language, and whether that leads to this answer too."""
+
+    model_config = ConfigDict(frozen=True)
+
+    language: str = Field(examples=["pt"])
+    text: str
+    id: str
+    question: float = Field(description="Its cosine to the text that was asked for.")
+    answer: float = Field(description="Its cosine to this answer.")
+    place: int | None = Field(
+        description="Where this answer stands among the translations of that one, from 1; null where it is "
+        "not among the first ten."
+    )
+
+
+class Agreement(BaseModel):
+    """What else leads to this answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    direct: Return | None = Field(
+        description="The answer translated back; null where the index has nothing in the text's language."
+    )
+    via: list[Detour] = Field(description="Through each third language.")
+
+
+class Explanation(BaseModel):
+    """The parts of a score: 2 × cosine − question_mean − answer_mean (CSLS), and what agrees with it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cosine: float = Field(description="How alike text and answer are, from -1 to 1.")
+    question_mean: float = Field(
+        description="The text's mean cosine to the ten sentences or words of the target that are nearest."
+    )
+    answer_mean: float = Field(
+        description="The answer's mean cosine to the ten of the source language that are nearest."
+    )
+    margin: float = Field(
+        description="How far the score is above the best other answer's; negative where it is below."
+    )
+    candidates: int = Field(description="How many sentences or words there were to choose from.")
+    agreement: Agreement
+
+
 class Answer(BaseModel):
     """One sentence or word of the index that may be the translation."""
 
@@ -94,7 +159,13 @@ class Answer(BaseModel):
     score: float = Field(allow_inf_nan=False, description="What the answers are ranked by, highest first.")
     confidence: float = Field(ge=0, le=1, description="Estimated probability that this is a translation.")
     id: str = Field(description="Where it stands in the index.", examples=["de:41"])
-    metadata: dict[str, Any] = Field(description="What the corpus says of it.")
+    metadata: dict[str, Any] = Field(
+        description="What the corpus says of it: the file; for a word whether it is known (`in_vocabulary`); "
+        "where aligned sentences of the corpus say that it translates (nearly) this text, which (`memory`)."
+    )
+    explanation: Explanation | None = Field(
+        default=None, exclude_if=lambda given: given is None, description="Where `explain` was asked for."
+    )
 
 
 Translations = Annotated[
@@ -127,7 +198,27 @@ DOG: JsonDict = {
     "score": 0.71,
     "confidence": 0.83,
     "id": "de:41",
-    "metadata": {},
+    "metadata": {"file": "de.txt"},
+    "explanation": {
+        "cosine": 0.9,
+        "question_mean": 0.53,
+        "answer_mean": 0.56,
+        "margin": 0.2,
+        "candidates": 200,
+        "agreement": {
+            "direct": {"text": "A dog runs on the beach.", "id": "en:41", "cosine": 1.0},
+            "via": [
+                {
+                    "language": "pt",
+                    "text": "Um cachorro corre na praia.",
+                    "id": "pt:41",
+                    "question": 0.89,
+                    "answer": 0.91,
+                    "place": 1,
+                }
+            ],
+        },
+    },
 }
 HUND: JsonDict = {"text": "hund", "score": 0.64, "confidence": 0.9, "id": "de:word:hund", "metadata": {}}
 

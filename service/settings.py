@@ -102,6 +102,10 @@ class Settings(BaseSettings):
         default=10_000, ge=1, description="Answers in one response: texts times targets times k."
     )
 
+    max_explained: int = Field(
+        default=64, ge=0, description="Answers in one response that asks for reasons (explain)."
+    )
+
     api_keys: SecretStr | None = Field(
         default=None,
         description="Keys that are let in, as name:sha256 entries, comma-separated; none lets everyone in.",

@@ -1,7 +1,8 @@
 """amaGama's protocol, spoken by Weblate ("tmserver"), Virtaal and Pootle (contract: amaGama's docs/api.rst).
 
-A suggestion's `quality` is the confidence in percent and `rank` the score. There is no pair to quote the
-source side of: the index holds each language by itself, so `source` is the text that was asked for.
+A suggestion's `rank` is the score. Where the index holds a translation of (nearly) the text, it is one as
+amaGama makes them: `source` is the sentence that it translates and `quality` how alike that is, in percent.
+Else there is no pair to quote: `source` is the text that was asked for and `quality` the confidence.
 """
 
 from fastapi import APIRouter
@@ -17,7 +18,7 @@ from service.engine import Engine
 from service.languages import Asked
 from service.openapi import problem_responses
 from service.problems import ProblemType
-from service.schemas import Choices
+from service.schemas import Answer, Choices
 from service.settings import Settings
 
 
@@ -53,9 +54,13 @@ class TmLanguages(BaseModel):
 class Suggestion(BaseModel):
     """A sentence that may be the translation."""
 
-    source: str = Field(description="The text that was asked for.")
+    source: str = Field(
+        description="The sentence that it is the translation of in the corpus; else the text asked for."
+    )
     target: str = Field(description="The sentence of the index.")
-    quality: float = Field(description="The confidence that it is a translation, in percent.")
+    quality: float = Field(
+        description="How alike that sentence is; else the confidence that it is a translation, in percent."
+    )
     rank: float = Field(description="The score that ranked it.")
 
 
@@ -103,12 +108,19 @@ async def _suggest(
     if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
         return []
     (found,) = await engine.translate("sentence", [Asked(cleaned, source, (target,))], most, least)
-    return [
-        Suggestion(
-            source=text, target=answer.text, quality=round(100 * answer.confidence, 2), rank=answer.score
-        )
-        for answer in found[target]
-    ]
+    suggestions = [_suggestion(text, answer) for answer in found[target]]
+    return [one for one in suggestions if one.quality >= 100 * least]
+
+
+def _suggestion(text: str, answer: Answer) -> Suggestion:
+    memory = answer.metadata.get("memory")
+    quality = answer.confidence if memory is None else memory["similarity"]
+    return Suggestion(
+        source=text if memory is None else memory["source"],
+        target=answer.text,
+        quality=round(100 * quality, 2),
+        rank=answer.score,
+    )
 
 
 def _number(request: Request, name: str, default: int) -> int:

@@ -127,6 +127,8 @@ async def _translate(
         detected = await engine.detect(kind, cleaned)
         asked = ask_detected(detected, FIELDS[kind], cleaned, targets, engine.languages)
     found = await engine.translate(kind, asked, choices.k, choices.min_confidence)
+    if choices.explain:
+        found = await engine.explain(kind, asked, found)
     return [
         (text, one.source, {target: list(answers) for target, answers in row.items()})
         for text, one, row in zip(texts, asked, found, strict=True)

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from index.build import build_index
+from index.bundle import Bundle
+from index.corpora.formats import Source
 from index.translator import Translator
 from service.app import create_app
 from service.settings import Settings
@@ -52,6 +55,21 @@ def make_client(translator: Translator) -> Iterator[ClientFactory]:
 def client(translator: Translator) -> Iterator[TestClient]:
     """A client of the application with the default settings."""
     with TestClient(create_app(Settings(), translator)) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def remembering(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client over a small aligned corpus, whose translations no vector would guess."""
+    folder = tmp_path_factory.mktemp("memory")
+    pairs = [
+        ("The dog sleeps.", "Der Vertrag gilt."),
+        ("The cat runs.", "Bitte warten!"),
+        ("A bird.", "Nein."),
+    ]
+    (folder / "memory.tsv").write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in pairs), "utf-8")
+    build_index(bundle, [Source(folder / "memory.tsv")], folder / "index")
+    with TestClient(create_app(Settings(index=folder / "index"))) as client:
         yield client
 
 

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from service.app import create_app
 from service.problems import LIBRETRANSLATE_PATHS, MEDIA_TYPE, ProblemType
+from service.schemas import SentenceResponse, WordResponse
 from service.settings import Settings
 from tests.service.conftest import ClientFactory
 
@@ -94,9 +95,13 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 def test_the_examples_of_requests_work(client: TestClient, document: dict[str, Any]) -> None:
     for path, model in (("/translate/sentence", "SentenceRequest"), ("/translate/word", "WordRequest")):
         schema = document["components"]["schemas"][model]
-        (example,) = schema["examples"]
-        assert client.post(path, json=example).status_code == 200
-        assert set(example) <= set(schema["properties"])
+        for example in schema["examples"]:
+            assert client.post(path, json=example).status_code == 200
+            assert set(example) <= set(schema["properties"])
+        response = document["components"]["schemas"][model.replace("Request", "Response")]
+        type_of = {"SentenceRequest": SentenceResponse, "WordRequest": WordResponse}[model]
+        for example in response["examples"]:
+            assert type_of.model_validate(example).model_dump() == example
 
 
 def test_the_limits_are_those_of_the_settings(make_client: ClientFactory) -> None:

@@ -81,6 +81,14 @@ def test_its_options(
         assert qualities(min_similarity=nonsense, max_candidates=nonsense) == qualities()
 
 
+def test_a_translation_of_the_corpus_is_quoted_with_its_source(remembering: TestClient) -> None:
+    (first, *_) = suggestions(remembering, "The dogs sleeps.")
+    assert (first["source"], first["target"]) == ("The dog sleeps.", "Der Vertrag gilt.")
+    assert first["quality"] == pytest.approx(100 * (1 - 1 / 16), abs=0.1)
+    assert suggestions(remembering, "The dog sleeps.", min_similarity=100)[0]["quality"] == 100
+    assert suggestions(remembering, "The dogs sleeps.", min_similarity=95) == []
+
+
 @pytest.mark.parametrize("pair", ["en/xx", "xx/de", "en/en"])
 def test_what_is_not_here_has_no_suggestions(client: TestClient, pair: str) -> None:
     assert suggestions(client, pair=pair) == []

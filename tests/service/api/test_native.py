@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from index.translator import Translator
+from index.translator import Kind, Translator
 from tests.bundles import lexicon, make_corpus, sentences
 from tests.service.conftest import ClientFactory
 
@@ -107,6 +107,48 @@ def test_a_word_gets_its_translations(client: TestClient, concept: dict[str, str
     for target, found in result["translations"].items():
         assert concept[target] in [one["text"] for one in found]
         assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
+
+
+@pytest.mark.parametrize(("kind", "field", "text"), [("sentence", "text", DOG), ("word", "word", "dog")])
+def test_answers_come_with_their_reasons_where_asked_for(
+    client: TestClient, translator: Translator, kind: Kind, field: str, text: str
+) -> None:
+    request = {field: [text, "cat"], "source": "en", "target": ["de", "ar"], "k": 2}
+    plain = client.post(f"/translate/{kind}", json=request).json()
+    told = client.post(f"/translate/{kind}", json=request | {"explain": True}).json()
+    why = told["results"][0]["translations"]["de"][1]["explanation"]
+    ids = [one["id"] for one in plain["results"][0]["translations"]["de"]]
+    parts = translator.explain(kind, text, "en", "de", ids)[1]
+    back = parts.back
+    assert back is not None
+    assert why["agreement"]["direct"] == {
+        "text": back.text,
+        "id": back.id,
+        "cosine": round(back.cosine, 4),
+    }
+    assert [one["language"] for one in why["agreement"]["via"]] == ["pt", "zh", "ar"]
+    assert [one["place"] for one in why["agreement"]["via"]] == [one.place for one in parts.via]
+    assert (why["margin"], why["candidates"]) == (round(parts.margin, 4), parts.candidates)
+    for result in told["results"]:
+        for found in result["translations"].values():
+            for one in found:
+                why = one.pop("explanation")
+                score = 2 * why["cosine"] - why["question_mean"] - why["answer_mean"]
+                assert one["score"] == pytest.approx(score, abs=5e-4)
+    assert told == plain
+
+
+def test_what_the_corpus_says_is_no_guess(remembering: TestClient) -> None:
+    """A translation that the corpus gives for the very text, or nearly it, is exempt from min_confidence."""
+    request = {"text": "The dog sleeps.", "source": "en", "target": "de", "min_confidence": 1, "k": 3}
+    (exact,) = remembering.post("/translate/sentence", json=request).json()["results"]
+    (answer,) = exact["translations"]["de"]
+    assert (answer["text"], answer["confidence"]) == ("Der Vertrag gilt.", 1)
+    nearly = remembering.post("/translate/sentence", json=request | {"text": "The dogs sleeps."}).json()
+    (answer,) = nearly["results"][0]["translations"]["de"]
+    assert answer["text"] == "Der Vertrag gilt."
+    assert answer["confidence"] < 1
+    assert answer["metadata"]["memory"]["source"] == "The dog sleeps."
 
 
 def test_the_languages_are_one_array(client: TestClient, translator: Translator) -> None:
