@@ -31,6 +31,7 @@ from training.card import model_card
 from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
+from training.encoders.pretrained import load_text
 from training.encoders.vision import load_backbone
 from training.model import TwoBranch
 from training.onnx_export import export_text_branch, quantise
@@ -97,7 +98,8 @@ def best_model(run: Run, data: Path) -> TwoBranch:
     backbone = load_backbone(run.recipe.vision.backbone, data)
     width = backbone.width(run.recipe.vision.image_size)
     tuned = backbone if run.recipe.vision.training == "tuned" else None
-    model = TwoBranch(run.recipe, run.tokenizer().get_vocab_size(), width, tuned)
+    text = load_text(run.recipe.text, data)
+    model = TwoBranch(run.recipe, run.tokenizer().get_vocab_size(), width, tuned, text)
     load_best(run.best_file, model)
     return model.eval()
 
@@ -151,9 +153,10 @@ def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
     translation of another's.
     """
     photos = data / "photos"
-    captions = {
-        language: read_captions(photos / "captions" / f"{language}.tsv") for language in recipe.data.languages
-    }
+    files = {language: photos / "captions" / f"{language}.tsv" for language in recipe.data.languages}
+    if recipe.data.pictograms:  # a language may have names of drawings alone
+        files = {language: file for language, file in files.items() if file.is_file()}
+    captions = {language: read_captions(file) for language, file in files.items()}
     translated = {
         language: [row for row in rows if row.source == TRANSLATION] for language, rows in captions.items()
     }

@@ -1,27 +1,24 @@
 """`passepartout train NAME --smoke`: a recipe's whole path at tiny sizes on drawn pictures, in seconds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import torch
-from transformers import ResNetConfig, ResNetModel
-from transformers.utils.logging import disable_progress_bar
-
+from evaluation.sets import read_lines
 from index.errors import UsageError
 from training.data.synthetic import LANGUAGES, TEXTS, write_synthetic
+from training.data.synthetic_encoders import write_tiny_backbone, write_tiny_xlmr
 from training.export import export_run
 from training.loop import train
 from training.recipe import load_recipe
 
 PICTURES = 400
 SIZE = 64
-BACKBONE = "weights/tiny"
+BACKBONE, TEXT_ENCODER = "weights/tiny", "weights/tiny-text"
 
 # Laid over every recipe; what only some recipes have is in OF_ENCODER and OF_VISION.
 TINY = (
     f"data.languages={list(LANGUAGES[:3])}".replace("'", '"'),
     "data.caption_kinds=[]",
-    "tokenizer.vocabulary=500",
     f"vision.backbone={BACKBONE}",
     f"vision.image_size={SIZE}",
     "vision.views=2",
@@ -29,6 +26,7 @@ TINY = (
     "optimiser.warmup_steps=5",
     "run.threads=1",
 )
+OF_TOKENIZER = ("tokenizer.vocabulary=500",)  # where the recipe learns one
 OF_ENCODER = {
     "transformer": (
         "text.width=32",
@@ -38,10 +36,11 @@ OF_ENCODER = {
     ),
     "bag": ("text.width=32",),
     "adapted": ("text.width=32",),
+    "pretrained": (f"text.model={TEXT_ENCODER}", "text.width=32", "text.max_tokens=64"),
 }
 OF_TEXTS = (f"data.texts={TEXTS}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
-OF_HEAD = {"mlp": ("head.dimension=24",), "none": ("head.dimension=32",)}
+OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
 
 
@@ -50,6 +49,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     full = load_recipe(name)
     head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
     tiny = (*TINY, *OF_ENCODER[full.text.encoder], *head, *vision)
+    tiny += OF_TOKENIZER if full.text.encoder != "pretrained" else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
     recipe = load_recipe(name, (*tiny, *overrides))
@@ -58,6 +58,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     data = out / "data"
     write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed)
     write_tiny_backbone(data / BACKBONE)
+    if recipe.text.encoder == "pretrained":
+        write_tiny_xlmr(data / TEXT_ENCODER, _sentences(data))
     run = train(recipe, data, out / "run")
     bundle = export_run(run.folder, data, out / "bundle", name=None, version="smoke", licence="CC0-1.0")
     result = run.result()
@@ -67,9 +69,6 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     )
 
 
-def write_tiny_backbone(folder: Path) -> None:
-    """A small ResNet with random weights (seeded), saved as a Hugging Face model folder."""
-    disable_progress_bar()
-    torch.manual_seed(0)
-    config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32, 64], depths=[1, 1, 1], layer_type="basic")
-    ResNetModel(config).save_pretrained(folder)
+def _sentences(data: Path) -> Iterator[str]:
+    for file in sorted((data / "text").iterdir()):
+        yield from read_lines(file)

@@ -22,7 +22,7 @@ def write_word_lists(data: CaptionedPictures, texts: Mapping[str, Sequence[str]]
         counts[caption.language].update(words(caption.text, caption.language))
     for language, sentences in texts.items():
         for sentence in sentences:
-            counts[language].update(words(sentence, language))
+            counts.setdefault(language, Counter()).update(words(sentence, language))
     folder.mkdir()
     for language, found in counts.items():
         listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)

@@ -7,11 +7,11 @@ import pytest
 from index.bundle import Bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
 from training.data.synthetic import write_synthetic
+from training.data.synthetic_encoders import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
 from training.export import export_run
 from training.loop import train
 from training.run import Run
-from training.smoke import write_tiny_backbone
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,9 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     """The pictures of a split with the captions that `settings` lets be seen.
 
     "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
-    name and gives picture i to language i mod M alone; "shared" keeps every picture that has any caption.
+    name and gives picture i to language i mod M alone, of those in the rotation; "pivoted" gives it to the
+    first language and to one of the others in turn; "shared" keeps every picture that has any caption.
+    A language of which only pictograms are captioned has none of them.
     Languages held out count among the M; one that was added has what was held out for it and the pictures
     that none of the M had. Pictograms are for "train" alone (training.data.pictograms).
     Raises DataError when files are missing or malformed, or nothing is left.
@@ -65,39 +67,53 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     photos = data / "photos"
     members = sorted(read_split(photos / "splits.tsv", split))
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
-    texts = {language: _texts(photos, language, settings.caption_kinds) for language in codes}
-    if settings.pictures == "disjoint":
-        dealt = _disjoint(members, texts, (*settings.first, *settings.held_out))
+    captioned = [code for code in codes if not settings.pictograms or _caption_file(photos, code).is_file()]
+    texts = {language: _texts(photos, language, settings.caption_kinds) for language in captioned}
+    if settings.pictures == "pivoted":
+        pivot, *others = captioned
+        dealt = _disjoint(members, texts, captioned, others)
+        owners = [(name, (pivot, code)) for name, code in dealt.items()]
+    elif settings.pictures == "disjoint":
+        taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
+        turns = [code for code in settings.rotation or taking if code in texts]
+        dealt = _disjoint(members, texts, taking, turns)
         owners = [
             *((name, (code,)) for name, code in dealt.items() if code in settings.languages),
             *_left_over(members, texts, dealt, settings.added),
         ]
     else:
-        owners = [(name, settings.languages) for name in members]
+        owners = [(name, tuple(texts)) for name in members]
     if settings.pictograms and split == "train":
         drawings, named = load_drawings(data, settings)
         owners += drawings
         for language, found in named.items():
-            texts[language] |= found
+            texts[language] = texts.get(language, {}) | found
     return _gather(photos, owners, texts)
+
+
+def _caption_file(photos: Path, language: str) -> Path:
+    return photos / "captions" / f"{language}.tsv"
 
 
 def _texts(photos: Path, language: str, kinds: Sequence[str]) -> dict[str, list[str]]:
     """Picture name -> captions of one language whose kind is among `kinds` (all kinds when empty)."""
     texts: dict[str, list[str]] = {}
-    for caption in read_captions(photos / "captions" / f"{language}.tsv"):
+    for caption in read_captions(_caption_file(photos, language)):
         if not kinds or caption.source in kinds:
             texts.setdefault(caption.image, []).append(caption.text)
     return texts
 
 
 def _disjoint(
-    members: Sequence[str], texts: dict[str, dict[str, list[str]]], languages: Sequence[str]
+    members: Sequence[str],
+    texts: dict[str, dict[str, list[str]]],
+    languages: Sequence[str],
+    turns: Sequence[str],
 ) -> dict[str, str]:
-    """Picture -> the language that it is given to."""
+    """Picture with a caption in each of `languages` -> the one of `turns` that it is given to."""
     pool = [name for name in members if all(name in texts[language] for language in languages)]
     pool.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return {name: languages[i % len(languages)] for i, name in enumerate(pool)}
+    return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
 
 
 def _left_over(

@@ -1,6 +1,6 @@
 """Which captions make a batch: pictures, each at most once in it, with one caption drawn for each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,22 @@ class PictureSampler:
     gets the share p_l of the epoch (`shares`): pictures of languages with few of them come several times,
     those of others now and then. `batches(epoch)` depends on the seed and the epoch alone, so a resumed run
     sees what an unbroken one sees. The batches are of equal size (give or take one), as near to `batch_size`
-    as that goes.
+    as that goes. `languages`: those whose captions are drawn, a picture having one in each; all of them when
+    left out.
     """
 
     def __init__(
-        self, data: CaptionedPictures, batch_size: int, seed: int, temperature: float | None = None
+        self,
+        data: CaptionedPictures,
+        batch_size: int,
+        seed: int,
+        temperature: float | None = None,
+        languages: Collection[str] | None = None,
     ) -> None:
         self.batch_size = batch_size
         self.seed = seed
         self.temperature = temperature
-        self._choices = _by_picture(data)
+        self._choices = _by_picture(data, data.languages if languages is None else languages)
         self._pools = _by_language(self._choices)
 
     def batches(self, epoch: int) -> list[Numbers]:
@@ -115,11 +121,12 @@ def _pick(pool: Numbers, quota: int, copies: Numbers, most: int, draw: np.random
     return np.concatenate(found)
 
 
-def _by_picture(data: CaptionedPictures) -> Sequence[dict[str, list[int]]]:
+def _by_picture(data: CaptionedPictures, languages: Collection[str]) -> Sequence[dict[str, list[int]]]:
     """Picture -> language -> caption numbers."""
     found: list[dict[str, list[int]]] = [{} for _ in data.pictures]
     for number, caption in enumerate(data.captions):
-        found[caption.picture].setdefault(caption.language, []).append(number)
+        if caption.language in languages:
+            found[caption.picture].setdefault(caption.language, []).append(number)
     return found
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.training.tiny import recipe
 from training.data.synthetic import write_synthetic
+from training.data.synthetic_encoders import write_tiny_backbone
 from training.loop import train
 from training.run import Run
-from training.smoke import write_tiny_backbone
 
 BAG = """
 name = "drawn-bag"

@@ -1,0 +1,76 @@
+"""Small encoders with random weights (seeded), saved as Hugging Face model folders: for tests and --smoke."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+from tokenizers import SentencePieceUnigramTokenizer, processors
+from transformers import (
+    PreTrainedTokenizerFast,
+    ResNetConfig,
+    ResNetModel,
+    ViTConfig,
+    ViTModel,
+    XLMRobertaConfig,
+    XLMRobertaModel,
+)
+from transformers.utils.logging import disable_progress_bar
+
+XLMR_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # in XLM-R's order but <mask>, its last
+
+
+def write_tiny_backbone(folder: Path) -> None:
+    """A ResNet."""
+    disable_progress_bar()
+    torch.manual_seed(0)
+    config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32, 64], depths=[1, 1, 1], layer_type="basic")
+    ResNetModel(config).save_pretrained(folder)
+
+
+def write_tiny_vit(folder: Path, size: int) -> None:
+    """A ViT for pictures of side `size`, a multiple of 8."""
+    disable_progress_bar()
+    torch.manual_seed(0)
+    config = ViTConfig(
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        image_size=size,
+        patch_size=8,
+    )
+    ViTModel(config).save_pretrained(folder)
+
+
+def write_tiny_xlmr(folder: Path, texts: Iterable[str], *, vocabulary: int = 500, width: int = 32) -> None:
+    """An XLM-R, with a unigram vocabulary learned from `texts`."""
+    disable_progress_bar()
+    tokenizer = SentencePieceUnigramTokenizer()
+    tokenizer.train_from_iterator(
+        texts,
+        vocab_size=vocabulary,
+        special_tokens=list(XLMR_SPECIAL),
+        unk_token="<unk>",
+        show_progress=False,
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    named = dict(
+        zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), XLMR_SPECIAL, strict=True)
+    )
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, **named).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = XLMRobertaConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=width,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=2 * width,
+        max_position_embeddings=66,
+        type_vocab_size=1,
+        bos_token_id=0,
+        pad_token_id=1,
+        eos_token_id=2,
+    )
+    XLMRobertaModel(config).save_pretrained(folder)
