@@ -9,14 +9,14 @@ pass draws the same dropout and masks as the first, from the chunk's own seed.
 Batch normalisation in a tuned backbone sees a chunk, not the batch: the one thing that chunks change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from training.model import Batch, TwoBranch, weighted_losses
-from training.objectives import Outputs
+from training.objectives import Objective, Outputs
 from training.processes import Processes
 from training.recipe import OptimiserSettings, Recipe
 from training.statistics import pooled_statistics, still_statistics
@@ -56,11 +56,16 @@ class Engine:
         """
         with pooled_statistics(self.model, self.processes):
             if len(chunks) == 1 and self.processes.count == 1:
-                losses = weighted_losses(self.recipe.objectives, self.outputs(chunks[0]))
+                losses = weighted_losses(self._active(chunks), self.outputs(chunks[0]))
                 torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
             else:
                 losses = self._backward_in_parts(chunks)
-        return {name: losses[name].detach() for name in self.recipe.objectives}
+        return {name: losses[name].detach() for name in self._active(chunks)}
+
+    def _active(self, chunks: Sequence[Chunk]) -> dict[str, Objective]:
+        """The objectives that the batch is about."""
+        resting = chunks[0].batch.resting
+        return {name: o for name, o in self.recipe.objectives.items() if name not in resting}
 
     def outputs(self, chunk: Chunk) -> Outputs:
         """What the model gives for a chunk, in float32 whatever it was computed in."""
@@ -72,9 +77,11 @@ class Engine:
         return outputs.float()
 
     def _backward_in_parts(self, chunks: Sequence[Chunk]) -> Losses:
+        active = self._active(chunks)
         kept = self.outputs(chunks[0]) if len(chunks) == 1 else None
-        whole, totals, start = self._gathered([self._embedded(kept)] if kept else self._first_pass(chunks))
-        losses, gradients = self._across_rows(whole, set(totals))
+        parts = [_embedded(kept, active)] if kept else self._first_pass(chunks, active)
+        whole, totals, start = self._gathered(parts)
+        losses, gradients = _across_rows(active, whole, set(totals))
         for chunk in chunks:
             outputs = kept or self.outputs(chunk)
             stop = start + len(outputs.text)
@@ -86,14 +93,9 @@ class Engine:
         return losses | {name: self.processes.sum(losses[name]) for name in totals}
 
     @torch.no_grad()
-    def _first_pass(self, chunks: Sequence[Chunk]) -> list[Embedded]:
+    def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
         with still_statistics(self.model):
-            return [self._embedded(self.outputs(chunk)) for chunk in chunks]
-
-    def _embedded(self, outputs: Outputs) -> Embedded:
-        terms = {name: o.terms(outputs) for name, o in self.recipe.objectives.items()}
-        known = {name: count for name, count in terms.items() if count is not None}
-        return Embedded(outputs.with_rows([row.detach() for row in outputs.rows]), known)
+            return [_embedded(self.outputs(chunk), active) for chunk in chunks]
 
     def _gathered(self, parts: Sequence[Embedded]) -> tuple[Outputs, dict[str, int], int]:
         """The rows of the whole batch, as leaves; objective -> its terms in the whole batch, where it has
@@ -108,21 +110,30 @@ class Engine:
         totals = {name: sum(c[1 + i] for c in counts) for i, name in enumerate(parts[0].terms)}
         return parts[0].outputs.with_rows(leaves), totals, sum(sizes[: self.processes.number])
 
-    def _across_rows(self, whole: Outputs, others: set[str]) -> tuple[Losses, list[Tensor]]:
-        """The losses in which rows meet, and the gradient of their sum with respect to each field of rows."""
-        losses = weighted_losses({n: o for n, o in self.recipe.objectives.items() if n not in others}, whole)
-        if not losses:
-            return {}, [torch.zeros_like(row) for row in whole.rows]
-        gradients = torch.autograd.grad(
-            torch.stack(list(losses.values())).sum(), whole.rows, allow_unused=True, materialize_grads=True
-        )
-        return losses, list(gradients)
-
     def _of_terms(self, outputs: Outputs, totals: dict[str, int]) -> Losses:
         """This part's share of the losses that are means of terms."""
         objectives = {name: self.recipe.objectives[name] for name in totals}
         shares = {n: (o.terms(outputs) or 0) / max(1, totals[n]) for n, o in objectives.items()}
         return {n: loss * shares[n] for n, loss in weighted_losses(objectives, outputs).items()}
+
+
+def _embedded(outputs: Outputs, active: Mapping[str, Objective]) -> Embedded:
+    terms = {name: o.terms(outputs) for name, o in active.items()}
+    known = {name: count for name, count in terms.items() if count is not None}
+    return Embedded(outputs.with_rows([row.detach() for row in outputs.rows]), known)
+
+
+def _across_rows(
+    active: Mapping[str, Objective], whole: Outputs, others: set[str]
+) -> tuple[Losses, list[Tensor]]:
+    """The losses in which rows meet, and the gradient of their sum with respect to each field of rows."""
+    losses = weighted_losses({n: o for n, o in active.items() if n not in others}, whole)
+    if not losses:
+        return {}, [torch.zeros_like(row) for row in whole.rows]
+    gradients = torch.autograd.grad(
+        torch.stack(list(losses.values())).sum(), whole.rows, allow_unused=True, materialize_grads=True
+    )
+    return losses, list(gradients)
 
 
 def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:

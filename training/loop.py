@@ -103,12 +103,20 @@ class Loop:
         left, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
         with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
             for epoch in range(done, self.settings.epochs):
+                if self._stalled():
+                    break
                 self._take_up_pairs(epoch)
                 self.stage = self._stage(epoch)
                 self._epoch(epoch)
                 bar.advance()
         if self.processes.first:
             self.run.finish(self._result())
+
+    def _stalled(self) -> bool:
+        """Whether validations have waited for a better one as long as the recipe is patient."""
+        settings, counters = self.run.recipe.run, self.counters
+        waited = counters.epoch - max(counters.best_epoch, self.run.recipe.turns.epochs)
+        return 0 < settings.patience * settings.validate_every <= waited
 
     def _stage(self, epoch: int) -> tuple[int, int]:
         """The first step and the number of steps that the rate's rise and fall are about."""
@@ -179,11 +187,12 @@ class Loop:
 
     def _chunks(self, captions: NDArray[np.int64], epoch: int, number: int) -> list[Chunk]:
         """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
-        found, source = [], self.prepared.pseudopairs
+        found, source, recipe = [], self.prepared.pseudopairs, self.run.recipe
+        resting = recipe.turns.resting(recipe.objectives, recipe.seed, epoch, number)
         pairs = source.batch(len(captions), epoch, number) if source else None
         for part in cut(len(captions), self.settings.chunk_size, self.processes):
             draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])
-            batch = self._batch(captions[part], draw)
+            batch = replace(self._batch(captions[part], draw), resting=resting)
             if pairs:
                 batch = batch.with_mined(pairs.part(part, self.prepared.device))
             found.append(Chunk(batch, int(draw.integers(2**63))))
@@ -199,6 +208,8 @@ class Loop:
 
     def _step(self, chunks: list[Chunk]) -> None:
         model, counters = self.prepared.model, self.counters
+        if alone := self.settings.heads_alone:
+            model.let_learn(counters.step >= alone * self.steps / self.settings.epochs)
         first, steps = self.stage
         rate = learning_rate(self.settings, counters.step - first, steps)
         for group in self.optimiser.param_groups:

@@ -29,6 +29,7 @@ from training.data.vouching import vouched_rows
 from training.data.whitening import fit_whitening, unit
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
+from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
 from training.encoders.vision import Backbone, load_backbone
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
@@ -62,7 +63,7 @@ def prepare(run: Run, data: Path) -> Prepared:
     texts = training_texts(run, data)
     train, dev = _of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts)
+    tokenizer = vocabulary(run, train, texts, own_tokenizer(recipe.text, data))
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, data)
     width = backbone.width(recipe.vision.image_size)
@@ -70,7 +71,10 @@ def prepare(run: Run, data: Path) -> Prepared:
     tuned = backbone if recipe.vision.training == "tuned" else None
     device = pick_device()
     torch.manual_seed(recipe.seed)
-    model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned).to(device)
+    pretrained = load_text(recipe.text, data)
+    if pretrained:
+        check_vocabulary(pretrained, tokenizer)
+    model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned, pretrained).to(device)
     tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
     spelled: Sequence[NDArray[np.int32]] = tokens
     if recipe.tokenizer.dropout:
@@ -82,6 +86,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         spelled,
         paired="partners" in recipe.needs,
         whitened=visual_space(recipe, sources[0]),
+        beside="neighbours" in recipe.needs,
     )
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
     unpictured = {language: sentences[language][: len(lines)] for language, lines in texts.items()}
@@ -95,7 +100,11 @@ def prepare(run: Run, data: Path) -> Prepared:
         tokens=spelled,
         pictures=sources[0],
         sampler=PictureSampler(
-            train, recipe.optimiser.batch_size, recipe.seed, recipe.data.language_temperature
+            train,
+            recipe.optimiser.batch_size,
+            recipe.seed,
+            recipe.data.language_temperature,
+            recipe.data.anchors,
         ),
         companions=companions,
         pseudopairs=PseudopairSource(unpictured or sentences, recipe.seed) if recipe.mining else None,
@@ -170,7 +179,7 @@ def _of_run(
     run: Run, train: CaptionedPictures, skipped: Skipped, texts: Mapping[str, Sequence[str]]
 ) -> CaptionedPictures:
     train = train.without(skipped.names)
-    if without := sorted(set(run.recipe.data.languages) - set(train.languages)):
+    if without := sorted(set(run.recipe.data.rotation or run.recipe.data.languages) - set(train.languages)):
         raise DataError(f"no usable training picture has a caption in {', '.join(without)}")
     if run.recipe.data.shuffle_pictures:
         train = shuffled(train, run.recipe.seed)
@@ -200,12 +209,14 @@ def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]
     return found
 
 
-def vocabulary(run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> Tokenizer:
-    """The run's tokenizer, learned from its own captions and texts the first time."""
+def vocabulary(
+    run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]], own: Tokenizer | None = None
+) -> Tokenizer:
+    """The run's tokenizer: the text encoder's `own`, or learned from captions and texts the first time."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    tokenizer = train_tokenizer(
+    tokenizer = own or train_tokenizer(
         chain((caption.text for caption in train.captions), *texts.values()),
         recipe.tokenizer,
         sequence_token=recipe.text.encoder == "transformer",

@@ -25,9 +25,12 @@ from index.bundle import LanguageCodes, check_codes
 from index.errors import RecipeError
 from training.encoders.adapted import AdaptedSettings
 from training.encoders.bag import BagSettings
+from training.encoders.gru import GRUSettings
+from training.encoders.pretrained import PretrainedSettings
 from training.encoders.transformer import TransformerSettings
 from training.objectives import OBJECTIVES, Need, Objective
 from training.recipe_files import read_recipe
+from training.turns import TurnSettings
 
 
 class Table(BaseModel):
@@ -38,7 +41,10 @@ class DataSettings(Table):
     """Which captions of which pictures are trained on.
 
     pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
-    and photos-11); "shared" lets a picture keep its captions in every language.
+    and photos-11); "shared" lets a picture keep its captions in every language; "pivoted" gives each of the
+    same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot).
+    rotation: the languages that take turns at pictures that are "disjoint"; all of them when empty. The
+    others are known from `texts` and drawings alone.
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
@@ -60,7 +66,8 @@ class DataSettings(Table):
 
     languages: LanguageCodes
     caption_kinds: tuple[str, ...] = ()
-    pictures: Literal["disjoint", "shared"] = "disjoint"
+    pictures: Literal["disjoint", "shared", "pivoted"] = "disjoint"
+    rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
     pictograms: bool = False
     texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
@@ -81,7 +88,23 @@ class DataSettings(Table):
             raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
         if self.held_out and self.pictures != "disjoint":
             raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
+        self._rotation_fits()
         return self
+
+    def _rotation_fits(self) -> None:
+        if self.pictures == "pivoted" and len(self.languages) < 2:
+            raise ValueError('pictures = "pivoted" needs two languages')
+        if not self.rotation:
+            return
+        if unknown := [code for code in self.rotation if code not in self.languages]:
+            raise ValueError(f"rotation: {unknown[0]} is not among the languages")
+        if self.pictures != "disjoint" or self.held_out or self.added:
+            raise ValueError('rotation needs pictures = "disjoint", without held_out or added')
+
+    @property
+    def anchors(self) -> tuple[str, ...] | None:
+        """The languages that a batch's captions are in, where they are not all that a picture has."""
+        return self.languages[:1] if self.pictures == "pivoted" else None
 
     @property
     def first(self) -> tuple[str, ...]:
@@ -90,15 +113,23 @@ class DataSettings(Table):
 
 
 class TokenizerSettings(Table):
-    """A BPE vocabulary shared by all languages (globetrotter, 3.5).
+    """A vocabulary shared by all languages: of subwords by BPE (globetrotter, 3.5), or of word forms (Kádár
+    et al. 2019, 3.1; MULE), where a form is one token whatever its language.
 
     dropout: while training, the probability that a merge is left out, so that a word is spelled by other
     subwords each time (BPE dropout, Provilkov et al. 2020).
     """
 
+    kind: Literal["bpe", "words"] = "bpe"
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
     dropout: float = Field(default=0.0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _dropout_has_merges(self) -> "TokenizerSettings":
+        if self.dropout and self.kind != "bpe":
+            raise ValueError('dropout leaves merges out: it needs kind = "bpe"')
+        return self
 
 
 class VisionSettings(Table):
@@ -135,10 +166,12 @@ class VisionSettings(Table):
 
 
 class HeadSettings(Table):
-    """The common space: its dimension, and how the text branch gets there."""
+    """The common space: its dimension, and how the text branch and, where the space is learned, the picture
+    branch get there: by a prediction head (globetrotter, 3.5), one affine map, or as they are."""
 
     dimension: int = Field(default=128, ge=2)
-    text: Literal["mlp", "none"] = "mlp"
+    text: Literal["mlp", "linear", "none"] = "mlp"
+    pictures: Literal["mlp", "linear"] = "mlp"
 
 
 class MiningSettings(Table):
@@ -160,6 +193,8 @@ class OptimiserSettings(Table):
 
     schedule: "linear" falls to 0 at the end of the run, and before each round of mining, which then finds a
     settled encoder; after it the rate rises again.
+    heads_alone: epochs, and parts of one, in which only the heads on top of the encoders learn (Krasner et
+    al. 2025, 3.1: half of the first).
     chunk_size: pairs that the encoders take at a time, for memory; the losses see the whole batch all the
     same (training.engine). 0: the whole batch.
     length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
@@ -173,6 +208,7 @@ class OptimiserSettings(Table):
     batch_size: int = Field(ge=2)
     learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(default=0, ge=0)
+    heads_alone: float = Field(default=0.0, ge=0)
     schedule: Literal["constant", "linear"] = "constant"
     weight_decay: float = Field(default=0.0, ge=0)
     clip_norm: float | None = Field(default=None, gt=0)
@@ -188,15 +224,26 @@ class RunSettings(Table):
 
     keep: the model of the "best" validation, or the "last" one: what learns without pictures can't be judged
     by them.
+    patience: validations in a row without a better one after which the run ends; 0: it never does.
     """
 
     validate_every: int = Field(default=1, ge=1)
     checkpoint_every: int = Field(default=1, ge=1)
     threads: int = Field(default=0, ge=0)
     keep: Literal["best", "last"] = "best"
+    patience: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _patience_has_a_best(self) -> "RunSettings":
+        if self.patience and self.keep == "last":
+            raise ValueError('patience waits for a better validation: it needs keep = "best"')
+        return self
 
 
-TextSettings = Annotated[TransformerSettings | BagSettings | AdaptedSettings, Field(discriminator="encoder")]
+TextSettings = Annotated[
+    TransformerSettings | BagSettings | AdaptedSettings | GRUSettings | PretrainedSettings,
+    Field(discriminator="encoder"),
+]
 
 
 class Recipe(Table):
@@ -206,12 +253,13 @@ class Recipe(Table):
     description: str
     seed: int = Field(default=0, ge=0)
     data: DataSettings
-    tokenizer: TokenizerSettings
+    tokenizer: TokenizerSettings = TokenizerSettings()  # a pretrained text encoder brings its own
     text: TextSettings
     vision: VisionSettings
     head: HeadSettings
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
     mining: MiningSettings | None = None
+    turns: TurnSettings = TurnSettings()
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
 
@@ -241,6 +289,9 @@ class Recipe(Table):
                     f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
                 )
             self._needs_are_met(name, objective)
+        self.turns.check(self.objectives)
+        if self.text.encoder == "pretrained" and self.tokenizer != TokenizerSettings():
+            raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
         if self.data.stream:
             self._can_be_streamed()
         return self
@@ -254,8 +305,10 @@ class Recipe(Table):
             "no data.texts": self.data.texts != "",
             "no [mining]": self.mining is not None,
             "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
+            "no data.rotation": self.data.rotation != (),
             "no tokenizer.dropout": self.tokenizer.dropout > 0,
-            'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder == "adapted"
+            'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder
+            not in ("transformer", "bag")
             or getattr(self.text, "embeddings", "shared") != "shared",
         }
         for needed, is_wrong in wrong.items():
@@ -268,10 +321,10 @@ class Recipe(Table):
             raise ValueError(f'objectives.{name} needs text.encoder = "transformer" and two languages')
         if "adaptations" in objective.needs and encoder != "adapted":
             raise ValueError(f'objectives.{name} needs text.encoder = "adapted"')
-        if name == "cloze" and encoder == "adapted":
+        if name == "cloze" and encoder not in ("transformer", "bag"):
             raise ValueError("objectives.cloze needs token embeddings that all languages share")
-        if "partners" in objective.needs and self.data.pictures != "shared":
-            raise ValueError(f'objectives.{name} needs data.pictures = "shared"')
+        if "partners" in objective.needs and self.data.pictures == "disjoint":
+            raise ValueError(f'objectives.{name} needs data.pictures = "shared" or "pivoted"')
         if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):
             raise ValueError(
                 f'objectives.{name} needs vision.training = "frozen" and vision.space = "learned"'

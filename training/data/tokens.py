@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
 from index.text import clean
@@ -14,29 +14,28 @@ from training.recipe import TokenizerSettings
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
 PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID = range(4)
+# A character of a script that writes no spaces: what a tokenizer.json, which has no dictionary, can divide.
+UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
 
 def train_tokenizer(
     texts: Iterable[str], settings: TokenizerSettings, *, sequence_token: bool, max_tokens: int
 ) -> Tokenizer:
-    """A BPE tokenizer (Sennrich et al. 2016) over all languages' captions together.
+    """A tokenizer over all languages' captions together: BPE (Sennrich et al. 2016) or whole words.
 
-    NFKC and, if the recipe says so, lower case; words keep a mark of the space before them, punctuation and
-    digits stand alone. `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
+    NFKC and, if the recipe says so, lower case. BPE: words keep a mark of the space before them, punctuation
+    and digits stand alone. Words: punctuation is dropped, scripts without spaces give a character a word, and
+    what came once is <unk>. `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
     """
-    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
+    by_words = settings.kind == "words"
+    tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))
     steps: list[normalizers.Normalizer] = [normalizers.NFKC()]
     if settings.lowercase:
         steps.append(normalizers.Lowercase())
     tokenizer.normalizer = normalizers.Sequence(steps)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Metaspace(),
-            pre_tokenizers.Punctuation(),
-            pre_tokenizers.Digits(individual_digits=True),
-        ]
-    )
-    trainer = trainers.BpeTrainer(
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
+    kind = trainers.WordLevelTrainer if by_words else trainers.BpeTrainer
+    trainer = kind(
         vocab_size=settings.vocabulary, special_tokens=list(SPECIAL), min_frequency=2, show_progress=False
     )
     tokenizer.train_from_iterator(map(clean, texts), trainer)
@@ -47,6 +46,22 @@ def train_tokenizer(
     tokenizer.enable_padding(pad_id=PAD_ID, pad_token=PAD)
     tokenizer.enable_truncation(max_tokens)
     return tokenizer
+
+
+def _subword_cuts() -> list[pre_tokenizers.PreTokenizer]:
+    return [
+        pre_tokenizers.Metaspace(),
+        pre_tokenizers.Punctuation(),
+        pre_tokenizers.Digits(individual_digits=True),
+    ]
+
+
+def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
+    return [
+        pre_tokenizers.WhitespaceSplit(),
+        pre_tokenizers.Punctuation("removed"),
+        pre_tokenizers.Split(Regex(UNSPACED), "isolated"),
+    ]
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:

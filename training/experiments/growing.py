@@ -12,7 +12,7 @@ from index.text import clean
 from training.data.tokens import SEQUENCE, train_tokenizer
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
-from training.encoders.heads import PredictionHead
+from training.encoders.heads import LinearHead, PredictionHead
 from training.model import TwoBranch
 from training.recipe import Recipe, TokenizerSettings
 
@@ -72,7 +72,7 @@ def grown_model(old: TwoBranch, recipe: Recipe, vocabulary: int) -> TwoBranch:
     knows nothing yet (`learn_languages`).
     """
     head = old.picture_head
-    features = head.width if isinstance(head, PredictionHead) else 0
+    features = head.width if isinstance(head, PredictionHead | LinearHead) else 0
     model = TwoBranch(recipe, vocabulary, features, old.backbone)
     state = model.state_dict()
     for name, tensor in old.state_dict().items():

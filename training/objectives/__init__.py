@@ -2,12 +2,17 @@
 
 from training.objectives.back_translation import BackTranslation
 from training.objectives.base import Contrastive, Need, Objective, Outputs
+from training.objectives.caption_tuning import CaptionTuning
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal
 from training.objectives.denoising import Denoising
+from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge
+from training.objectives.language_adversary import LanguageAdversary
+from training.objectives.masked_cross_language import MaskedCrossLanguage, MaskedTriplet
 from training.objectives.orthogonality import Orthogonality
 from training.objectives.paired import Paired
 from training.objectives.pseudopairs import Pseudopairs
+from training.objectives.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
 from training.objectives.transitive import Transitive
 from training.objectives.visual_contrastive import VisualContrastive
 from training.objectives.visual_regression import VisualRegression
@@ -15,13 +20,23 @@ from training.objectives.visual_regression import VisualRegression
 # The name in a recipe -> the objective. A new paper's loss is a new file and a line here.
 OBJECTIVES: dict[str, type[Objective]] = {
     "back_translation": BackTranslation,
+    "caption_tuning": CaptionTuning,
+    "caption_hinge": CaptionHinge,
     "cloze": Cloze,
     "cross_modal": CrossModal,
     "denoising": Denoising,
+    "hinge": Hinge,
+    "inner_neighbourhood": InnerNeighbourhood,
+    "language_adversary": LanguageAdversary,
+    "masked_cross_language": MaskedCrossLanguage,
+    "masked_triplet": MaskedTriplet,
+    "mined_hinge": MinedHinge,
+    "neighbourhood": Neighbourhood,
     "orthogonality": Orthogonality,
     "paired": Paired,
     "pseudopairs": Pseudopairs,
     "transitive": Transitive,
+    "triplet": Triplet,
     "visual_contrastive": VisualContrastive,
     "visual_regression": VisualRegression,
 }
@@ -29,10 +44,13 @@ OBJECTIVES: dict[str, type[Objective]] = {
 __all__ = [
     "OBJECTIVES",
     "BackTranslation",
+    "CaptionTuning",
     "Cloze",
     "Contrastive",
     "CrossModal",
     "Denoising",
+    "MaskedCrossLanguage",
+    "MaskedTriplet",
     "Need",
     "Objective",
     "Orthogonality",

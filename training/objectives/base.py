@@ -7,10 +7,23 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-Need = Literal["partners", "mined", "whitened", "adaptations", "decoder", "scale"]
+Need = Literal[
+    "partners",
+    "mined",
+    "whitened",
+    "adaptations",
+    "decoder",
+    "scale",
+    "neighbours",
+    "inner",
+    "spoken",
+    "adversary",
+    "masked",
+    "rebuilt",
+]
 
 # The fields of Outputs with a row for each pair, where they are there.
-ROWS = ("partners", "whitened", "scale")
+ROWS = ("partners", "whitened", "scale", "neighbours", "inner", "inner_neighbours", "spoken", "masked")
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,15 @@ class Outputs:
                  nothing to do with the N captions; None before the first round of mining.
     whitened:    (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
     scale:       (N, 1), the learned t that similarities are multiplied by, the same in each row.
+    neighbours:  (N, D) unit rows, another sentence about each picture, in whatever language; the sentence
+                 itself where there is no other.
+    inner:       (N, U), the sentences at the encoder's universal layer, or as they come to the head.
+    inner_neighbours: (N, U), the neighbours there.
+    spoken:      (N, L), 1 at the place of each sentence's language, 0 elsewhere.
+    masked:      (N, D) unit rows, the sentences with some of their words hidden.
+    rebuilt:     for each of two layers, 2P unit rows of P pairs of sentences with words hidden, completed from
+                 each other, and the 2P whole sentences.
+    adversary:   language logits (N, L) of `inner`, through which gradients are reversed, and the truth (N,).
     adaptations: (L, W, W), the square matrix that each language's word vectors go through.
     denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).
     """
@@ -38,6 +60,13 @@ class Outputs:
     mined: tuple[Tensor, Tensor] | None = None
     whitened: Tensor | None = None
     scale: Tensor | None = None
+    neighbours: Tensor | None = None
+    inner: Tensor | None = None
+    inner_neighbours: Tensor | None = None
+    spoken: Tensor | None = None
+    masked: Tensor | None = None
+    adversary: tuple[Tensor, Tensor] | None = None
+    rebuilt: tuple[tuple[Tensor, Tensor], ...] = ()
     adaptations: Tensor | None = None
     denoising: tuple[Tensor, Tensor] | None = None
     back_translation: tuple[Tensor, Tensor] | None = None
@@ -60,6 +89,8 @@ class Outputs:
             self.with_rows([row.float() for row in self.rows]),
             adaptations=self.adaptations,
             cloze=_float(self.cloze),
+            adversary=_float(self.adversary),
+            rebuilt=tuple((told.float(), whole.float()) for told, whole in self.rebuilt),
             denoising=_float(self.denoising),
             back_translation=_float(self.back_translation),
         )

@@ -1,0 +1,62 @@
+"""The text encoder of Kádár et al. 2019 (3.1): a GRU whose last state is the sentence."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+
+class GRUSettings(BaseModel):
+    """embedding: the width of a token's vector; width: of the GRU's state. What the paper has are 300 and
+    1024; dropout, on embeddings while training, it does not speak of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    encoder: Literal["gru"]
+    embedding: int = Field(default=300, ge=2)
+    width: int = Field(default=1024, ge=2)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    max_tokens: int = Field(default=64, ge=4, le=512)
+
+    def build(self, vocabulary: int, languages: int = 1) -> "GRU":
+        return GRU(self, vocabulary)
+
+
+class GRU(nn.Module):
+    """Token ids and mask (N, T) -> states (N, T, width), pooled by the state after the last token (N, width).
+
+    One direction, one layer (Cho et al. 2014): what stands before a token never sees what comes after, so
+    pads, which come last, change nothing.
+    """
+
+    def __init__(self, settings: GRUSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width = settings.width
+        self.tokens = nn.Embedding(vocabulary, settings.embedding)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.gru = nn.GRU(settings.embedding, settings.width, batch_first=True)
+        nn.init.uniform_(self.tokens.weight, -0.1, 0.1)
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The state after each token (N, T, width)."""
+        out: Tensor = self.gru(self.dropout(self.tokens(ids)))[0]
+        return out
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The state after the last token (N, width)."""
+        return last_states(states, mask)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """The token embeddings (vocabulary, embedding)."""
+        return self.tokens.weight
+
+
+def last_states(states: Tensor, mask: Tensor) -> Tensor:
+    """(N, T, W) and a mask (N, T) whose ones come first -> (N, W), each row's state at its last one."""
+    last = (mask.sum(dim=1) - 1).clamp(min=0)
+    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+    return out

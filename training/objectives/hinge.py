@@ -1,0 +1,61 @@
+"""The max-violation hinge (Kádár et al. 2019, 2; Faghri et al. 2017) between pictures, captions and mined
+pairs: the nearest wrong one is what counts."""
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from training.objectives.base import Need, Objective, Outputs
+
+
+class Hinge(Objective):
+    """Mean over pairs (a_i, b_i) and views of
+    max_{j≠i} max(0, α - s(a_i, b_i) + s(a_j, b_i)) + max_{j≠i} max(0, α - s(a_i, b_i) + s(a_i, b_j)),
+    a pictures, b captions, s the cosine. The published code sums over pairs: a matter of the weight.
+    """
+
+    margin: float = Field(default=0.2, gt=0, le=2)
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        losses = [max_violation(view @ outputs.text.T, self.margin) for view in outputs.views]
+        return torch.stack(losses).mean()
+
+
+class CaptionHinge(Hinge):
+    """c2c: the same between captions of one picture in two languages, a caption and its partner."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({"partners"})
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        assert outputs.partners is not None, "the model embeds partners where an objective needs them"
+        return max_violation(outputs.text @ outputs.partners.T, self.margin)
+
+
+class MinedHinge(Hinge):
+    """c2c on pairs of captions that were mined, or transferred from picture to picture (training.transfer);
+    0 as long as there are none."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({"mined"})
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        if outputs.mined is None:
+            return outputs.text.sum() * 0
+        one, other = outputs.mined
+        return max_violation(one @ other.T, self.margin)
+
+
+def max_violation(similarities: Tensor, margin: float) -> Tensor:
+    """(N, N), the pairs on the diagonal -> the mean over pairs of both directions' largest violation.
+
+    A batch of one pair has no wrong one: 0.
+    """
+    own = similarities.diagonal()
+    itself = torch.eye(len(own), dtype=torch.bool, device=own.device)
+    rivals = similarities.masked_fill(itself, float("-inf"))
+    by_row = (margin - own + rivals.amax(dim=1)).clamp(min=0)
+    by_column = (margin - own + rivals.amax(dim=0)).clamp(min=0)
+    return (by_row + by_column).mean()

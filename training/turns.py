@@ -1,0 +1,53 @@
+"""Which objectives a step is about: some come before all others, some take turns by chance."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+TURN = 2  # tells this draw from others of the same step
+
+
+class TurnSettings(BaseModel):
+    """The table [turns]; without it every step takes all objectives.
+
+    first: for the first `epochs` epochs these objectives alone: a pretraining (MULE's LP).
+    epochs: of that pretraining.
+    one_of: objective -> probability. Afterwards each step takes one of these, drawn by its probability, and
+    all objectives that are not among them (Kádár et al. 2019, 2: c2c or image-caption, p = 0.5).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    first: tuple[str, ...] = ()
+    epochs: int = Field(default=0, ge=0)
+    one_of: dict[str, float] = Field(default_factory=dict)
+
+    @field_validator("one_of")
+    @classmethod
+    def _are_probabilities(cls, given: dict[str, float]) -> dict[str, float]:
+        if given and (min(given.values()) <= 0 or abs(sum(given.values()) - 1) > 1e-6):
+            raise ValueError("give each a probability above 0, 1 in all")
+        return given
+
+    def check(self, objectives: Iterable[str]) -> None:
+        """ValueError for a name that is none of the recipe's objectives, and for half a pretraining."""
+        known = list(objectives)
+        if unknown := [name for name in (*self.first, *self.one_of) if name not in known]:
+            raise ValueError(f"turns: {unknown[0]} is none of the objectives {', '.join(known)}")
+        if bool(self.first) != bool(self.epochs):
+            raise ValueError("turns.first and turns.epochs need each other")
+
+    def resting(self, objectives: Iterable[str], seed: int, epoch: int, number: int) -> frozenset[str]:
+        """The objectives that batch `number` of `epoch` is not about; depends on the arguments alone."""
+        if epoch < self.epochs:
+            return frozenset(objectives) - set(self.first)
+        return frozenset(self.one_of) - {_drawn(self.one_of, seed, epoch, number)}
+
+
+def _drawn(one_of: Mapping[str, float], seed: int, epoch: int, number: int) -> str | None:
+    if not one_of:
+        return None
+    names = list(one_of)
+    shares = np.asarray(list(one_of.values())) / sum(one_of.values())
+    return names[int(np.random.default_rng([seed, epoch, number, TURN]).choice(len(names), p=shares))]
