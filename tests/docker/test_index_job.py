@@ -54,13 +54,32 @@ def test_it_builds_once_for_the_same_sources(
 
 def test_a_build_that_fails_is_tried_again(root: Path, bundle: Bundle, corpora: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    (corpora / "xx.txt").write_text("A language that the bundle does not know.\n", "utf-8")
+    good = (corpora / "de.txt").read_bytes()
+    (corpora / "de.txt").write_bytes(b"\xff\n")
     failed = run(root, bundle.folder, corpora, index)
     assert failed.returncode == 2
-    assert "'xx'" in failed.stderr
-    (corpora / "xx.txt").unlink()
+    assert "de.txt" in failed.stderr
+    (corpora / "de.txt").write_bytes(good)
     assert run(root, bundle.folder, corpora, index).returncode == 0
     assert current(index)
+
+
+def test_a_language_that_the_bundle_lacks_is_left_out(
+    root: Path, bundle: Bundle, corpora: Path, tmp_path: Path
+) -> None:
+    (corpora / "xx.txt").write_text("A language that the bundle does not know.\n", "utf-8")
+    done = run(root, bundle.folder, corpora, tmp_path / "index")
+    assert done.returncode == 0, done.stderr
+    assert "xx.txt is left out" in done.stderr
+    info = subprocess.run(
+        [Path(sys.executable).parent / "passepartout", "index", "info", tmp_path / "index", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert '"xx"' not in info.stdout
+    assert '"de"' in info.stdout
 
 
 def test_an_index_that_is_gone_is_built_again(
