@@ -25,7 +25,7 @@ COMMANDS = {
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "encode": ("index.cli:encode", "Sentences to unit vectors."),
     "index": ("index.cli:index", "Build, inspect and verify an index."),
-    "translate": ("index.cli:translate", "Translate a sentence or word from an index."),
+    "translate": ("service.translate:translate", "Translate with a service, or an index."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
 }
 
@@ -40,6 +40,7 @@ EXTRAS = {
     "sacrebleu": "report",
     "babel": "formats",
     "lxml": "formats",
+    "httpx2": "client",
 }
 
 

@@ -1,4 +1,4 @@
-"""Commands: `passepartout encode`, `index build | info | verify | export`, `translate`."""
+"""Commands: `passepartout encode`, `index build | info | verify | export`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -243,44 +242,3 @@ def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
-
-
-@click.command()
-@click.argument("text")
-@click.option("--to", "target", required=True, help="Language to translate into.")
-@click.option("--from", "source", help="Language of the text; detected without it.")
-@click.option("--word", is_flag=True, help="TEXT is a word, not a sentence.")
-@click.option(
-    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Answers to show."
-)
-@click.option("--index", "folder", type=FOLDER, required=True, help="The index to search.")
-@JSON
-def translate(
-    text: str,
-    target: str,
-    source: str | None,
-    word: bool,
-    count: int,
-    folder: Path,
-    as_json: bool,
-) -> None:
-    """Translate TEXT by finding what says the same in the other language."""
-    from index.text import clean
-    from index.translator import Translator
-
-    if not (text := clean(text)):
-        raise UsageError("TEXT is empty: give a sentence or a word")
-    translator = Translator.open(folder)
-    if source is None:
-        source = translator.detect(text, kind="word" if word else "sentence")
-    if source is None:
-        raise UsageError("the language of TEXT is not clear: say it with --from")
-    if word:
-        found = translator.words([text], source, target, count)[0]
-    else:
-        found = translator.sentences([text], source, target, count)[0]
-    if as_json:
-        answers = [{**asdict(match), "metadata": dict(match.metadata)} for match in found]
-        click.echo(json.dumps({"text": text, "source": source, "target": target, "translations": answers}))
-    for match in [] if as_json else found:
-        click.echo(f"{match.confidence:.2f}  {match.text}")

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
+from service.schemas import ERRORS_SHOWN, FieldError, Problem
+
+__all__ = ["FieldError", "Problem", "ProblemError", "ProblemType"]
+
 MEDIA_TYPE = "application/problem+json"
-ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
 LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
@@ -87,41 +89,6 @@ class ProblemType(Enum):
     @property
     def type(self) -> str:
         return f"/problems/{self.slug}"
-
-
-class FieldError(BaseModel):
-    """What is wrong with one field of the request, and what to change."""
-
-    field: str = Field(description="The field, with its position in a list.", examples=["text[3]"])
-    message: str = Field(description="What is wrong and what to change.")
-    limit: float | int | None = Field(
-        default=None, description="The limit that was passed, where there is one."
-    )
-    allowed: list[str] | None = Field(
-        default=None, description="The values that would do, where they can be listed."
-    )
-
-
-class Problem(BaseModel):
-    """An RFC 9457 problem document."""
-
-    type: str = Field(
-        description="Which problem, as a relative reference.", examples=["/problems/invalid-request"]
-    )
-    title: str = Field(examples=["Invalid request"])
-    status: int = Field(examples=[422])
-    detail: str = Field(
-        description="What is wrong with this request and what to change.",
-        examples=["k is 51, the limit is 50: lower it"],
-    )
-    request_id: str | None = Field(
-        default=None,
-        description="Names this request in the log, as the header X-Request-ID does.",
-        examples=["4f1c0d9be2a86357"],
-    )
-    errors: list[FieldError] | None = Field(
-        default=None, description=f"The fields at fault, the first {ERRORS_SHOWN}.", examples=[None]
-    )
 
 
 class ProblemError(Exception):

@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, W
 from pydantic.config import JsonDict
 
 Kind = Literal["sentence", "word"]
+ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 
 
 def _as_list(value: object) -> object:
@@ -179,11 +180,19 @@ class SentenceResult(BaseModel):
     source: str = Field(description="The language code given, or the one detected.")
     translations: Translations
 
+    @property
+    def asked(self) -> str:
+        return self.text
+
 
 class WordResult(BaseModel):
     word: str = Field(description="The word as it was sent.")
     source: str = Field(description="The language code given, or the one detected.")
     translations: Translations
+
+    @property
+    def asked(self) -> str:
+        return self.word
 
 
 class Response(BaseModel):
@@ -281,3 +290,38 @@ class Health(BaseModel):
 
 class Readiness(Response):
     status: Literal["ready"] = "ready"
+
+
+class FieldError(BaseModel):
+    """What is wrong with one field of the request, and what to change."""
+
+    field: str = Field(description="The field, with its position in a list.", examples=["text[3]"])
+    message: str = Field(description="What is wrong and what to change.")
+    limit: float | int | None = Field(
+        default=None, description="The limit that was passed, where there is one."
+    )
+    allowed: list[str] | None = Field(
+        default=None, description="The values that would do, where they can be listed."
+    )
+
+
+class Problem(BaseModel):
+    """An RFC 9457 problem document."""
+
+    type: str = Field(
+        description="Which problem, as a relative reference.", examples=["/problems/invalid-request"]
+    )
+    title: str = Field(examples=["Invalid request"])
+    status: int = Field(examples=[422])
+    detail: str = Field(
+        description="What is wrong with this request and what to change.",
+        examples=["k is 51, the limit is 50: lower it"],
+    )
+    request_id: str | None = Field(
+        default=None,
+        description="Names this request in the log, as the header X-Request-ID does.",
+        examples=["4f1c0d9be2a86357"],
+    )
+    errors: list[FieldError] | None = Field(
+        default=None, description=f"The fields at fault, the first {ERRORS_SHOWN}.", examples=[None]
+    )

@@ -21,7 +21,7 @@ def offer(patch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fails() -> None:
         raise error
 
-    patch.setattr("index.cli.translate", fails)
+    patch.setattr("service.translate.translate", fails)
 
 
 def test_help_lists_every_command_and_imports_none(capsys: Capture) -> None:
@@ -36,7 +36,7 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", ["encode", "index", "translate"])
-def test_commands_of_the_index_are_there(name: str) -> None:
+def test_commands_are_there(name: str) -> None:
     module, attribute = COMMANDS[name][0].split(":")
     assert isinstance(getattr(import_module(module), attribute), click.Command)
 

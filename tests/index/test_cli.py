@@ -1,4 +1,4 @@
-"""The commands `encode`, `index build | info | verify` and `translate`, through the front door."""
+"""The commands `encode`, `index build | info | verify`, through the front door."""
 
 import gzip
 import io
@@ -226,52 +226,6 @@ def test_a_folder_that_is_no_index_is_one_line_with_exit_1(
 ) -> None:
     assert run([*command, str(tmp_path)]) == 1
     refused(capsys, "is not an index: build one")
-
-
-def test_translate_a_sentence(index_dir: Path, capsys: Capture) -> None:
-    text = "The black dog runs on the snow."
-    assert run(["translate", text, "--to", "de", "--from", "en", "-k", "2", "--index", str(index_dir)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    confidence, _, answer = lines[0].partition("  ")
-    assert 0 <= float(confidence) <= 1
-    assert answer.startswith("Der hund")
-
-
-def test_translate_detects_the_language(index_dir: Path, capsys: Capture) -> None:
-    assert (
-        run(["translate", "O cão preto corre na neve.", "--to", "en", "--index", str(index_dir), "--json"])
-        == 0
-    )
-    found = json.loads(capsys.readouterr().out)
-    assert (found["source"], found["target"]) == ("pt", "en")
-    (answer,) = found["translations"]
-    assert set(answer) == {"text", "score", "confidence", "id", "cosine", "metadata"}
-    assert "dog" in answer["text"]
-
-
-def test_translate_a_word(index_dir: Path, capsys: Capture) -> None:
-    assert run(["translate", "Hund", "--word", "--to", "ar", "--index", str(index_dir)]) == 0
-    assert capsys.readouterr().out.endswith("كلب\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["dog", "--to", "fr", "--from", "en"], ["no translations from en to 'fr'"]),
-        (["dog", "--to", "de", "--from", "fr"], ["no language 'fr'"]),
-        (["12345", "--to", "de"], ["language of TEXT is not clear", "--from"]),
-        ([" \u200b ", "--to", "de"], ["TEXT is empty"]),
-        (["dog", "--to", "de", "-k", "0"], ["-k"]),
-        (["dog"], ["--to"]),
-        (["--to", "de"], ["TEXT"]),
-    ],
-)
-def test_translate_refuses_in_one_line_with_exit_2(
-    index_dir: Path, capsys: Capture, arguments: list[str], words: list[str]
-) -> None:
-    assert run(["translate", *arguments, "--index", str(index_dir)]) == 2
-    refused(capsys, *words)
 
 
 def test_an_8_bit_encoder_can_be_indexed_and_used(tmp_path: Path, capsys: Capture) -> None:

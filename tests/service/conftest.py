@@ -59,6 +59,15 @@ def client(translator: Translator) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="session")
+def address(index_dir: Path) -> Iterator[str]:
+    """The address of a real server with the default settings."""
+    from tests.service.test_cli import serving
+
+    with serving(index_dir) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="session")
 def remembering(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client over a small aligned corpus, whose translations no vector would guess."""
     folder = tmp_path_factory.mktemp("memory")

@@ -25,12 +25,6 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def address(index_dir: Path) -> Iterator[str]:
-    with serving(index_dir) as (address, _):
-        yield address
-
-
-@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=tool("chromium"), args=FLAGS)

@@ -1,0 +1,136 @@
+"""`passepartout translate`: ask a service, or an index in this process."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from index.errors import UsageError
+
+if TYPE_CHECKING:
+    from service.schemas import (
+        Answer,
+        SentenceRequest,
+        SentenceResponse,
+        WordRequest,
+        WordResponse,
+    )
+
+KEY = "PASSEPARTOUT_KEY"
+
+
+@click.command()
+@click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
+@click.option(
+    "--to",
+    "targets",
+    multiple=True,
+    required=True,
+    help="Language to translate into: de, or de,pt; repeatable.",
+)
+@click.option("--from", "source", help="Language of the text; detected without it.")
+@click.option("--word", is_flag=True, help="TEXT is a word, not a sentence.")
+@click.option(
+    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Answers to show."
+)
+@click.option(
+    "--min-confidence",
+    "least",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Leave out answers less likely than this.",
+)
+@click.option("--explain", is_flag=True, help="Show the reasons for each answer.")
+@click.option("--index", "folder", type=click.Path(path_type=Path), help="The index to search.")
+@click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (its key: {KEY}).")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as the API gives it.")
+def translate(
+    texts: tuple[str, ...],
+    targets: tuple[str, ...],
+    source: str | None,
+    word: bool,
+    count: int,
+    least: float,
+    explain: bool,
+    folder: Path | None,
+    url: str | None,
+    as_json: bool,
+) -> None:
+    """Translate each TEXT by finding what says the same in the other languages; - reads lines."""
+    if (folder is None) == (url is None):
+        raise UsageError("give --index FOLDER or --url ADDRESS, one of them")
+    codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
+    choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
+    request = _request(_read(texts), word, choices)
+    found = _ask(url, request) if url is not None else _search(folder or Path(), request)
+    if as_json:
+        click.echo(found.model_dump_json())
+        return
+    for line in _lines(found, several=len(codes) > 1):
+        click.echo(line)
+
+
+def _read(texts: Sequence[str]) -> list[str]:
+    """The texts, those of standard input in the place of `-`."""
+    from index.text import clean
+
+    lines = chain.from_iterable(sys.stdin.read().splitlines() if text == "-" else [text] for text in texts)
+    found = [cleaned for line in lines if (cleaned := clean(line))]
+    if not found:
+        raise UsageError("TEXT is empty: give a sentence or a word")
+    return found
+
+
+def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "SentenceRequest | WordRequest":
+    from service.schemas import SentenceRequest, WordRequest
+
+    return WordRequest(word=texts, **choices) if word else SentenceRequest(text=texts, **choices)
+
+
+def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
+    from service.client import Client
+
+    with Client(url, key=os.environ.get(KEY) or None) as client:
+        return client.ask(request)
+
+
+def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
+    from index.translator import Translator
+    from service.local import answer
+
+    return answer(Translator.open(folder), request)
+
+
+def _lines(found: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
+    """A line an answer, with its target where there are `several`, after its text where there are more."""
+    for result in found.results:
+        if len(found.results) > 1:
+            yield result.asked
+        for target, answers in result.translations.items():
+            for answer in answers:
+                where = f"{target}  " if several else ""
+                yield f"{answer.confidence:.2f}  {where}{answer.text}"
+                yield from _reasons(answer)
+            if not answers:
+                yield f"-     {target}: nothing is likely enough"
+
+
+def _reasons(answer: "Answer") -> Iterable[str]:
+    if memory := answer.metadata.get("memory"):
+        yield f"      the corpus has it for {memory['source']!r} ({100 * memory['similarity']:.0f} % alike)"
+    if (why := answer.explanation) is None:
+        return
+    yield (
+        f"      score {answer.score:.2f} = 2 * {why.cosine:.2f} alike - {why.question_mean:.2f} - "
+        f"{why.answer_mean:.2f} neighbourhoods; {why.margin:+.2f} to the next of {why.candidates}"
+    )
+    if direct := why.agreement.direct:
+        yield f"      back: {direct.text} ({direct.cosine:.2f} alike)"
+    for via in why.agreement.via:
+        place = "not among its answers" if via.place is None else f"its answer {via.place}"
+        yield f"      via {via.language}: {via.text} ({via.question:.2f} alike), {place}"

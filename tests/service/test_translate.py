@@ -1,0 +1,129 @@
+"""`passepartout translate`: an index in the process and a service give the same answers."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passepartout import run
+from service.schemas import SentenceResponse
+
+Capture = pytest.CaptureFixture[str]
+DOG = "The black dog runs on the snow."
+
+
+@pytest.fixture
+def places(index_dir: Path, address: str) -> dict[str, list[str]]:
+    return {"index": ["--index", str(index_dir)], "service": ["--url", address]}
+
+
+@pytest.fixture(params=["index", "service"])
+def place(places: dict[str, list[str]], request: pytest.FixtureRequest) -> list[str]:
+    return places[request.param]
+
+
+def told(place: list[str], capsys: Capture, *arguments: str) -> str:
+    assert run(["translate", *arguments, *place]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_sentence(place: list[str], capsys: Capture) -> None:
+    lines = told(place, capsys, DOG, "--to", "de", "--from", "en", "-k", "2").splitlines()
+    assert len(lines) == 2
+    confidence, _, answer = lines[0].partition("  ")
+    assert 0 <= float(confidence) <= 1
+    assert answer.startswith("Der hund")
+
+
+def test_a_word(place: list[str], capsys: Capture) -> None:
+    assert told(place, capsys, "Hund", "--word", "--from", "de", "--to", "ar").endswith("كلب\n")
+
+
+def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Capture) -> None:
+    asked = [
+        DOG,
+        "O cão preto corre na neve.",
+        "--to",
+        "de,pt",
+        "--to",
+        "zh",
+        "-k",
+        "2",
+        "--explain",
+        "--json",
+    ]
+    answers = [told(place, capsys, *asked) for place in places.values()]
+    assert json.loads(answers[0]) == json.loads(answers[1])
+    found = SentenceResponse.model_validate_json(answers[0])
+    assert [(one.source, list(one.translations)) for one in found.results] == [
+        ("en", ["de", "pt", "zh"]),
+        ("pt", ["de", "zh"]),
+    ]
+
+
+def test_several_texts_and_targets_are_told_apart(place: list[str], capsys: Capture) -> None:
+    lines = told(place, capsys, "dog", "cat", "--word", "--to", "de,pt", "--from", "en").splitlines()
+    assert [line.split()[-1] for line in lines] == ["dog", "hund", "cão", "cat", "katze", "gato"]
+    assert lines[1].split()[1] == "de"
+
+
+def test_what_is_not_likely_is_told(place: list[str], capsys: Capture) -> None:
+    assert "de: nothing is likely enough" in told(
+        place, capsys, DOG, "--from", "en", "--to", "de", "--min-confidence", "1"
+    )
+
+
+def test_the_reasons_are_told(place: list[str], capsys: Capture) -> None:
+    text = told(place, capsys, DOG, "--from", "en", "--to", "de", "--explain")
+    assert "score " in text
+    assert "back: A black dog jumps on the snow. (" in text
+    for language in ("pt", "zh", "ar"):
+        assert f"via {language}: " in text
+
+
+def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("dog\n\ncat\n"))
+    assert told(place, capsys, "-", "--word", "--from", "en", "--to", "de").split()[0::3] == ["dog", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dog", "--to", "fr", "--from", "en"], ["'fr'"]),
+        (["dog", "--to", "de", "--from", "fr"], ["'fr'"]),
+        (["12345", "--to", "de"], ["language of", "--from|source"]),
+        ([" \u200b ", "--to", "de"], ["TEXT is empty"]),
+        (["dog", "--to", "de", "-k", "0"], ["-k"]),
+        (["dog"], ["--to"]),
+        (["--to", "de"], ["TEXT"]),
+    ],
+)
+def test_wrong_use_is_one_line_with_exit_2(
+    place: list[str], capsys: Capture, arguments: list[str], words: list[str]
+) -> None:
+    assert run(["translate", *arguments, *place]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith("passepartout: ")
+    assert all(any(one in said.err for one in word.split("|")) for word in words)
+
+
+def test_one_place_is_needed_and_must_answer(capsys: Capture, index_dir: Path) -> None:
+    assert run(["translate", "dog", "--to", "de"]) == 2
+    assert run(["translate", "dog", "--to", "de", "--url", "http://x", "--index", str(index_dir)]) == 2
+    assert run(["translate", "dog", "--to", "de", "--url", "http://127.0.0.1:1"]) == 1
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .startswith("passepartout: http://127.0.0.1:1 does not answer")
+    )
+
+
+def test_asking_a_service_needs_neither_server_nor_index() -> None:
+    code = "import service.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
+    assert not loaded & {"fastapi", "starlette", "faiss", "onnxruntime", "numpy", "tokenizers", "pyarrow"}
