@@ -12,10 +12,12 @@ from service.api.amagama import router as amagama
 from service.api.libretranslate import router as libretranslate
 from service.api.metrics import router as metrics
 from service.api.native import router as native
+from service.batching import Batcher
 from service.cache import open_cache
 from service.engine import Engine
 from service.envelope import Envelope
 from service.faults import add_handlers
+from service.generations import Generations, reloading_on_hangup
 from service.keys import KeyCheck
 from service.limits import BodyLimit
 from service.metrics import Metrics
@@ -30,20 +32,23 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings, translator: Translator | None = None) -> FastAPI:
-    """The application. `translator`, if given, is served; else settings.index is opened at start-up."""
+def create_app(settings: Settings, translator: Translator | None = None, *, follow: bool = False) -> FastAPI:
+    """The application. `translator`, if given, is served; else settings.index is opened at start-up.
+
+    With `follow`, another version that settings.index comes to name takes its place.
+    """
     app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
         description=DESCRIPTION,
-        lifespan=_lifespan(settings, translator),
+        lifespan=_lifespan(settings, translator, follow),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.engine = None
+    app.state.generations = None
     app.state.metrics = Metrics()
     app.state.keys = settings.keys
     _wrap(app, settings)
@@ -59,7 +64,7 @@ def create_app(settings: Settings, translator: Translator | None = None) -> Fast
 
 def from_environment() -> FastAPI:
     """The application of a worker process, which gets its settings from the environment."""
-    return create_app(load_settings())
+    return create_app(load_settings(), follow=True)
 
 
 def _wrap(app: FastAPI, settings: Settings) -> None:
@@ -80,16 +85,25 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
 
 
 def _lifespan(
-    settings: Settings, translator: Translator | None
+    settings: Settings, translator: Translator | None, follow: bool
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Settings]]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Settings]]:
-        served = translator or Translator.open(settings.index, threads=settings.threads)
-        engine = Engine(served, open_cache(settings), settings.threads, app.state.metrics)
-        engine.warm_up()
-        app.state.engine = engine
-        yield {STATE: settings}
-        app.state.engine = None
-        await engine.close()
+        metrics = app.state.metrics
+        cache, batcher = open_cache(settings), Batcher(settings.threads, settings.bounds, metrics)
+
+        def make(opened: Translator) -> Engine:
+            return Engine(opened, cache, batcher, metrics, settings.compute_seconds)
+
+        generations = Generations(settings.index, settings.threads, make)
+        await generations.start(translator)
+        app.state.generations = generations
+        async with generations.watching(settings.watch_seconds if follow else 0):
+            with reloading_on_hangup(generations):
+                yield {STATE: settings}
+        app.state.generations = None
+        generations.close()
+        batcher.close()
+        await cache.close()
 
     return lifespan

@@ -1,4 +1,4 @@
-"""The cache of answers: one interface, kept in the process here, in Redis in redis_cache.py."""
+"""The cache of answers in two levels: in the process here, in Redis (redis_cache.py) for all processes."""
 
 import hashlib
 import json
@@ -63,15 +63,41 @@ class MemoryCache:
         return answers
 
 
+class TwoLevels:
+    """`near` before `far`; what is found in `far` alone is kept in `near` too."""
+
+    def __init__(self, near: Cache, far: Cache) -> None:
+        self._near, self._far = near, far
+
+    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
+        found = dict(zip(keys, await self._near.get(keys), strict=True))
+        missing = [key for key, answers in found.items() if answers is None]
+        if missing:
+            far = dict(zip(missing, await self._far.get(missing), strict=True))
+            await self._near.put({key: answers for key, answers in far.items() if answers is not None})
+            found |= far
+        return [found[key] for key in keys]
+
+    async def put(self, answers: Mapping[str, Answers]) -> None:
+        await self._near.put(answers)
+        await self._far.put(answers)
+
+    async def close(self) -> None:
+        await self._near.close()
+        await self._far.close()
+
+
 def open_cache(settings: Settings) -> Cache:
     """The cache that the settings ask for."""
+    near = MemoryCache(settings.cache_entries, settings.cache_seconds)
     if settings.redis_url is None:
-        return MemoryCache(settings.cache_entries, settings.cache_seconds)
+        return near
     from service.redis_cache import RedisCache  # redis costs memory: only where it is used
 
-    return RedisCache(
+    far = RedisCache(
         settings.redis_url.get_secret_value(),
         keep=settings.cache_seconds,
         timeout=settings.redis_timeout_seconds,
         pause=settings.redis_pause_seconds,
     )
+    return TwoLevels(near, far)

@@ -60,7 +60,7 @@ def _serve_one(settings: Settings, translator: "Translator") -> None:
 
     from service.app import create_app
 
-    uvicorn.run(create_app(settings, translator), **_options(settings))
+    uvicorn.run(create_app(settings, translator, follow=True), **_options(settings))
 
 
 def _serve_many(settings: Settings) -> None:

@@ -1,135 +1,160 @@
-"""The translator and the cache, together answering orders."""
+"""One version of an index and the cache, together answering orders.
+
+What a request asks goes through one engine from beginning to end, so that its answer is of one version; the
+batcher and the cache are shared by the engines of all versions (generations.py).
+"""
 
 import asyncio
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from index.encoder import Vectors
 from index.translator import Match, Translator
+from service.batching import Batcher, QueueFullError, Run
 from service.cache import Answers, Cache, cache_key
+from service.explanations import explain_answers
 from service.languages import Asked, Languages
+from service.limits import overloaded
 from service.metrics import Metrics
 from service.schemas import Answer, Kind
 
 DIGITS = 4  # of scores and confidences
-# One search in so many sentences takes about 2 ms: less than it gains to leave the event loop for a thread
-# (benchmarks/service_latency.py: 0.3 ms of a request of 4 ms). Beyond, other requests would wait for it.
-QUICK_SENTENCES = 50_000
+
+Found = tuple[Asked, Mapping[str, Answers]]
 
 
-@dataclass(frozen=True)
-class Lookup:
-    """One text to find in one target language."""
+class Lookup(NamedTuple):
+    """One text to find in one target language, k times."""
 
     text: str
     source: str
     target: str
+    k: int = 1
 
 
 class Engine:
-    """Answers from the cache, else from the index, which is searched by at most `threads` threads at once."""
+    """Answers from the cache, else from the index, which the batcher's threads search."""
 
     def __init__(
-        self, translator: Translator, cache: Cache, threads: int, metrics: Metrics | None = None
+        self, translator: Translator, cache: Cache, batcher: Batcher, metrics: Metrics, patience: float = 10.0
     ) -> None:
+        """`patience`: seconds after which a request that is not computed yet is refused."""
         self.translator = translator
         self.languages = Languages(translator.languages)
-        self._quick = all(language.sentences <= QUICK_SENTENCES for language in translator.languages)
-        self._cache = cache
-        self._metrics = metrics or Metrics()
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="search")
+        self._cache, self._batcher, self._metrics, self._patience = cache, batcher, metrics, patience
 
     async def detect(self, kind: Kind, texts: Sequence[str]) -> list[str | None]:
         """The language of each text, None where it cannot be told."""
-        with self._metrics.stage("detect"):
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._detect, kind, texts)
+        run = self._detect_sentences if kind == "sentence" else self._detect_words
+        return await self._batched("detect", run, texts)
 
     async def language_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
         """The probability of each language for each sentence, the likeliest first."""
-        chances = self.translator.language_chances
-        with self._metrics.stage("detect"):
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, lambda: [chances(text) for text in texts])
+        return await self._batched("detect", self._chances, texts)
 
     async def translate(
         self, kind: Kind, asked: Sequence[Asked], k: int, least: float = 0.0
     ) -> list[dict[str, Answers]]:
         """The at most `k` answers, best first, of each text in each of its targets, none less likely than
-        `least`."""
-        lookups = [Lookup(one.text, one.source, target) for one in asked for target in one.targets]
-        found = await self._find(kind, lookups, k)
+        `least`. ProblemError where there is more to do than can be done soon."""
+        lookups = [Lookup(one.text, one.source, target, k) for one in asked for target in one.targets]
+        found = await self._find(kind, lookups)
         shown = {lookup: self._likely(kind, lookup, found[lookup], least) for lookup in lookups}
         return [
-            {target: shown[Lookup(one.text, one.source, target)] for target in one.targets} for one in asked
+            {target: shown[Lookup(one.text, one.source, target, k)] for target in one.targets}
+            for one in asked
         ]
+
+    async def explain(
+        self, kind: Kind, asked: Sequence[Asked], found: Sequence[Mapping[str, Answers]]
+    ) -> list[dict[str, Answers]]:
+        """The answers of `translate`, each with the reasons for it."""
+        run = self._explain_sentences if kind == "sentence" else self._explain_words
+        return await self._batched("explain", run, list(zip(asked, found, strict=True)))
 
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
         for language in self.translator.languages:
             for target in language.targets[:1]:
-                self._compute("sentence", [Lookup("warm-up", language.code, target)], 1)
+                self._compute("sentence", [Lookup("warm-up", language.code, target)])
 
-    async def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
-        await self._cache.close()
-
-    def _key(self, kind: Kind, lookup: Lookup, k: int) -> str:
+    def _key(self, kind: Kind, lookup: Lookup) -> str:
         model, version = self.translator.model, self.translator.version
-        return cache_key(model, version, kind, lookup.text, lookup.source, lookup.target, k)
+        return cache_key(model, version, kind, lookup.text, lookup.source, lookup.target, lookup.k)
 
-    async def _find(self, kind: Kind, lookups: Sequence[Lookup], k: int) -> dict[Lookup, Answers]:
+    async def _find(self, kind: Kind, lookups: Sequence[Lookup]) -> dict[Lookup, Answers]:
         """From the cache, else computed and put there."""
-        keys = {lookup: self._key(kind, lookup, k) for lookup in lookups}
+        keys = {lookup: self._key(kind, lookup) for lookup in lookups}
         with self._metrics.stage("cache"):
             cached = await self._cache.get(list(keys.values()))
         found = {lookup: answers for lookup, answers in zip(keys, cached, strict=True) if answers is not None}
-        missing = [lookup for lookup in keys if lookup not in found]
+        missing: dict[Hashable, Lookup] = {keys[lookup]: lookup for lookup in keys if lookup not in found}
         self._metrics.cached(len(found), len(missing))
         if missing:
-            computed = await self._search(kind, missing, k)
-            with self._metrics.stage("cache"):
-                await self._cache.put({keys[lookup]: answers for lookup, answers in computed.items()})
-            found |= computed
+            run = self._sentences if kind == "sentence" else self._words
+            computed = await self._wait(run, missing)
+            found.update(zip(missing.values(), computed, strict=True))
+            await self._cache.put({keys[lookup]: found[lookup] for lookup in missing.values()})
         return found
 
+    async def _batched(self, stage: str, run: Run, items: Sequence[Any]) -> list[Any]:
+        """Results that are not cached, computed together with each other."""
+        with self._metrics.stage(stage):  # type: ignore[arg-type]
+            return await self._wait(run, {object(): item for item in items})
+
+    async def _wait(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._batcher.compute(run, items)
+        except (QueueFullError, TimeoutError):
+            raise overloaded() from None
+
     def _likely(self, kind: Kind, lookup: Lookup, answers: Answers, least: float) -> Answers:
-        likely = tuple(answer for answer in answers if answer.confidence >= least)
+        # What the corpus itself says is no guess, however unlikely its vectors find it.
+        likely = tuple(one for one in answers if one.confidence >= least or "memory" in one.metadata)
         best = answers[0].confidence if answers else 0.0
         self._metrics.answered(kind, lookup.source, lookup.target, best, bool(likely))
         return likely
 
-    def _detect(self, kind: Kind, texts: Sequence[str]) -> list[str | None]:
-        return [self.translator.detect(text, kind=kind) for text in texts]
+    # What the batcher runs. Methods of the same engine are equal, so requests share a call.
 
-    async def _search(self, kind: Kind, lookups: Sequence[Lookup], k: int) -> dict[Lookup, Answers]:
-        if len(lookups) == 1 and self._quick:
-            return self._compute(kind, lookups, k)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._take, time.perf_counter(), kind, lookups, k)
+    def _sentences(self, lookups: Sequence[Lookup]) -> list[Answers]:
+        return self._compute("sentence", lookups)
 
-    def _take(self, asked_at: float, kind: Kind, lookups: Sequence[Lookup], k: int) -> dict[Lookup, Answers]:
-        self._metrics.spent("queue", time.perf_counter() - asked_at)
-        return self._compute(kind, lookups, k)
+    def _words(self, lookups: Sequence[Lookup]) -> list[Answers]:
+        return self._compute("word", lookups)
 
-    def _compute(self, kind: Kind, lookups: Sequence[Lookup], k: int) -> dict[Lookup, Answers]:
+    def _detect_sentences(self, texts: Sequence[str]) -> list[str | None]:
+        return [self.translator.detect(text) for text in texts]
+
+    def _detect_words(self, texts: Sequence[str]) -> list[str | None]:
+        return [self.translator.detect(text, kind="word") for text in texts]
+
+    def _chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [self.translator.language_chances(text) for text in texts]
+
+    def _explain_sentences(self, found: Sequence[Found]) -> list[dict[str, Answers]]:
+        return explain_answers(self.translator, "sentence", *zip(*found, strict=True))
+
+    def _explain_words(self, found: Sequence[Found]) -> list[dict[str, Answers]]:
+        return explain_answers(self.translator, "word", *zip(*found, strict=True))
+
+    def _compute(self, kind: Kind, lookups: Sequence[Lookup]) -> list[Answers]:
         """Each text is encoded once, whatever the number of targets; each pair of languages is one search."""
         texts = list(dict.fromkeys(lookup.text for lookup in lookups))
         vectors = self._encode(texts) if kind == "sentence" else None
         rows = {text: row for row, text in enumerate(texts)}
-        answers: dict[Lookup, Answers] = {}
+        found: dict[Lookup, Answers] = {}
         for (source, target), batch in _by_pair(lookups).items():
-            wanted = [lookup.text for lookup in batch]
+            wanted, most = [lookup.text for lookup in batch], max(lookup.k for lookup in batch)
             with self._metrics.stage("search"):
                 if vectors is None:
-                    matches = self.translator.words(wanted, source, target, k)
+                    matches = self.translator.words(wanted, source, target, most)
                 else:
                     some = vectors[[rows[text] for text in wanted]]
-                    matches = self.translator.sentences(wanted, source, target, k, vectors=some)
-            answers |= {lookup: _answers(row) for lookup, row in zip(batch, matches, strict=True)}
-        return answers
+                    matches = self.translator.sentences(wanted, source, target, most, vectors=some)
+            found |= {one: _answers(row[: one.k]) for one, row in zip(batch, matches, strict=True)}
+        return [found[lookup] for lookup in lookups]
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         self._metrics.batch(len(texts))

@@ -26,6 +26,7 @@ SECURITY: Headers = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
+VERSION = "index_version"  # in a request's state, where it is answered from an index
 FAILED = 500
 LEFT = 499  # the client went before the answer: nginx's number for it, seen in logs alone
 
@@ -51,7 +52,7 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _complete(message["headers"], request_id)
+                message["headers"] = _complete(message["headers"], request_id, scope["state"].get(VERSION))
             await send(message)
 
         try:
@@ -94,10 +95,13 @@ def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return secrets.token_hex(8).encode()
 
 
-def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Headers:
+def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: bytes, version: str | None) -> Headers:
     given = list(headers)
     names = {name for name, _ in given}
-    return [*given, *(pair for pair in SECURITY if pair[0] not in names), (REQUEST_ID, request_id)]
+    own = [(REQUEST_ID, request_id)]
+    if version is not None:
+        own.append((b"x-index-version", version.encode()))
+    return [*given, *(pair for pair in SECURITY if pair[0] not in names), *own]
 
 
 def _log_fault(scope: Scope, error: Exception) -> None:

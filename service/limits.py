@@ -1,8 +1,16 @@
-"""The limit on request bodies, before anything reads them: uvicorn has none."""
+"""What is refused before anything reads it: bodies that are too long (uvicorn has no limit), and overload."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.problems import ProblemError, ProblemType
+
+RETRY_AFTER = 1  # seconds, where there is more to do than can be done soon
+
+
+def overloaded() -> ProblemError:
+    """What a request gets that could not be answered soon."""
+    kind = ProblemType.OVERLOADED
+    return ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)})
 
 
 class BodyLimit:
@@ -15,10 +23,13 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif _declared_length(scope) > self.most:
+            return
+        declared = _declared_length(scope)
+        if declared is not None and declared > self.most:
             await self._refusal().response(scope)(scope, receive, send)
         else:
-            await self.app(scope, self._counting(receive), send)
+            # The server reads no more than was declared.
+            await self.app(scope, receive if declared else self._counting(receive), send)
 
     def _counting(self, receive: Receive) -> Receive:
         read = 0
@@ -42,6 +53,6 @@ class BodyLimit:
         )
 
 
-def _declared_length(scope: Scope) -> int:
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    return int(declared) if declared.isdigit() else 0
+def _declared_length(scope: Scope) -> int | None:
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(declared) if declared.isdigit() else None

@@ -8,19 +8,22 @@ expected shape, and must name the key it was stored under.
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from service.cache import Answers
 
 log = logging.getLogger("passepartout.cache")
 
-FAILURES = (RedisError, OSError, TimeoutError, ValueError)
+Values = Mapping[str, bytes | str | None]
+MOST_UNWRITTEN = 20_000  # answers; more are not cached in Redis
+Found = TypeVar("Found")
 
 
 class Entry(BaseModel):
@@ -32,13 +35,29 @@ class Entry(BaseModel):
     answers: Answers
 
 
+class Round:
+    """Keys that are read together, and what was found for them."""
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.found: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
+
+
 class RedisCache:
-    """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds."""
+    """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds.
+
+    What several requests look for at the same time is read together; what they put is written together, and
+    nobody waits for that.
+    """
 
     def __init__(self, url: str, *, keep: int, timeout: float, pause: float) -> None:
         self._keep = keep
         self._timeout = timeout
         self._breaker = Breaker(pause)
+        self._next: Round | None = None
+        self._unwritten: dict[str, Answers] = {}
+        self._reader: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
         # redis-py's own default is to try again for many seconds (docs/decisions/0001).
         self._redis: Redis = Redis.from_url(
             url,
@@ -49,33 +68,65 @@ class RedisCache:
         )
 
     async def get(self, keys: Sequence[str]) -> list[Answers | None]:
-        nothing: list[Answers | None] = [None] * len(keys)
         if not keys or not self._breaker.allows():
-            return nothing
-        try:
-            async with asyncio.timeout(self._timeout):
-                values = await self._redis.mget(keys)
-        except FAILURES as error:
-            self._breaker.failed(error)
-            return nothing
-        self._breaker.worked()
-        return [_read(key, value) for key, value in zip(keys, values, strict=True)]
+            return [None] * len(keys)
+        if self._next is None:
+            self._next = Round()
+        current = self._next
+        current.keys.update(keys)
+        if self._reader is None:
+            self._reader = asyncio.create_task(self._read())
+        values = await asyncio.shield(current.found)  # which others may wait for too
+        return [_read(key, values.get(key)) for key in keys]
 
     async def put(self, answers: Mapping[str, Answers]) -> None:
-        if not answers or not self._breaker.allows():
-            return
-        try:
-            async with asyncio.timeout(self._timeout), self._redis.pipeline(transaction=False) as pipe:
-                for key, value in answers.items():
-                    pipe.set(key, Entry(key=key, answers=value).model_dump_json(), ex=self._keep)
-                await pipe.execute()
-        except FAILURES as error:
-            self._breaker.failed(error)
-            return
-        self._breaker.worked()
+        if len(self._unwritten) < MOST_UNWRITTEN:
+            self._unwritten.update(answers)
+        if self._writer is None and self._unwritten:
+            self._writer = asyncio.create_task(self._write())
+
+    async def written(self) -> None:
+        """Wait until what was put is written, or given up."""
+        if self._writer is not None:
+            await self._writer
 
     async def close(self) -> None:
+        await self.written()
         await self._redis.aclose()
+
+    async def _read(self) -> None:
+        failed = False
+        while self._next is not None:
+            current, self._next = self._next, None
+            # Who came while Redis failed need not wait for it to fail again.
+            found = None if failed else await self._try(partial(self._fetch, list(current.keys)))
+            failed = found is None
+            current.found.set_result(found or {})
+        self._reader = None
+
+    async def _fetch(self, keys: Sequence[str]) -> Values:
+        return dict(zip(keys, await self._redis.mget(keys), strict=True))
+
+    async def _write(self) -> None:
+        while self._unwritten and self._breaker.allows():
+            batch, self._unwritten = self._unwritten, {}
+            pipe = self._redis.pipeline(transaction=False)
+            for key, value in batch.items():
+                pipe.set(key, Entry(key=key, answers=value).model_dump_json(), ex=self._keep)
+            await self._try(pipe.execute)
+        self._unwritten.clear()
+        self._writer = None
+
+    async def _try(self, act: Callable[[], Awaitable[Found]]) -> Found | None:
+        """What `act` gives; None where Redis fails, in whatever way."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                found = await act()
+        except Exception as error:
+            self._breaker.failed(error)
+            return None
+        self._breaker.worked()
+        return found
 
 
 class Breaker:

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from index.errors import UsageError
+from service.batching import Bounds
 from service.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
@@ -55,6 +56,33 @@ class Settings(BaseSettings):
         default=10, ge=1, le=3600, description="Time that running requests get on SIGTERM."
     )
 
+    watch_seconds: float = Field(
+        default=1.0,
+        ge=0,
+        le=3600,
+        description="How often to look whether the index names another version; 0: only on SIGHUP and when "
+        "asked.",
+    )
+
+    batch_size: int = Field(
+        default=64, ge=1, description="Texts, a target each, that are computed together at most."
+    )
+    batch_wait_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="How long a free thread waits for a batch to fill; 0: not at all, batches form while "
+        "threads are busy.",
+    )
+    max_queued: int = Field(
+        default=16_384,
+        ge=1,
+        description="Texts, a target each, that wait to be computed in one worker; more get 503.",
+    )
+    compute_seconds: float = Field(
+        default=10.0, gt=0, le=3600, description="A request not computed after this time gets 503."
+    )
+
     cache_entries: int = Field(
         default=10_000,
         ge=0,
@@ -65,13 +93,14 @@ class Settings(BaseSettings):
     )
     redis_url: SecretStr | None = Field(
         default=None,
-        description="redis://, rediss:// or unix:// address; answers are then cached there instead.",
+        description="redis://, rediss:// (TLS) or unix:// address, with a password where it needs one; "
+        "answers are then cached there too, for all processes.",
     )
     redis_timeout_seconds: float = Field(
-        default=0.1,
+        default=0.02,
         gt=0,
         le=5,
-        description="Longest wait for Redis, for reading and for writing; then it is done without.",
+        description="Longest wait for Redis; then it is done without.",
     )
     redis_pause_seconds: float = Field(
         default=2.0, ge=0, le=3600, description="Time for which Redis is left alone after it failed."
@@ -110,6 +139,10 @@ class Settings(BaseSettings):
         default=None,
         description="Keys that are let in, as name:sha256 entries, comma-separated; none lets everyone in.",
     )
+    admin_keys: SecretStr | None = Field(
+        default=None,
+        description="Keys that may change what is served, in the same form; none lets nobody.",
+    )
     cors_origins: str | None = Field(
         default=None,
         description="Origins whose pages may call the API, comma-separated, such as https://example.org; "
@@ -124,15 +157,23 @@ class Settings(BaseSettings):
         "which has no way to tell how likely they are.",
     )
 
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued)
+
     @cached_property
     def keys(self) -> Keys:
         return Keys.parse(self.api_keys.get_secret_value()) if self.api_keys else Keys({})
+
+    @cached_property
+    def admins(self) -> Keys:
+        return Keys.parse(self.admin_keys.get_secret_value()) if self.admin_keys else Keys({})
 
     @property
     def origins(self) -> list[str]:
         return [origin.strip() for origin in (self.cors_origins or "").split(",") if origin.strip()]
 
-    @field_validator("api_keys")
+    @field_validator("api_keys", "admin_keys")
     @classmethod
     def _parsed(cls, entries: SecretStr | None) -> SecretStr | None:
         if entries is not None:

@@ -6,15 +6,20 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from service.engine import Engine
+from service.envelope import VERSION
+from service.generations import Generations
 from service.problems import ProblemError, ProblemType
 from service.settings import Settings
 
 
 # Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
 async def get_engine(request: Request) -> Engine:
-    engine: Engine | None = request.app.state.engine
-    if engine is None:
+    """The engine of the version served now, which a request keeps to its end."""
+    generations: Generations | None = request.app.state.generations
+    if generations is None:
         raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning)
+    engine = generations.engine
+    request.scope["state"][VERSION] = engine.translator.version
     return engine
 
 

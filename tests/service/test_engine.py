@@ -9,14 +9,17 @@ from redis import Redis
 from starlette.testclient import TestClient
 
 from index.translator import Translator
-from service.cache import Answers, MemoryCache
+from service.batching import Batcher, Bounds
+from service.cache import Answers, Cache, MemoryCache
 from service.engine import Engine
 from service.languages import Asked
+from service.metrics import Metrics
 from service.schemas import Answer
 from tests.service.conftest import ClientFactory, RedisServer
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
-PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
+# Redis alone, with time to answer on however busy a machine.
+PATIENT = {"redis_timeout_seconds": 5.0, "cache_entries": 0}
 REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
 
 
@@ -37,16 +40,20 @@ class CountingCache(MemoryCache):
         await super().put(answers)
 
 
+def engine_of(translator: Translator, cache: Cache) -> Engine:
+    metrics = Metrics()
+    return Engine(translator, cache, Batcher(1, Bounds(), metrics), metrics)
+
+
 def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) -> None:
     cache = CountingCache()
 
     async def main() -> None:
-        engine = Engine(translator, cache, 1)
+        engine = engine_of(translator, cache)
         dog, cat = Asked(DOG, "en", ("de", "ar")), Asked(CAT, "en", ("de",))
         first = await engine.translate("sentence", [dog, dog], 2)
         second = await engine.translate("sentence", [dog, cat], 2)
         assert first[0] == first[1] == second[0]
-        await engine.close()
 
     asyncio.run(main())
     assert cache.asked == [2, 3]
@@ -55,12 +62,11 @@ def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) 
 
 def test_sentences_and_words_are_kept_apart(translator: Translator) -> None:
     async def main() -> None:
-        engine = Engine(translator, MemoryCache(100, 60), 1)
+        engine = engine_of(translator, MemoryCache(100, 60))
         asked = [Asked("dog", "en", ("de",))]
         sentence = await engine.translate("sentence", asked, 1)
         word = await engine.translate("word", asked, 1)
         assert sentence[0]["de"][0].id != word[0]["de"][0].id == "de:word:hund"
-        await engine.close()
 
     asyncio.run(main())
 
@@ -68,7 +74,7 @@ def test_sentences_and_words_are_kept_apart(translator: Translator) -> None:
 @pytest.mark.parametrize("kind", ["sentence", "word"])
 def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translator, kind: str) -> None:
     async def main() -> None:
-        engine = Engine(translator, MemoryCache(0, 60), 2)
+        engine = engine_of(translator, MemoryCache(0, 60))
         batch = [
             Asked("dog", "en", ("de", "zh")),
             Asked("hund", "de", ("en", "zh")),
@@ -78,7 +84,6 @@ def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translato
         parts = [await engine.translate(kind, [one], 4) for one in batch]  # type: ignore[arg-type]
         assert whole == [part[0] for part in parts]
         assert [list(found) for found in whole] == [["de", "zh"], ["en", "zh"], ["ar"]]
-        await engine.close()
 
     asyncio.run(main())
 
@@ -89,6 +94,16 @@ def ask(client: TestClient) -> tuple[bytes, float]:
     answer = client.post("/translate/sentence", json=REQUEST)
     assert answer.status_code == 200
     return answer.content, time.monotonic() - start
+
+
+def stored(server: RedisServer) -> list[bytes]:
+    """The keys of the four answers to REQUEST, once they are written, which no answer waits for."""
+    deadline = time.monotonic() + 10
+    with Redis.from_url(server.url) as redis:
+        while len(keys := redis.keys("passepartout:*")) < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    return list(keys)
 
 
 @pytest.fixture
@@ -102,6 +117,7 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 ) -> None:
     client, other = (make_client(redis_url=redis_server.url, **PATIENT) for _ in range(2))
     assert ask(client)[0] == computed
+    stored(redis_server)
     # From here on, nothing can be computed.
     monkeypatch.setattr(Translator, "sentences", None)
     assert ask(client)[0] == computed
@@ -111,7 +127,7 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 def test_answers_stay_right_while_redis_is_frozen_and_killed(
     make_client: ClientFactory, redis_server: RedisServer, computed: bytes
 ) -> None:
-    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2)
+    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2, cache_entries=0)
     usual = min(ask(client)[1] for _ in range(5))
     redis_server.freeze()
     for _ in range(10):
@@ -134,9 +150,8 @@ def test_answers_stay_right_when_redis_holds_something_else(
 ) -> None:
     client = make_client(redis_url=redis_server.url, **PATIENT)
     ask(client)
+    keys = stored(redis_server)
     with Redis.from_url(redis_server.url) as redis:
-        keys = redis.keys("passepartout:*")
-        assert len(keys) == 4
         values = {key: redis.get(key) for key in keys}
         for key, other in zip(keys, [*keys[1:], keys[0]], strict=True):
             redis.delete(key)
@@ -159,14 +174,13 @@ def test_a_redis_that_comes_late_is_used(
     redis_server.start()
     time.sleep(0.15)
     assert ask(client)[0] == computed
-    with Redis.from_url(redis_server.url) as redis:
-        assert len(redis.keys("passepartout:*")) == 4
+    stored(redis_server)
 
 
 def test_an_answer_in_redis_is_a_json_document(make_client: ClientFactory, redis_server: RedisServer) -> None:
     ask(make_client(redis_url=redis_server.url, **PATIENT))
     with Redis.from_url(redis_server.url, decode_responses=True) as redis:
-        for key in redis.keys("passepartout:*"):
+        for key in map(bytes.decode, stored(redis_server)):
             value = redis.get(key)
             assert DOG not in f"{key}{value}"
             assert f'"key":"{key}"' in value

@@ -1,0 +1,194 @@
+"""Dynamic batching: what requests ask at about the same time is computed together, off the event loop.
+
+While every thread is busy, work waits and so becomes the next batch; a thread that is free takes what there
+is at once, or after `wait` seconds where more is hoped for. The queue is bounded, requests take turns in it,
+so that a long one does not hold up the short ones, work that another request asked for already is shared
+(single flight), and what nobody waits for any more is dropped before it is begun.
+
+All state is the event loop's: threads see the items and give back results, nothing else.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from service.metrics import Metrics
+
+# Computes a list of items; works with the same function share a call.
+Run = Callable[[Sequence[Any]], Sequence[Any]]
+Outcome = Sequence[Any] | BaseException
+
+
+class QueueFullError(Exception):
+    """The work would make the queue longer than it may be."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """`batch` items computed at once, `wait` seconds for a batch to fill, `queue` items waiting."""
+
+    batch: int = 64
+    wait: float = 0.0
+    queue: int = 16_384
+    turn: int = 16  # items that one request gets into a batch before it is another's turn
+
+
+class Order:
+    """What one request waits for: its future is done when nothing is left."""
+
+    __slots__ = ("done", "left")
+
+    def __init__(self, left: int, done: "asyncio.Future[None]") -> None:
+        self.left, self.done = left, done
+
+
+class Work:
+    """One item to compute, and the orders that wait for it."""
+
+    __slots__ = ("item", "key", "orders", "result", "run", "since")
+
+    def __init__(self, run: Run, key: Hashable, item: object, since: float) -> None:
+        self.run, self.key, self.item, self.since = run, key, item, since
+        self.orders: list[Order] = []
+        self.result: Any = None
+
+    @property
+    def wanted(self) -> bool:
+        return not all(order.done.done() for order in self.orders)
+
+
+class Batcher:
+    """Computes in `threads` threads."""
+
+    def __init__(self, threads: int, bounds: Bounds, metrics: Metrics) -> None:
+        self._bounds, self._metrics = bounds, metrics
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
+        self._idle = threads
+        self._queue: deque[deque[Work]] = deque()  # one entry a request
+        self._waiting = 0
+        self._flying: dict[Hashable, Work] = {}  # waiting or being computed, by key
+        self._timer: asyncio.Handle | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Items in the queue."""
+        return self._waiting
+
+    async def compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
+        """The results of `run` for each item, in their order; items of one key have one result.
+
+        Raises QueueFullError at once, and whatever `run` raises. Cancelled, it leaves the work to others.
+        """
+        loop = asyncio.get_running_loop()
+        order = Order(len(items), loop.create_future())
+        works = self._enter(run, items, order)
+        if order.left:
+            await order.done
+        return [work.result for work in works]
+
+    def close(self) -> None:
+        """Wait for what is being computed."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _enter(self, run: Run, items: Mapping[Hashable, object], order: Order) -> list[Work]:
+        fresh = [key for key in items if key not in self._flying]
+        # An empty queue takes any one request: its size has limits of its own.
+        if self._waiting and self._waiting + len(fresh) > self._bounds.queue:
+            raise QueueFullError
+        now = time.perf_counter()
+        added = deque(Work(run, key, items[key], now) for key in fresh)
+        self._flying.update((work.key, work) for work in added)
+        works = [self._flying[key] for key in items]
+        for work in works:
+            work.orders.append(order)
+        if added:
+            self._queue.append(added)
+            self._waiting += len(added)
+            self._schedule()
+        return works
+
+    def _schedule(self) -> None:
+        """Dispatch once what else is ready now has been read, or when the wait is over."""
+        if not self._idle:
+            return
+        full = self._waiting >= self._bounds.batch
+        if self._timer is not None and full and self._bounds.wait:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            wait = 0.0 if full else self._bounds.wait
+            self._timer = loop.call_later(wait, self._dispatch) if wait else loop.call_soon(self._dispatch)
+
+    def _dispatch(self) -> None:
+        self._timer = None
+        while self._idle and (batch := self._take()):
+            self._idle -= 1
+            self._pool.submit(self._compute, asyncio.get_running_loop(), batch)
+
+    def _take(self) -> list[Work]:
+        """The next batch: a turn of each request, in the order they came."""
+        batch: list[Work] = []
+        while self._queue and len(batch) < self._bounds.batch:
+            request = self._queue.popleft()
+            for _ in range(min(len(request), self._bounds.turn, self._bounds.batch - len(batch))):
+                self._waiting -= 1
+                work = request.popleft()
+                if work.wanted:
+                    batch.append(work)
+                else:
+                    del self._flying[work.key]
+            if request:
+                self._queue.append(request)
+        return batch
+
+    def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[Work]) -> None:
+        """In a thread."""
+        now = time.perf_counter()
+        self._metrics.spent("queue", now - batch[0].since)
+        outcomes = [(works, _attempt(works)) for works in _by_run(batch)]
+        loop.call_soon_threadsafe(self._deliver, outcomes)
+
+    def _deliver(self, outcomes: Sequence[tuple[Sequence[Work], Outcome]]) -> None:
+        self._idle += 1
+        for works, outcome in outcomes:
+            for place, work in enumerate(works):
+                del self._flying[work.key]
+                if isinstance(outcome, BaseException):
+                    _fail(work.orders, outcome)
+                else:
+                    work.result = outcome[place]
+                    _complete(work.orders)
+        if self._queue:
+            self._schedule()
+
+
+def _by_run(batch: Sequence[Work]) -> Iterable[list[Work]]:
+    groups: dict[Run, list[Work]] = {}
+    for work in batch:
+        groups.setdefault(work.run, []).append(work)
+    return groups.values()
+
+
+def _attempt(works: Sequence[Work]) -> Outcome:
+    try:
+        return works[0].run([work.item for work in works])
+    except Exception as error:  # it is raised where each of them is awaited
+        return error
+
+
+def _complete(orders: Iterable[Order]) -> None:
+    for order in orders:
+        order.left -= 1
+        if not order.left and not order.done.done():
+            order.done.set_result(None)
+
+
+def _fail(orders: Iterable[Order], error: BaseException) -> None:
+    for order in orders:
+        if not order.done.done():
+            order.done.set_exception(error)
