@@ -42,7 +42,9 @@ class DataSettings(Table):
 
     pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
     and photos-11); "shared" lets a picture keep its captions in every language; "pivoted" gives each of the
-    same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot).
+    same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot);
+    "common" keeps the share of them that "disjoint" gives one language, and all captions of these: no more
+    than "disjoint" has in any language, but known to be of one picture.
     rotation: the languages that take turns at pictures that are "disjoint"; all of them when empty. The
     others are known from `texts` and drawings alone.
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
@@ -66,7 +68,7 @@ class DataSettings(Table):
 
     languages: LanguageCodes
     caption_kinds: tuple[str, ...] = ()
-    pictures: Literal["disjoint", "shared", "pivoted"] = "disjoint"
+    pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
     rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
     pictograms: bool = False
@@ -324,7 +326,7 @@ class Recipe(Table):
         if name == "cloze" and encoder not in ("transformer", "bag"):
             raise ValueError("objectives.cloze needs token embeddings that all languages share")
         if "partners" in objective.needs and self.data.pictures == "disjoint":
-            raise ValueError(f'objectives.{name} needs data.pictures = "shared" or "pivoted"')
+            raise ValueError(f'objectives.{name} needs data.pictures = "shared", "pivoted" or "common"')
         if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):
             raise ValueError(
                 f'objectives.{name} needs vision.training = "frozen" and vision.space = "learned"'

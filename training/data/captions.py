@@ -58,7 +58,8 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
 
     "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
     name and gives picture i to language i mod M alone, of those in the rotation; "pivoted" gives it to the
-    first language and to one of the others in turn; "shared" keeps every picture that has any caption.
+    first language and to one of the others in turn; "common" keeps every M-th of these pictures, with all of
+    its captions; "shared" keeps every picture that has any caption.
     A language of which only pictograms are captioned has none of them.
     Languages held out count among the M; one that was added has what was held out for it and the pictures
     that none of the M had. Pictograms are for "train" alone (training.data.pictograms).
@@ -81,6 +82,9 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
             *((name, (code,)) for name, code in dealt.items() if code in settings.languages),
             *_left_over(members, texts, dealt, settings.added),
         ]
+    elif settings.pictures == "common":
+        dealt = _disjoint(members, texts, captioned, captioned)
+        owners = [(name, tuple(captioned)) for name in list(dealt)[:: len(captioned)]]
     else:
         owners = [(name, tuple(texts)) for name in members]
     if settings.pictograms and split == "train":

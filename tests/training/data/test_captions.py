@@ -88,6 +88,20 @@ def test_shared_keeps_every_picture_with_any_caption(tmp_path: Path) -> None:
     assert len(data.captions) == 2 * 2 * 18
 
 
+def test_common_has_as_many_captions_of_a_language_as_disjoint_all_of_the_same_pictures(
+    tmp_path: Path,
+) -> None:
+    codes = ("en", "de", "pt", "fr")
+    write(tmp_path, {language: full(language) for language in codes})
+    apart, common = (
+        load_split(tmp_path, "train", settings(*codes, pictures=pictures))
+        for pictures in ("disjoint", "common")
+    )
+    counts = [Counter(caption.language for caption in data.captions) for data in (apart, common)]
+    assert counts[0] == counts[1] == dict.fromkeys(codes, 10)
+    assert seen_with(common) == {name: set(codes) for name in apart.pictures[::4]}
+
+
 @pytest.mark.parametrize("pictures", ["disjoint", "shared"])
 def test_only_the_kinds_asked_for_count(tmp_path: Path, pictures: str) -> None:
     german = [(name, f"de {name}", (HUMAN, TRANSLATED, "machine")[i % 3]) for i, name in enumerate(NAMES)]
