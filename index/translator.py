@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -102,6 +103,14 @@ class Translator:
     def calibrated(self) -> bool:
         """Whether sentence confidences were fitted for this encoder, or come from the fixed fallback."""
         return self.manifest.calibrated
+
+    @cached_property
+    def nearness(self) -> dict[str, dict[str, float]]:
+        """For each language with sentences and each other: the mean cosine to the ten nearest there."""
+        return {
+            code: {source: float(index.means_from(source).mean()) for source in self.manifest.sources(code)}
+            for code, index in self._sentences.items()
+        }
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets."""

@@ -54,6 +54,14 @@ def test_it_lists_its_languages(partial: Translator) -> None:
     assert all((info.sentences, info.words, info.targets) == (0, 0, ("de", "en")) for info in others)
 
 
+def test_how_near_languages_lie(partial: Translator) -> None:
+    near = partial.nearness
+    assert {code: list(others) for code, others in near.items()} == {"de": ["en"], "en": ["de"]}
+    german, english = (partial._sentences[code].vectors.vectors() for code in ("de", "en"))
+    nearest = np.sort(german @ english.T, axis=1)[:, -10:]
+    assert near["de"]["en"] == pytest.approx(nearest.mean(), abs=1e-5)
+
+
 @pytest.mark.parametrize("source", LANGUAGES)
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_sentences_are_translated_between_all_languages(
