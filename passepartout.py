@@ -22,6 +22,7 @@ COMMANDS = {
     "experiment": ("training.experiments.cli:experiment", "Globetrotter's appendix, on your data."),
     "reproduce": ("training.reproduce.cli:reproduce", "A paper's experiments on your data, as one report."),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
+    "pictures": ("training.cli:pictures", "Embed pictures by a training run, to be measured with."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "encode": ("index.cli:encode", "Sentences to unit vectors."),
     "index": ("index.cli:index", "Build, inspect and verify an index."),

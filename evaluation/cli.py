@@ -10,6 +10,7 @@ import click
 
 from evaluation.dictionary import dictionary_translation, read_dictionary
 from evaluation.report import Report, as_json, summary, write_report
+from evaluation.retrieval import read_pictures, retrieval
 from evaluation.scores import Table
 from evaluation.suites import EXTRAS, SUITES
 from index.bundle import open_bundle
@@ -18,11 +19,12 @@ from index.errors import UsageError
 from index.files import sha256
 from index.manifest import NAME
 
+RETRIEVAL = "retrieval"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("suite", type=click.Choice(list(SUITES)))
+@click.argument("suite", type=click.Choice([*SUITES, RETRIEVAL]))
 @click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
 @click.option("--data", type=FOLDER, help="The data (docs/data.md); for `aligned` its folder.")
 @click.option("--languages", default="", help="Average over these too, for example en,de,pt.")
@@ -33,6 +35,11 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     metavar="FROM:TO=FILE",
     help="For `words`: a TSV file of word and translation to measure on; repeatable.",
 )
+@click.option(
+    "--pictures",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="For `retrieval`: the file that `passepartout pictures` wrote.",
+)
 @click.option("--out", type=FOLDER, required=True, help="The folder that report.json and report.md go to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
 def evaluate(
@@ -41,6 +48,7 @@ def evaluate(
     data: Path | None,
     languages: str,
     dictionaries: tuple[str, ...],
+    pictures: Path | None,
     out: Path,
     as_object: bool,
 ) -> None:
@@ -50,12 +58,12 @@ def evaluate(
     """
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work
-    run = _run(suite, data, _codes(languages), dictionaries)
+    run = _run(suite, data, _codes(languages), dictionaries, pictures)
     opened = open_bundle(bundle)
     tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
         suite=suite,
-        command=_command(suite, bundle, data, languages, dictionaries, out),
+        command=_command(suite, bundle, data, languages, dictionaries, pictures, out),
         bundle=opened.name,
         sha256=sha256(bundle / NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -74,7 +82,11 @@ def _codes(languages: str) -> list[str]:
 
 
 def _run(
-    suite: str, data: Path | None, chosen: list[str], dictionaries: tuple[str, ...]
+    suite: str,
+    data: Path | None,
+    chosen: list[str],
+    dictionaries: tuple[str, ...],
+    pictures: Path | None,
 ) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
     """What is to be measured, given an encoder and the languages that it knows."""
     if dictionaries:
@@ -82,15 +94,29 @@ def _run(
             raise UsageError(f"--dictionary is for the suite words, not for {suite}: leave it out")
         entries = [read_dictionary(option) for option in dictionaries]
         return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
+    if (pictures is not None) != (suite == RETRIEVAL):
+        raise UsageError(
+            f"the suite {RETRIEVAL} and --pictures need each other: passepartout pictures writes the file"
+        )
     if data is None:
         raise UsageError("no data: give --data DIR (docs/data.md)")
+    if pictures is not None:
+        shown = read_pictures(pictures)
+        return lambda encoder, known: retrieval(encoder, data, known, chosen, shown)
     return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
 
 
 def _command(
-    suite: str, bundle: Path, data: Path | None, languages: str, dictionaries: tuple[str, ...], out: Path
+    suite: str,
+    bundle: Path,
+    data: Path | None,
+    languages: str,
+    dictionaries: tuple[str, ...],
+    pictures: Path | None,
+    out: Path,
 ) -> str:
     options = ["--encoder", str(bundle)] + (["--data", str(data)] if data else [])
     options += ["--languages", languages] if languages else []
+    options += ["--pictures", str(pictures)] if pictures else []
     options += [part for option in dictionaries for part in ("--dictionary", option)]
     return shlex.join(["passepartout", "evaluate", suite, *options, "--out", str(out)])

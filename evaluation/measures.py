@@ -73,7 +73,14 @@ def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]
 def image_sentence_recall(
     images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
 ) -> float:
-    """Sum of the recalls at `ks` of sentence search by image and image search by sentence, 0 to 100 each.
+    """Sum of the recalls at `ks` of sentence search by image and image search by sentence, 0 to 100 each."""
+    return sum(sum(found.values()) for found in image_sentence_recalls(images, sentences, picture, ks))
+
+
+def image_sentence_recalls(
+    images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
+) -> tuple[dict[int, float], dict[int, float]]:
+    """k: per cent of images that find one of their sentences in the top k, and of sentences that find theirs.
 
     `images` (n, d) and `sentences` (m, d) have unit rows; `picture` (m,) is each sentence's row in `images`,
     every row having one or more. An image finds its sentences when it finds one of them (Kádár et al. 2019).
@@ -86,7 +93,7 @@ def image_sentence_recall(
     best = np.full(len(images), -np.inf)
     np.maximum.at(best, picture, own)
     to_sentence = (similarities > best[:, None]).sum(axis=1)
-    return sum(_recalls(to_image, ks).values()) + sum(_recalls(to_sentence, ks).values())
+    return _recalls(to_sentence, ks), _recalls(to_image, ks)
 
 
 def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:

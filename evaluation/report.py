@@ -32,6 +32,10 @@ NAMES = {
     "rose_cosine_r10": "% of pairs above before, cosine",
     "rose_csls_r10": "% of pairs above before, CSLS",
     "coverage": "coverage",
+    **{f"i2t_r{k}": f"I→T R@{k}" for k in (1, 5, 10)},
+    **{f"t2i_r{k}": f"T→I R@{k}" for k in (1, 5, 10)},
+    "mr": "mR",
+    "rsum": "sum of recalls",
 }
 NAMES |= {f"before_{key}": f"{name} before Procrustes" for key, name in NAMES.items()}
 # The matrices of a table with pairs: the measures in a cell, as far as the table has them.

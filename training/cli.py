@@ -52,6 +52,20 @@ def train(
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
+@click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
+@click.option("--split", default="test", show_default=True, help="Of photos/splits.tsv.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+def pictures(run: Path, data: Path, split: str, out: Path) -> None:
+    """Embed the photographs of a split by a finished RUN, for `evaluate retrieval`."""
+    from training.picture_vectors import picture_vectors
+
+    found = picture_vectors(run, data, split)
+    found.write(out)
+    click.echo(f"{out}: {len(found.names)} pictures of split {split}, {found.vectors.shape[1]} dimensions")
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The bundle's folder.")
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
 @click.option("--name", help="The bundle's name; the recipe's when left out.")

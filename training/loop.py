@@ -24,6 +24,7 @@ from training.recipe import OptimiserSettings, Recipe
 from training.rounds import stage, take_up_round
 from training.run import Run, create_run, open_run
 from training.streaming import Windows, prepare_streamed
+from training.transfer import finished_start, start_folder, start_recipe, take_up
 from training.validation import validate
 
 LOG_STEPS = 10
@@ -37,6 +38,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     Raises TrainingError when the loss or the weights are not finite or the loss explodes (the last good
     checkpoint stays).
     """
+    start = _take_start(recipe, data, out, resume=resume) if recipe.transfer else None
     with joined() as processes:
         with processes.after_the_first():
             new = not out.exists() or not any(out.iterdir())
@@ -46,6 +48,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
             torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
             windows = None
             try:
+                take_up(run, data, start)
                 if recipe.data.stream:
                     prepared, windows = prepare_streamed(run, data)
                 else:
@@ -57,6 +60,18 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
         Loop(run, prepared, processes, windows).run_epochs()
         processes.wait()
     return run
+
+
+def _take_start(recipe: Recipe, data: Path, out: Path, *, resume: bool) -> Run | None:
+    """The finished run that this one begins with, trained first where that is still to do."""
+    settings = recipe.transfer
+    if settings is None or not settings.needs_start:
+        return None
+    if (out / "recipe.json").is_file():
+        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
+    if not settings.start:
+        train(start_recipe(recipe), data, start_folder(settings, out), resume=True)
+    return finished_start(recipe, out)
 
 
 def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:

@@ -14,11 +14,13 @@ from training.encoders.adversary import LanguageClassifier
 from training.encoders.bag import Bag
 from training.encoders.gru import GRU
 from training.encoders.heads import ClozeHead, LearnedScale, build_head
+from training.encoders.hybrid import Hybrid
 from training.encoders.masked_pairs import Layers, MaskedModel, Rebuilt, hide_words
 from training.encoders.masking import mask_tokens
 from training.encoders.pretrained import Pretrained, PretrainedSettings
 from training.encoders.transformer import Transformer
 from training.encoders.translation import Translation
+from training.encoders.universal import Universal
 from training.encoders.vision import Backbone
 from training.objectives import (
     BackTranslation,
@@ -33,7 +35,7 @@ from training.objectives import (
 from training.recipe import Recipe
 
 Pair = tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]
-TextEncoder = Adapted | Bag | GRU | Pretrained | Transformer
+TextEncoder = Adapted | Bag | GRU | Hybrid | Pretrained | Transformer | Universal
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from tokenizers import Tokenizer
 
 from index.errors import DataError
 from index.files import replace_text
+from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
 from training.data.features import features_of_collection
+from training.data.first_words import first_words
 from training.data.pictograms import move_onto_photographs, open_artists
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive, PictureCollection
@@ -25,12 +27,16 @@ from training.data.stream import Inventory, Stream
 from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import tokenize, train_tokenizer
+from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
 from training.data.vouching import vouched_rows
 from training.data.whitening import fit_whitening, unit
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
+from training.encoders.hybrid import Hybrid
 from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
+from training.encoders.universal import Universal
 from training.encoders.vision import Backbone, load_backbone
+from training.hybrid_words import begin_hybrid
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
 from training.run import Run
@@ -45,7 +51,7 @@ class Prepared:
     sha256: str
     tokens: Sequence[NDArray[np.int32]]
     pictures: PictureSource
-    sampler: PictureSampler
+    sampler: PictureSampler | GivenSampler
     companions: CompanionSource
     pseudopairs: PseudopairSource | None
     validation: ValidationSet
@@ -75,13 +81,15 @@ def prepare(run: Run, data: Path) -> Prepared:
     if pretrained:
         check_vocabulary(pretrained, tokenizer)
     model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned, pretrained).to(device)
-    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
-    spelled: Sequence[NDArray[np.int32]] = tokens
+    given = read_given(run.transferred_file, train) if recipe.transfer else []
+    told, lines = with_given(train, given), [caption.text for caption in train.captions]
+    lines += [one.text for one in given]
+    spelled: Sequence[NDArray[np.int32]] = tokenize(tokenizer, lines)
+    tokens = spelled[: len(train.captions)]
     if recipe.tokenizer.dropout:
-        lines = [caption.text for caption in train.captions]
         spelled = RespelledCaptions(tokenizer, lines, recipe.tokenizer.dropout, recipe.seed)
     companions = CompanionSource(
-        train,
+        told,
         recipe.data.languages,
         spelled,
         paired="partners" in recipe.needs,
@@ -90,29 +98,72 @@ def prepare(run: Run, data: Path) -> Prepared:
     )
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
     unpictured = {language: sentences[language][: len(lines)] for language, lines in texts.items()}
-    if isinstance(model.text, Adapted | Bag):
+    if isinstance(model.text, Adapted | Bag | Hybrid | Universal):
         learn_languages(model.text, recipe.data.languages, sentences)
     if isinstance(model.text, Bag) and model.text.settings.embeddings == "vouched":
         _vouch(model.text, tokens, companions, sources[0])
+    if isinstance(model.text, Hybrid):
+        known = (tokens, companions)
+        begin_hybrid(model.text, tokenizer, data, sentences, recipe.data.languages, known, recipe.seed)
+    if isinstance(model.text, Universal):
+        _give_words(model.text, recipe, data, tokenizer, sentences)
+    if run.start_file.is_file():
+        load_best(run.start_file, model)
+    sampler = PictureSampler(
+        train,
+        recipe.optimiser.batch_size,
+        recipe.seed,
+        recipe.data.language_temperature,
+        recipe.data.anchors,
+    )
     return Prepared(
-        data=train,
+        data=told,
         sha256=data_sha256(train, texts),
         tokens=spelled,
         pictures=sources[0],
-        sampler=PictureSampler(
-            train,
-            recipe.optimiser.batch_size,
-            recipe.seed,
-            recipe.data.language_temperature,
-            recipe.data.anchors,
-        ),
+        sampler=_with_transfer(recipe, sampler, told, given),
         companions=companions,
-        pseudopairs=PseudopairSource(unpictured or sentences, recipe.seed) if recipe.mining else None,
+        pseudopairs=_pairs(recipe, unpictured or sentences, told, given, spelled),
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
         skipped=skipped,
     )
+
+
+def _give_words(
+    encoder: Universal,
+    recipe: Recipe,
+    data: Path,
+    tokenizer: Tokenizer,
+    sentences: Mapping[str, Sequence[NDArray[np.int32]]],
+) -> None:
+    settings, languages = encoder.settings, recipe.data.languages
+    encoder.take_words(
+        first_words(settings.vectors, data, languages, tokenizer, sentences, settings.words, recipe.seed)
+    )
+
+
+def _with_transfer(
+    recipe: Recipe, sampler: PictureSampler, told: CaptionedPictures, given: Sequence[Given]
+) -> PictureSampler | GivenSampler:
+    if recipe.transfer is None:
+        return sampler
+    own = len(told.captions) - len(given)
+    return GivenSampler(sampler, told, own, recipe.transfer.share, recipe.seed)
+
+
+def _pairs(
+    recipe: Recipe,
+    sentences: Mapping[str, list[NDArray[np.int32]]],
+    told: CaptionedPictures,
+    given: Sequence[Given],
+    tokens: Sequence[NDArray[np.int32]],
+) -> PseudopairSource | None:
+    """Where pairs of sentences come from: mined among `sentences`, or what was transferred."""
+    if recipe.mining:
+        return PseudopairSource(sentences, recipe.seed)
+    return paired_source(told, given, tokens, recipe.seed) if "mined" in recipe.needs else None
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
@@ -151,7 +202,9 @@ def sentence_tokens(
 
 
 def learn_languages(
-    encoder: Adapted | Bag, languages: Sequence[str], sentences: Mapping[str, list[NDArray[np.int32]]]
+    encoder: Adapted | Bag | Hybrid | Universal,
+    languages: Sequence[str],
+    sentences: Mapping[str, list[NDArray[np.int32]]],
 ) -> None:
     """Teach an encoder that tells languages apart what each looks like."""
     rows = [row for language in languages for row in sentences.get(language, ())]
@@ -166,8 +219,8 @@ def _vouch(
     encoder.vouch(
         vouched_rows(
             tokens,
-            companions.languages,
-            companions.pictures,
+            companions.languages[: len(tokens)],
+            companions.pictures[: len(tokens)],
             space,
             shape=(encoder.vocabulary, encoder.rows.shape[1]),
             false_share=encoder.settings.false_share,

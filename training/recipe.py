@@ -26,10 +26,13 @@ from index.errors import RecipeError
 from training.encoders.adapted import AdaptedSettings
 from training.encoders.bag import BagSettings
 from training.encoders.gru import GRUSettings
+from training.encoders.hybrid import HybridSettings
 from training.encoders.pretrained import PretrainedSettings
 from training.encoders.transformer import TransformerSettings
+from training.encoders.universal import UniversalSettings
 from training.objectives import OBJECTIVES, Need, Objective
 from training.recipe_files import read_recipe
+from training.transfer_settings import TransferSettings
 from training.turns import TurnSettings
 
 
@@ -243,7 +246,13 @@ class RunSettings(Table):
 
 
 TextSettings = Annotated[
-    TransformerSettings | BagSettings | AdaptedSettings | GRUSettings | PretrainedSettings,
+    TransformerSettings
+    | BagSettings
+    | AdaptedSettings
+    | GRUSettings
+    | HybridSettings
+    | PretrainedSettings
+    | UniversalSettings,
     Field(discriminator="encoder"),
 ]
 
@@ -262,6 +271,7 @@ class Recipe(Table):
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
     mining: MiningSettings | None = None
     turns: TurnSettings = TurnSettings()
+    transfer: TransferSettings | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
 
@@ -279,8 +289,12 @@ class Recipe(Table):
     def _parts_fit(self) -> "Recipe":
         if "visual_regression" in self.objectives and self.vision.space != "whitened":
             raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
-        if ("pseudopairs" in self.objectives) != (self.mining is not None):
-            raise ValueError("objectives.pseudopairs and the table [mining] need each other")
+        mined = [name for name, objective in self.objectives.items() if "mined" in objective.needs]
+        if (self.mining is not None and not mined) or (mined and not (self.mining or self.transfer)):
+            raise ValueError(
+                f"objectives.{(mined or ['pseudopairs'])[0]} and the table [mining] need each other"
+                + (", or the table [transfer]" if mined else "")
+            )
         if getattr(self.text, "embeddings", "") == "vouched" and self.vision.space != "whitened":
             raise ValueError('text.embeddings = "vouched" needs vision.space = "whitened"')
         if self.head.text == "none" and self.text.width != self.head.dimension:
@@ -305,7 +319,7 @@ class Recipe(Table):
             "no data.shuffle_pictures": self.data.shuffle_pictures,
             "no data.pictograms": self.data.pictograms,
             "no data.texts": self.data.texts != "",
-            "no [mining]": self.mining is not None,
+            "no [mining] and no [transfer]": bool(self.mining or self.transfer),
             "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
             "no data.rotation": self.data.rotation != (),
             "no tokenizer.dropout": self.tokenizer.dropout > 0,

@@ -7,6 +7,8 @@
     tokenizer.json        the vocabulary learned from its captions
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
     last.safetensors      everything needed to go on: model, optimiser, random state, counters
+    transferred.tsv       captions that pictures were given, where the recipe transfers them
+    start.safetensors     the model that it begins with, where it goes on from another run
     pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, where the recipe mines
     best.safetensors      the model with the best validation so far
     result.json           written at the end: measures and time; its presence says the run is complete
@@ -64,6 +66,14 @@ class Run:
     def result_file(self) -> Path:
         return self.folder / "result.json"
 
+    @property
+    def transferred_file(self) -> Path:
+        return self.folder / "transferred.tsv"
+
+    @property
+    def start_file(self) -> Path:
+        return self.folder / "start.safetensors"
+
     def pseudopairs_file(self, epoch: int) -> Path:
         """The pairs mined before that epoch."""
         return self.folder / f"pseudopairs-{epoch}.safetensors"
@@ -80,7 +90,8 @@ class Run:
 
     def discard(self) -> None:
         """Remove a run that has not begun, so that the corrected command may use its folder."""
-        for name in ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json"):
+        begun = ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json")
+        for name in (*begun, "transferred.tsv", "start.safetensors"):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:

@@ -36,9 +36,21 @@ OF_ENCODER = {
     ),
     "bag": ("text.width=32",),
     "adapted": ("text.width=32",),
+    "gru": ("text.width=32", "text.embedding=32"),
+    "universal": ("text.width=32", "text.words=24", "text.universal=32"),
+    "hybrid": (
+        "text.kept=20",
+        "text.kept_width=8",
+        "text.latent=30",
+        "text.universal=32",
+        "text.vectors_width=16",
+        "text.width=32",
+        "text.pretraining.steps=20",
+    ),
     "pretrained": (f"text.model={TEXT_ENCODER}", "text.width=32", "text.max_tokens=64"),
 }
 OF_TEXTS = (f"data.texts={TEXTS}",)
+OF_ALIGNED = (f"transfer.aligned={TEXTS}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
 OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
@@ -52,6 +64,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     tiny += OF_TOKENIZER if full.text.encoder != "pretrained" else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
+    tiny += OF_ALIGNED if full.transfer and full.transfer.aligned else ()
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")

@@ -1,0 +1,95 @@
+"""The text encoder of MULE (Kim et al. 2020): word vectors a language, a linear layer a language into one
+universal embedding, and one LSTM for all languages."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from training.encoders.gru import last_states
+from training.encoders.teller import LanguageTeller
+
+
+class UniversalSettings(BaseModel):
+    """words: the width of word vectors. universal: of the universal embedding, width: of the LSTM's state;
+    512 and 1024 make the 6.8 million parameters of the paper's language branch. dropout: on universal words.
+    vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language that has
+    none begins with word vectors learned from the captions (training.data.first_words).
+    tune_words: whether word vectors go on learning.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    encoder: Literal["universal"]
+    words: int = Field(default=300, ge=2)
+    universal: int = Field(default=512, ge=2)
+    width: int = Field(default=1024, ge=2)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    max_tokens: int = Field(default=64, ge=4, le=512)
+    vectors: str = ""
+    tune_words: bool = True
+
+    def build(self, vocabulary: int, languages: int = 1) -> "Universal":
+        return Universal(self, vocabulary, languages)
+
+
+class Universal(nn.Module):
+    """Token ids and mask (N, T) -> universal words (N, T, universal), pooled by the LSTM (N, width).
+
+    A token has a word vector in each language, which goes through that language's linear layer; the last
+    state of an LSTM over the words is the sentence, their mean the sentence at the inner layer. Which
+    language a sentence is in is told from its tokens, in training as in use.
+    """
+
+    def __init__(self, settings: UniversalSettings, vocabulary: int, languages: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width, self.inner_width = settings.width, settings.universal
+        self.vocabulary = vocabulary
+        self.teller = LanguageTeller(vocabulary, languages)
+        self.tokens = nn.Embedding(languages * vocabulary, settings.words)
+        self.tokens.weight.requires_grad_(settings.tune_words)
+        bound = settings.words**-0.5
+        self.layers = nn.Parameter(torch.empty(languages, settings.words, settings.universal))
+        nn.init.uniform_(self.layers, -bound, bound)
+        self.biases = nn.Parameter(torch.zeros(languages, settings.universal))
+        self.dropout = nn.Dropout(settings.dropout)
+        self.lstm = nn.LSTM(settings.universal, settings.width, batch_first=True)
+
+    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
+        """Fit the teller on the training captions."""
+        self.teller.fit(tokens, languages)
+
+    @torch.no_grad()
+    def take_words(self, vectors: Sequence[NDArray[np.float32]]) -> None:
+        """Begin with these word vectors, (vocabulary, words) a language."""
+        self.tokens.weight.copy_(torch.from_numpy(np.concatenate(vectors)))
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Universal words (N, T, universal), each by itself."""
+        language = self.teller(ids, mask)
+        words = self.tokens(ids + language[:, None] * self.vocabulary)
+        out: Tensor = self.dropout(words @ self.layers[language] + self.biases[language][:, None])
+        return out
+
+    def inner(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The mean of the universal words (N, universal): u of the paper."""
+        weights = mask.to(states.dtype)[..., None]
+        return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The LSTM's state after the last word (N, width)."""
+        return last_states(self.lstm(states)[0], mask)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """(languages, vocabulary, universal): each token's universal embedding in each language."""
+        words = self.tokens.weight.view(-1, self.vocabulary, self.settings.words)
+        out: Tensor = words @ self.layers + self.biases[:, None]
+        return out
