@@ -46,8 +46,8 @@ class Outputs:
     inner_neighbours: (N, U), the neighbours there.
     spoken:      (N, L), 1 at the place of each sentence's language, 0 elsewhere.
     masked:      (N, D) unit rows, the sentences with some of their words hidden.
-    rebuilt:     for each of two layers, 2P unit rows of P pairs of sentences with words hidden, completed from
-                 each other, and the 2P whole sentences.
+    rebuilt:     for each of two layers, 2P unit rows of P pairs of sentences with words hidden, completed
+                 from each other, and the 2P whole sentences.
     adversary:   language logits (N, L) of `inner`, through which gradients are reversed, and the truth (N,).
     adaptations: (L, W, W), the square matrix that each language's word vectors go through.
     denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).

@@ -1,0 +1,136 @@
+"""SMALR's hybrid embedding (Burns et al. 2020, 3.1): each language's frequent words have vectors of their
+own, all other words share a small latent vocabulary."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor, nn
+
+from training.encoders.gru import last_states
+from training.encoders.latent import PretrainingSettings
+from training.encoders.teller import LanguageTeller
+
+
+class HybridSettings(BaseModel):
+    """kept: K, how many words a language keeps, the most frequent ones; left out, every word is kept: the
+    full vocabulary. kept_width: of these words' own vectors, which a layer a language takes to `universal`
+    numbers. latent: how many latent tokens the other words may be assigned to (`pretraining`).
+    vectors: a folder, below the data folder or as it stands, with fastText's LANG.vec; a language that has
+    none begins with vectors of `vectors_width` learned from its sentences (training.data.first_words).
+    recurrent: how a sentence is read: by the last state of a "gru" or "lstm", or as the "mean" of its words.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    encoder: Literal["hybrid"]
+    kept: int | None = Field(default=None, ge=0)
+    kept_width: int = Field(default=50, ge=1)
+    latent: int = Field(default=40_000, ge=1)
+    universal: int = Field(default=512, ge=2)
+    vectors: str = ""
+    vectors_width: int = Field(default=300, ge=2)
+    recurrent: Literal["gru", "lstm", "mean"] = "gru"
+    width: int = Field(default=512, ge=2)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    token_dropout: float = Field(default=0.0, ge=0, lt=1)
+    max_tokens: int = Field(default=64, ge=4, le=512)
+    pretraining: PretrainingSettings = PretrainingSettings()
+
+    @model_validator(mode="after")
+    def _widths_fit(self) -> "HybridSettings":
+        if self.recurrent == "mean" and self.width != self.universal:
+            raise ValueError('recurrent = "mean" needs width = universal')
+        if self.kept_width > self.vectors_width:
+            raise ValueError("kept_width: vectors_width or less")
+        return self
+
+    def build(self, vocabulary: int, languages: int = 1) -> "Hybrid":
+        return Hybrid(self, vocabulary, languages)
+
+
+class Hybrid(nn.Module):
+    """Token ids and mask (N, T) -> universal embeddings (N, T, universal), read into (N, width).
+
+    `rows` (vocabulary, languages) says where a token's vector is: below `len(own)` in `own`, else in
+    `latent`. The special tokens have one for all languages; a token that a language never uses is <unk>
+    there. Which language a sentence is in is told from its tokens.
+    """
+
+    rows: Tensor
+
+    def __init__(self, settings: HybridSettings, vocabulary: int, languages: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.width, self.inner_width = settings.width, settings.universal
+        self.vocabulary = vocabulary
+        self.teller = LanguageTeller(vocabulary, languages)
+        self.register_buffer("rows", torch.zeros(vocabulary, languages, dtype=torch.int64))
+        self.own = nn.Parameter(torch.zeros(1, settings.kept_width))
+        self.latent = nn.Parameter(torch.zeros(1, settings.universal))
+        weight = torch.empty(languages, settings.universal, settings.kept_width)
+        self.to_universal = nn.Parameter(nn.init.xavier_uniform_(weight[0]).repeat(languages, 1, 1))
+        self.bias = nn.Parameter(torch.zeros(languages, settings.universal))
+        self.dropout = nn.Dropout(settings.dropout)
+        self.reader: nn.GRU | nn.LSTM | None = None
+        if settings.recurrent != "mean":
+            kind = nn.GRU if settings.recurrent == "gru" else nn.LSTM
+            self.reader = kind(settings.universal, settings.width, batch_first=True)
+
+    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
+        """Fit the teller on sentences whose language is known."""
+        self.teller.fit(tokens, languages)
+
+    def take(self, own: NDArray[np.float32], latent: NDArray[np.float32], rows: NDArray[np.int64]) -> None:
+        """Begin with own (R, kept_width), latent (V, universal) and rows (vocabulary, languages)."""
+        device = self.rows.device
+        self.own = nn.Parameter(torch.from_numpy(own).to(device))
+        self.latent = nn.Parameter(torch.from_numpy(latent).to(device))
+        self.rows.copy_(torch.from_numpy(rows))
+
+    def states(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The universal embeddings (N, T, universal)."""
+        language = self.teller(ids, mask)
+        return self.dropout(self._universal(self.rows[ids, language[:, None]], language))
+
+    def _universal(self, rows: Tensor, language: Tensor) -> Tensor:
+        """Rows (N, T) and the language of each N -> (N, T, universal)."""
+        many = len(self.own)
+        kept = F.embedding(rows.clamp(max=many - 1), self.own) @ self.to_universal[language].mT
+        kept = kept + self.bias[language][:, None]
+        shared = F.embedding((rows - many).clamp(min=0), self.latent)
+        return torch.where((rows < many)[..., None], kept, shared)
+
+    def inner(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The mean over the tokens of the mask (N, universal)."""
+        weights = mask.to(states.dtype)
+        if self.training and self.settings.token_dropout:
+            weights = weights * (torch.rand_like(weights) >= self.settings.token_dropout)
+        summed = (states * weights[..., None]).sum(dim=1)
+        return summed / weights.sum(dim=1, keepdim=True).clamp(min=1)
+
+    def pool(self, states: Tensor, mask: Tensor) -> Tensor:
+        """One vector a sentence (N, width)."""
+        if self.reader is None:
+            return self.inner(states, mask)
+        return last_states(self.reader(states)[0], mask)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.pool(self.states(ids, mask), mask)
+
+    def word_table(self) -> Tensor:
+        """(languages, vocabulary, universal): each token's universal embedding in each language."""
+        languages = torch.arange(self.rows.shape[1], device=self.rows.device)
+        return torch.stack([self._universal(self.rows[:, one][None], one[None])[0] for one in languages])
+
+    def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:  # noqa: ANN401
+        """How many vectors there are is the data's affair: a checkpoint's count is taken over."""
+        for name in ("own", "latent"):
+            saved, mine = state.get(prefix + name), getattr(self, name)
+            if saved is not None and saved.shape[1:] == mine.shape[1:] and len(saved) != len(mine):
+                setattr(self, name, nn.Parameter(mine.new_zeros(saved.shape)))
+        super()._load_from_state_dict(state, prefix, *rest)  # type: ignore[no-untyped-call]

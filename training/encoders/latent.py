@@ -1,0 +1,166 @@
+"""The pretraining of SMALR's latent vocabulary (Burns et al. 2020, 3.1): which token a word becomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from training.objectives.top_violations import top_violations
+
+Tokens = Sequence[NDArray[np.int32]]
+
+
+class PretrainingSettings(BaseModel):
+    """explore, among: instead of its best token a word takes, with probability p, one of its M best, drawn.
+    margin, top: of the triplet loss, over the N most violated constraints. steps, batch_size (pairs),
+    learning_rate: the paper leaves open.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    explore: float = Field(default=0.2, ge=0, le=1)
+    among: int = Field(default=20, ge=1)
+    margin: float = Field(default=0.05, gt=0, le=2)
+    top: int = Field(default=10, ge=1)
+    steps: int = Field(default=400, ge=1)
+    batch_size: int = Field(default=128, ge=2)
+    learning_rate: float = Field(default=1e-3, gt=0)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """tokens: a language's (vocabulary,) latent tokens; latent (V, universal): these tokens' vectors."""
+
+    tokens: list[NDArray[np.int64]]
+    latent: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What is pretrained on: `tokens`, each sentence's language (N,) and picture (N,)."""
+
+    tokens: Tokens
+    languages: NDArray[np.int64]
+    pictures: NDArray[np.int64]
+
+
+class LatentVocabulary(nn.Module):
+    """Words -> latent tokens, told from the words' vectors by one layer a language.
+
+    vectors: (vocabulary, F) a language, held fixed.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, vectors: Sequence[NDArray[np.float32]], latent: int, universal: int) -> None:
+        super().__init__()
+        self.register_buffer("vectors", torch.from_numpy(np.stack(vectors)))
+        self.scores = nn.Parameter(torch.randn(len(vectors), self.vectors.shape[2], latent) * 0.05)
+        self.latent = nn.Parameter(torch.randn(latent, universal) * universal**-0.5)
+
+    def score(self, words: Tensor, language: int) -> Tensor:
+        """(W,) words of a language -> (W, latent)."""
+        return self.vectors[language, words] @ self.scores[language]
+
+    def embed(self, words: Tensor, language: int, settings: PretrainingSettings) -> Tensor:
+        """(W,) words of a language -> (W, universal), each the vector of one latent token.
+
+        The choice is hard; its probability gets the gradient that the vector gets (straight through).
+        """
+        scores = self.score(words, language)
+        chosen = choose(scores, settings.explore, settings.among)
+        chance = scores.softmax(dim=1).gather(1, chosen[:, None])
+        return self.latent[chosen] * (1 + chance - chance.detach())
+
+
+def choose(scores: Tensor, explore: float, among: int) -> Tensor:
+    """(W, V) -> (W,): the best token of each, or with probability `explore` one drawn of its `among` best."""
+    best = scores.detach().topk(min(among, scores.shape[1]), dim=1).indices
+    drawn = torch.randint(best.shape[1], (len(best),), device=scores.device)
+    exploring = torch.rand(len(best), device=scores.device) < explore
+    place = torch.where(exploring, drawn, torch.zeros_like(drawn))
+    return best.gather(1, place[:, None])[:, 0]
+
+
+def pretrain(
+    vectors: Sequence[NDArray[np.float32]],
+    sentences: Sentences,
+    latent: int,
+    universal: int,
+    settings: PretrainingSettings,
+    seed: int,
+) -> Assignment:
+    """Learn the assignment: sentences about one picture, in whatever languages, come near, others apart.
+
+    A sentence is the mean of its words' latent tokens; the loss is eq. 1 over all triplets of a batch.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = LatentVocabulary(_scaled(vectors), latent, universal)
+        optimiser = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+        draw, pairs = np.random.default_rng(seed), _pairs(sentences.pictures)
+        for _ in range(settings.steps):
+            batch = _draw_pairs(pairs, min(settings.batch_size, len(pairs)), draw)
+            one, other = (_embed(model, sentences, rows, settings) for rows in batch.T)
+            loss = _triplets(one, other, settings)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+    return _assignment(model)
+
+
+@torch.no_grad()
+def _assignment(model: LatentVocabulary) -> Assignment:
+    every = torch.arange(model.vectors.shape[1])
+    best = [model.score(every, language).argmax(dim=1).numpy() for language in range(len(model.vectors))]
+    return Assignment(best, model.latent.detach().numpy().copy())
+
+
+def _triplets(one: Tensor, other: Tensor, settings: PretrainingSettings) -> Tensor:
+    cosines = F.normalize(one, dim=1) @ F.normalize(other, dim=1).T
+    own = cosines.diagonal()
+    rivals = ~torch.eye(len(own), dtype=torch.bool)
+    sides = (cosines, cosines.T)
+    return torch.stack([top_violations(s, own, rivals, settings.margin, settings.top) for s in sides]).sum()
+
+
+def _embed(
+    model: LatentVocabulary, sentences: Sentences, rows: NDArray[np.int64], settings: PretrainingSettings
+) -> Tensor:
+    """(n,) sentences -> (n, universal), the mean over their words."""
+    lengths = torch.tensor([len(sentences.tokens[row]) for row in rows])
+    words = torch.from_numpy(np.concatenate([sentences.tokens[row] for row in rows]).astype(np.int64))
+    owner = torch.repeat_interleave(torch.arange(len(rows)), lengths)
+    language = torch.from_numpy(sentences.languages[rows])[owner]
+    total = torch.zeros(len(rows), model.latent.shape[1])
+    for code in language.unique().tolist():
+        own = language == code
+        kinds, place = words[own].unique(return_inverse=True)
+        total = total.index_add(0, owner[own], model.embed(kinds, code, settings)[place])
+    return total / lengths[:, None]
+
+
+def _pairs(pictures: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The sentences of each picture that has two or more."""
+    order = np.argsort(pictures, kind="stable")
+    edges = np.flatnonzero(np.diff(pictures[order])) + 1
+    return [group for group in np.split(order, edges) if len(group) > 1]
+
+
+def _draw_pairs(
+    groups: Sequence[NDArray[np.int64]], count: int, draw: np.random.Generator
+) -> NDArray[np.int64]:
+    """(count, 2): two sentences each of as many pictures."""
+    chosen = draw.choice(len(groups), count, replace=False)
+    return np.stack([draw.choice(groups[group], 2, replace=False) for group in chosen])
+
+
+def _scaled(vectors: Sequence[NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+    """Rows of unit norm; those of zeros stay."""
+    norms = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
+    return [rows / np.maximum(norm, 1e-9) for rows, norm in zip(vectors, norms, strict=True)]
