@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from index.encoder import Vectors
 from index.hubness import NEIGHBOURS, neighbourhood_means
 from index.ranking import Match
-from index.vectors import VectorIndex
+from index.search import VectorIndex
 
 NEAR = 10  # an answer further down a third language's answers is not agreed with
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from index.confidence import Calibration, features
 from index.encoder import Vectors
 from index.hubness import NEIGHBOURS, neighbourhood_means
-from index.vectors import Rows, VectorIndex
+from index.search import Rows, VectorIndex
 
 CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
 

@@ -13,8 +13,9 @@ from index.corpora.sentence import Sentence
 from index.encoder import Vectors
 from index.groups import Groups
 from index.ranking import Match, assess, rank
+from index.search import EXACT, Structure
 from index.texts import read_array, read_table, write_table
-from index.vectors import VectorIndex
+from index.vectors import VectorIndex, open_vectors
 
 COLUMNS = ("id", "text", "metadata")
 
@@ -54,10 +55,11 @@ class SentenceIndex:
         links: int = 0,
         calibration: Calibration | None = None,
         threads: int = 1,
+        structure: Structure = EXACT,
     ) -> "SentenceIndex":
         """Open LANG.faiss, LANG.arrow and LANG.hubness.npy of a verified version."""
         return cls(
-            VectorIndex.open(folder / f"{language}.faiss", count, dimension, threads),
+            open_vectors(folder / f"{language}.faiss", count, dimension, threads, structure),
             read_table(folder / f"{language}.arrow", COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,

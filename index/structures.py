@@ -9,7 +9,7 @@ from index.encoder import Vectors
 from index.hubness import NEIGHBOURS
 from index.job import Job, making, save_array
 from index.progress import Progress
-from index.vectors import VectorIndex, write_vectors
+from index.vectors import VectorIndex, open_vectors, write_vectors
 
 
 def write_structure(job: Job, code: str, vectors: Vectors) -> None:
@@ -26,7 +26,7 @@ def write_neighbourhoods(job: Job, suffix: str, sizes: Mapping[str, int], unit: 
     `suffix` is "" for sentences, ".words" for words; `sizes` the rows of each language's vectors.
     """
     opened = {
-        code: VectorIndex.open(job.path(f"{code}{suffix}.faiss"), size, job.encoder.dimension, job.threads)
+        code: open_vectors(job.path(f"{code}{suffix}.faiss"), size, job.encoder.dimension, job.threads)
         for code, size in sizes.items()
     }
     total = sum(sizes.values()) * (len(sizes) - 1)

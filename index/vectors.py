@@ -1,112 +1,40 @@
-"""One FAISS index of unit vectors: an 8-bit screen in front of the exact vectors, in one file.
+"""Writing and opening the vectors of a language, whatever the structure that searches them."""
 
-A single query is bound by memory bandwidth: exact search reads 4 d bytes a row. So a query first reads the
-8-bit codes (a quarter of that), keeps twice as many rows as asked for, and only those are compared exactly.
-Larger batches are bound by arithmetic instead and go straight to the exact vectors (BLAS).
-"""
-
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import faiss
-import numpy as np
-from numpy.typing import NDArray
 
 from index.encoder import Vectors
-from index.errors import DamagedError
+from index.exact import ExactIndex, write_exact
+from index.inverted import InvertedIndex, write_inverted
+from index.search import EXACT, Structure, VectorIndex
 
-BLOCK = 1024  # queries at a time where many are searched: bounds the memory of a build
-SCREEN_FACTOR = 2
-SCREEN_ROWS = 4096  # fewer rows than this are searched exactly
-SCREEN_QUERIES = 16  # more queries than this are searched exactly
+__all__ = ["EXTENSIONS", "VectorIndex", "open_vectors", "write_vectors"]
+
 # FAISS 1.15 uses BLAS only above this many queries times dimensions; its default leaves small batches slow.
 BLAS_THRESHOLD = 800
-
-Rows = NDArray[np.int64]
-
-
-class VectorIndex:
-    """(n, d) unit vectors on disk, searched by cosine. Opened memory-mapped; never changed."""
-
-    def __init__(self, index: Any) -> None:  # noqa: ANN401 (faiss is untyped)
-        self._index = index
-        self._screen: Any = faiss.downcast_index(index.base_index)
-        self._exact: Any = faiss.downcast_index(index.refine_index)
-        self.count: int = index.ntotal
-        self.dimension: int = index.d
-
-    @classmethod
-    def open(cls, path: Path, count: int, dimension: int, threads: int = 1) -> "VectorIndex":
-        """Open a file whose checksum has been verified; DamagedError if it is not (count, dimension)."""
-        faiss.omp_set_num_threads(threads)
-        faiss.cvar.distance_compute_blas_threshold = BLAS_THRESHOLD
-        try:
-            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as error:
-            raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
-        fits = isinstance(index, faiss.IndexRefine) and index.metric_type == faiss.METRIC_INNER_PRODUCT
-        if not fits or (index.ntotal, index.d) != (count, dimension):
-            raise DamagedError(
-                f"{path}: not {count} vectors of {dimension} dimensions: build the index again"
-            )
-        return cls(index)
-
-    def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
-        """Rows start to start + count, exactly as written."""
-        rows: Vectors = self._exact.reconstruct_n(start, self.count - start if count is None else count)
-        return rows
-
-    def blocks(self) -> Iterator[Vectors]:
-        """All rows, BLOCK at a time."""
-        for start in range(0, self.count, BLOCK):
-            yield self.vectors(start, min(BLOCK, self.count - start))
-
-    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        """(n, d) unit queries -> cosines and rows (n, min(k, count)), best first, ties to the lower row."""
-        if (k := min(k, self.count)) == 0:
-            return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
-        queries = np.ascontiguousarray(queries, np.float32)
-        screened = self.count > SCREEN_ROWS and len(queries) < SCREEN_QUERIES
-        rows = self._screened(queries, k) if screened else self._exact.search(queries, k)[1]
-        rows = np.sort(rows, axis=1)  # a stable sort below then breaks ties by row
-        cosines = np.empty(rows.shape, np.float32)
-        # One pair at a time, so that a cosine does not depend on what else is asked in the batch.
-        pointers = [faiss.swig_ptr(values) for values in (queries, cosines, rows)]
-        self._exact.compute_distance_subset(len(rows), pointers[0], rows.shape[1], *pointers[1:])
-        best = np.arange(len(rows))[:, None], np.argsort(-cosines, axis=1, kind="stable")[:, :k]
-        return cosines[best], rows[best]
-
-    def _screened(self, queries: Vectors, k: int) -> Rows:
-        # FAISS compares 8-bit codes with the query cut to integers: scale it to use the whole range.
-        largest = np.maximum(np.abs(queries).max(axis=1, keepdims=True), 1e-12)
-        scaled = np.rint(queries * (127 / largest))
-        rows: Rows = self._screen.search(scaled, min(SCREEN_FACTOR * k, self.count))[1]
-        return rows
-
-    def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
-        """(n, d) unit queries -> (n,) mean cosine to the k nearest rows (all rows where there are fewer)."""
-        if self.count == 0:
-            return np.zeros(len(queries), np.float32)
-        nearest = self._exact.search(np.ascontiguousarray(queries), min(k, self.count))[0]
-        means: Vectors = nearest.mean(axis=1, dtype=np.float64).astype(np.float32)
-        return means
+# Files of each structure; the last is there when all are.
+EXTENSIONS = {
+    "exact": ("faiss",),
+    "pq": ("vectors.npy", "lists", "faiss"),
+    "ivf": ("vectors.npy", "lists", "faiss"),
+}
 
 
-def write_vectors(path: Path, vectors: Vectors) -> None:
-    """Write (n, d) unit vectors as a FAISS file that VectorIndex opens."""
-    dimension = vectors.shape[1]
-    screen = faiss.IndexScalarQuantizer(
-        dimension, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
-    )
-    exact = faiss.IndexFlatIP(dimension)
-    # One scale for all rows keeps the order of inner products.
-    scale = 127 / max(float(np.abs(vectors).max(initial=0)), 1e-12)
-    for start in range(0, len(vectors), BLOCK):
-        block = np.ascontiguousarray(vectors[start : start + BLOCK])
-        exact.add(block)
-        screen.add(np.rint(block * scale))
-    try:
-        faiss.write_index(faiss.IndexRefine(screen, exact), str(path))
-    except RuntimeError as error:
-        raise OSError(f"{path}: FAISS cannot write it ({error})") from error
+def open_vectors(
+    path: Path, count: int, dimension: int, threads: int = 1, structure: Structure = EXACT
+) -> VectorIndex:
+    """Open LANG.faiss and what belongs to it, checksums verified; DamagedError if not (count, dimension)."""
+    faiss.omp_set_num_threads(threads)
+    faiss.cvar.distance_compute_blas_threshold = BLAS_THRESHOLD
+    if structure.kind == "exact":
+        return ExactIndex.open(path, count, dimension)
+    return InvertedIndex.open(path, count, dimension, structure)
+
+
+def write_vectors(path: Path, vectors: Vectors, structure: Structure = EXACT) -> None:
+    """Write (n, d) unit vectors as `path` (.faiss) and the files beside it that EXTENSIONS name."""
+    if structure.kind == "exact":
+        write_exact(path, vectors)
+    else:
+        write_inverted(path, vectors, structure.lists)

@@ -12,7 +12,7 @@ from index.encoder import Vectors
 from index.ranking import Match, rank
 from index.text import clean
 from index.texts import read_array, read_table
-from index.vectors import VectorIndex
+from index.vectors import VectorIndex, open_vectors
 
 COLUMNS = ("word", "count")
 WORD = ":word:"  # in the ID of a word, between its language and itself
@@ -63,7 +63,7 @@ class WordIndex:
         stem = f"{language}.words"
         return cls(
             language,
-            VectorIndex.open(folder / f"{stem}.faiss", count, dimension, threads),
+            open_vectors(folder / f"{stem}.faiss", count, dimension, threads),
             read_table(folder / f"{stem}.arrow", COLUMNS, count),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),

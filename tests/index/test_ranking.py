@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from index.confidence import FALLBACK, Calibration, features
 from index.hubness import NEIGHBOURS, csls, neighbourhood_means
 from index.ranking import CANDIDATES, rank
-from index.vectors import VectorIndex, write_vectors
+from index.vectors import VectorIndex, open_vectors, write_vectors
 
 Vectors = NDArray[np.float32]
 
@@ -28,7 +28,7 @@ def opened(folder: object, rows: Vectors) -> VectorIndex:
     path = folder / "x.faiss"  # type: ignore[operator]
     path.unlink(missing_ok=True)
     write_vectors(path, rows)
-    return VectorIndex.open(path, *rows.shape)
+    return open_vectors(path, *rows.shape)
 
 
 @settings(max_examples=40, deadline=None)

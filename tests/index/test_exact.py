@@ -1,4 +1,4 @@
-"""VectorIndex: the 8-bit screen finds what an exact search finds."""
+"""ExactIndex: the 8-bit screen finds what an exact search finds."""
 
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
+from index.exact import SCREEN_QUERIES, SCREEN_ROWS
 from index.hubness import neighbourhood_means
-from index.vectors import SCREEN_QUERIES, SCREEN_ROWS, VectorIndex, write_vectors
+from index.vectors import VectorIndex, open_vectors, write_vectors
 
 Vectors = NDArray[np.float32]
 
@@ -28,7 +29,7 @@ def unit_rows(random: np.random.Generator, count: int, dimension: int, clusters:
 
 def made(folder: Path, rows: Vectors) -> VectorIndex:
     write_vectors(folder / "x.faiss", rows)
-    return VectorIndex.open(folder / "x.faiss", *rows.shape)
+    return open_vectors(folder / "x.faiss", *rows.shape)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +117,7 @@ def test_an_empty_index_has_no_neighbours(tmp_path: Path) -> None:
 def test_another_size_than_the_manifest_says_is_refused(tmp_path: Path, count: int, dimension: int) -> None:
     write_vectors(tmp_path / "x.faiss", unit_rows(np.random.default_rng(0), 10, 8))
     with pytest.raises(DamagedError, match=f"not {count} vectors of {dimension} dimensions"):
-        VectorIndex.open(tmp_path / "x.faiss", count, dimension)
+        open_vectors(tmp_path / "x.faiss", count, dimension)
 
 
 def test_another_kind_of_index_is_refused(tmp_path: Path) -> None:
@@ -124,13 +125,13 @@ def test_another_kind_of_index_is_refused(tmp_path: Path) -> None:
     flat.add(unit_rows(np.random.default_rng(0), 10, 8))
     faiss.write_index(flat, str(tmp_path / "x.faiss"))
     with pytest.raises(DamagedError):
-        VectorIndex.open(tmp_path / "x.faiss", 10, 8)
+        open_vectors(tmp_path / "x.faiss", 10, 8)
 
 
 def test_what_is_no_index_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.faiss").write_bytes(b"nonsense" * 100)
     with pytest.raises(DamagedError, match="FAISS cannot read it"):
-        VectorIndex.open(tmp_path / "x.faiss", 10, 8)
+        open_vectors(tmp_path / "x.faiss", 10, 8)
 
 
 def test_a_file_that_cannot_be_written_says_which(tmp_path: Path) -> None:

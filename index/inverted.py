@@ -1,0 +1,224 @@
+"""InvertedIndex: vectors in lists around centroids, as 4-bit codes in front of 16-bit vectors.
+
+A row is its list's centroid plus a residual, of which each two dimensions are one of 16 points (Jégou et al.
+2011, section 4; André et al. 2017 for the layout that is scanned in registers). A query reads the codes of
+the lists nearest to it, and the best of them are compared by their 16-bit vectors.
+
+LANG.faiss       centroids and codebooks, no row
+LANG.lists       the length of each list (int64), then for each its codes and its rows (int64)
+LANG.vectors.npy (n, d) float16
+
+The last two are memory-mapped. FAISS itself would read the codes into every process.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder import Vectors
+from index.errors import DamagedError
+from index.search import BLOCK, Rows, Structure, VectorIndex, best
+
+POINTS = 32  # for training, a list
+LEAST_POINTS = 20_000  # for training, in all
+ROUNDS = 8  # of k-means
+FACTOR = 2  # candidates for each answer asked for
+# Lists read for neighbourhood means. Half-way between these and exact ones lies little (docs/decisions/0026).
+NEIGHBOUR_PROBES = 4
+PACKED = 32  # rows that FAISS packs together
+ALIGNED = 64  # bytes
+
+Halves = NDArray[np.float16]
+
+
+class InvertedIndex(VectorIndex):
+    """Vectors as 16-bit floats; cosines are exact for these, neighbourhood means are estimates."""
+
+    def __init__(self, index: Any, lists: Any, rows: Halves, structure: Structure) -> None:  # noqa: ANN401
+        self._index, self._lists, self._rows = index, lists, rows
+        self._candidates = structure.candidates
+        self._index.nprobe = structure.probes
+        self._wide = faiss.SearchParametersIVF(nprobe=structure.lists)
+        self._near = faiss.SearchParametersIVF(nprobe=min(NEIGHBOUR_PROBES, structure.lists))
+        self.count, self.dimension = rows.shape
+
+    @classmethod
+    def open(cls, path: Path, count: int, dimension: int, structure: Structure) -> "InvertedIndex":
+        """Open files whose checksums have been verified; DamagedError if they do not belong together."""
+        try:
+            index = faiss.read_index(str(path))
+        except RuntimeError as error:
+            raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
+        fits = isinstance(index, faiss.IndexIVFPQFastScan) and index.metric_type == faiss.METRIC_INNER_PRODUCT
+        if not fits or (index.nlist, index.d, index.ntotal) != (structure.lists, dimension, 0):
+            raise DamagedError(
+                f"{path}: not {structure.lists} lists of {dimension} dimensions: build the index again"
+            )
+        lists = _open_lists(path.with_suffix(".lists"), index, count)
+        rows = _open_rows(path.with_suffix(".vectors.npy"), (count, dimension))
+        return cls(index, lists, rows, structure)
+
+    def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
+        end = self.count if count is None else start + count
+        return self._rows[start:end].astype(np.float32)
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        if (k := min(k, self.count)) == 0 or not len(queries):
+            return np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
+        # One at a time: which of two equal codes FAISS keeps depends on how many it is asked for at once.
+        found = [self._one(query, k) for query in np.ascontiguousarray(queries, np.float32)]
+        return np.stack([cosines for cosines, _ in found]), np.stack([rows for _, rows in found])
+
+    def _one(self, query: Vectors, k: int) -> tuple[Vectors, Rows]:
+        """(d,) -> cosines and rows (k,)."""
+        wanted = min(max(FACTOR * k, self._candidates), self.count)
+        rows = self._index.search(query[None], wanted)[1][0]
+        if (rows >= 0).sum() < k:
+            rows = self._index.search(query[None], wanted, params=self._wide)[1][0]
+        rows = np.sort(rows[rows >= 0])
+        # Row by row and not by BLAS: a cosine does not depend on the other candidates.
+        cosines = np.einsum("nd,d->n", self._rows[rows].astype(np.float32), query)
+        chosen = best(cosines[None], rows[None], k)
+        return chosen[0][0], chosen[1][0]
+
+    def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
+        if self.count == 0:
+            return np.zeros(len(queries), np.float32)
+        queries = np.ascontiguousarray(queries, np.float32)
+        cosines, rows = self._index.search(queries, min(k, self.count), params=self._near)
+        there = rows >= 0
+        means: Vectors = np.where(there, cosines, 0).sum(1, dtype=np.float64) / np.maximum(there.sum(1), 1)
+        return means.astype(np.float32)
+
+
+def _open_rows(path: Path, shape: tuple[int, int]) -> Halves:
+    try:
+        rows: Halves = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise DamagedError(f"{path}: not a numpy array: build the index again") from error
+    if rows.shape != shape or rows.dtype != np.float16:
+        raise DamagedError(f"{path}: not float16 of shape {shape}: build the index again")
+    return rows
+
+
+def _open_lists(path: Path, index: Any, count: int) -> Any:  # noqa: ANN401 (faiss is untyped)
+    """Map the file of lists and give it to `index`."""
+    sizes = np.fromfile(path, np.int64, count=index.nlist)
+    code = faiss.downcast_InvertedLists(index.invlists).block_size // PACKED
+    capacities = _packed(sizes)
+    offsets = _header(index.nlist) + np.concatenate([[0], np.cumsum(capacities * (code + 8))])
+    if len(sizes) != index.nlist or (sizes < 0).any() or sizes.sum() != count:
+        raise DamagedError(f"{path}: not the lists of {count} rows: build the index again")
+    if path.stat().st_size != offsets[-1]:
+        raise DamagedError(f"{path}: its lists do not end where it does: build the index again")
+    lists = faiss.OnDiskInvertedLists()
+    lists.nlist, lists.code_size = index.nlist, code
+    lists.filename, lists.totsize = str(path), int(offsets[-1])
+    lists.read_only, lists.prefetch_nthread = True, 0
+    for size, capacity, offset in zip(
+        sizes.tolist(), capacities.tolist(), offsets[:-1].tolist(), strict=True
+    ):
+        one = faiss.OnDiskOneList()
+        one.size, one.capacity, one.offset = size, capacity, offset
+        lists.lists.push_back(one)
+    lists.do_mmap()
+    index.replace_invlists(lists, False)
+    index.ntotal = count
+    return lists
+
+
+def _packed(sizes: Rows) -> Rows:
+    packed: Rows = -(-sizes // PACKED) * PACKED
+    return packed
+
+
+def _header(lists: int) -> int:
+    return -(-lists * 8 // ALIGNED) * ALIGNED
+
+
+def write_inverted(path: Path, vectors: Vectors, lists: int) -> None:
+    """Write (n, d) unit vectors, perhaps memory-mapped, as `path` (LANG.faiss), LANG.lists, LANG.vectors.npy.
+
+    Needs memory for BLOCK rows, the training rows, the largest list and 16 bytes a row.
+    """
+    halves = path.with_suffix(".vectors.npy")
+    rows = np.lib.format.open_memmap(halves, mode="w+", dtype=np.float16, shape=vectors.shape)
+    for start in range(0, len(rows), BLOCK):
+        rows[start : start + BLOCK] = vectors[start : start + BLOCK]
+    rows.flush()
+    # One thread: the order of a sum would depend on their number.
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    centroids, index = train(rows, lists)
+    faiss.omp_set_num_threads(threads)
+    _write_lists(path.with_suffix(".lists"), index, centroids, rows)
+    try:
+        faiss.write_index(index, str(path))
+    except RuntimeError as error:
+        raise OSError(f"{path}: FAISS cannot write it ({error})") from error
+
+
+def train(rows: Halves, lists: int) -> tuple[Vectors, Any]:
+    """(n, d) rows -> centroids (lists, d) and an empty index around them, learned from a sample."""
+    dimension = rows.shape[1]
+    wanted = max(LEAST_POINTS, POINTS * lists)
+    drawn = np.sort(np.random.default_rng(0).permutation(len(rows))[:wanted])
+    sample = rows[drawn].astype(np.float32)
+    means = faiss.Kmeans(
+        dimension,
+        lists,
+        niter=ROUNDS,
+        spherical=True,
+        min_points_per_centroid=1,
+        max_points_per_centroid=wanted,
+        gpu=faiss.get_num_gpus() > 0,
+    )
+    means.train(sample)
+    centroids: Vectors = means.centroids
+    index = _empty(centroids, dimension)
+    index.train(sample[:: max(1, len(sample) // LEAST_POINTS)])
+    return centroids, index
+
+
+def _empty(centroids: Vectors, dimension: int) -> Any:  # noqa: ANN401 (faiss is untyped)
+    around = faiss.IndexFlatIP(dimension)
+    around.add(centroids)
+    pieces = dimension // 2 if dimension % 2 == 0 else dimension
+    index = faiss.IndexIVFPQFastScan(around, dimension, len(centroids), pieces, 4, faiss.METRIC_INNER_PRODUCT)
+    index.by_residual = True
+    index.pq.cp.min_points_per_centroid = 1
+    index.pq.cp.niter = ROUNDS
+    return index
+
+
+def _write_lists(path: Path, index: Any, centroids: Vectors, rows: Halves) -> None:  # noqa: ANN401
+    """Write each list as FAISS packs it, one in memory at a time."""
+    nearest = np.empty(len(rows), np.int32)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK].astype(np.float32)
+        nearest[start : start + BLOCK] = index.quantizer.search(block, 1)[1][:, 0]
+    order = np.argsort(nearest, kind="stable")
+    sizes = np.bincount(nearest, minlength=len(centroids)).astype(np.int64)
+    # A copy with one list, whose centroid changes: adding to it assigns nothing again.
+    packer = _empty(centroids[:1], rows.shape[1])
+    faiss.copy_array_to_vector(faiss.vector_to_array(index.pq.centroids), packer.pq.centroids)
+    packer.is_trained = True
+    with path.open("wb") as file:
+        file.write(sizes.tobytes().ljust(_header(len(sizes)), b"\0"))
+        for centroid, own in zip(centroids, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
+            if len(own):
+                file.write(_pack(packer, centroid, rows[own].astype(np.float32)))
+                file.write(np.pad(own, (0, -len(own) % PACKED), constant_values=-1).tobytes())
+
+
+def _pack(packer: Any, centroid: Vectors, rows: Vectors) -> bytes:  # noqa: ANN401 (faiss is untyped)
+    packer.reset()
+    packer.quantizer.reset()
+    packer.quantizer.add(centroid[None])
+    packer.add(rows)
+    lists = faiss.downcast_InvertedLists(packer.invlists)
+    size = -(-len(rows) // PACKED) * lists.block_size
+    return bytes(faiss.rev_swig_ptr(lists.get_codes(0), size).tobytes())
