@@ -1,0 +1,93 @@
+"""Every command in the documents, run or not, is one that exists, with options that exist."""
+
+import re
+import shlex
+from importlib import import_module
+from itertools import takewhile
+
+import click
+import pytest
+
+from passepartout import COMMANDS as SUBCOMMANDS
+from tests.docs.blocks import DOCUMENTS, ROOT, Block, blocks, indented, program
+
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+def options(command: click.Command) -> set[str]:
+    return {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def passepartout_problem(words: list[str]) -> str | None:
+    if not words or words[0] not in SUBCOMMANDS:
+        return None if words and words[0] in ("--help", "--version") else f"no command {words[:1]}"
+    module, attribute = SUBCOMMANDS[words[0]][0].split(":")
+    command: click.Command = getattr(import_module(module), attribute)
+    rest = words[1:]
+    while isinstance(command, click.Group):
+        if not rest or rest[0] not in command.commands:
+            return f"no command {words[0]} {rest[:1]}"
+        command, rest = command.commands[rest[0]], rest[1:]
+    used = {word.strip("[]").partition("=")[0] for word in rest if re.match(r"\[?-{1,2}[a-z]", word)}
+    unknown = used - options(command) - {"-h", "--help"}
+    return f"{command.name} has no {', '.join(sorted(unknown))}" if unknown else None
+
+
+def python_problem(words: list[str]) -> str | None:
+    if not words or words[0] == "-c":
+        return None
+    script = words[0]
+    if script == "-m":
+        module = ROOT / words[1].replace(".", "/")
+        found = next((p for p in (module.with_suffix(".py"), module / "__main__.py") if p.exists()), None)
+        if found is None:
+            return None if words[1] in ("pytest", "pip", "venv") else f"no module {words[1]}"
+        path, rest = found, words[2:]
+    else:
+        path, rest = ROOT / script, words[1:]
+    if not path.exists():
+        return f"no {script}"
+    source = path.read_text("utf-8")
+    unknown = [word for word in rest if word.startswith("--") and f'"{word.partition("=")[0]}"' not in source]
+    return f"{path.name} has no {unknown}" if unknown else None
+
+
+def problem(command: str) -> str | None:
+    words = list(takewhile(lambda word: word[0] not in "<>|;&", shlex.split(command, comments=True)))
+    if program(command) == "passepartout":
+        return passepartout_problem(words[1:])
+    if program(command) == "python":
+        return python_problem(words[1:])
+    if program(command) == "make":
+        goals = {word for word in words[1:] if "=" not in word}
+        return f"no target {goals - TARGETS}" if goals - TARGETS else None
+    return None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_exist(document: str) -> None:
+    found = {
+        f"{document}:{block.line}: {command}": problem(command)
+        for block in [*blocks(document), *indented(document)]
+        for command in block.commands
+    }
+    assert {where: wrong for where, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_is_to_be_typed_is_marked_as_such(document: str) -> None:
+    """Blocks of commands say ```sh: they are the ones that are run (test_walks.py)."""
+    unmarked = [b.line for b in blocks(document) if b.kind not in ("sh", "text", "json") and b.commands]
+    assert unmarked == []
+
+
+def test_checking_finds_what_does_not_exist() -> None:
+    assert problem("passepartout fly") == "no command ['fly']"
+    assert problem("passepartout index build --fly x") == "build has no --fly"
+    assert problem("passepartout index info INDEX [--json] | head") is None
+    assert problem("make fly") == "no target {'fly'}"
+    assert problem("python benchmarks/fly.py") == "no benchmarks/fly.py"
+    assert problem("python benchmarks/service_latency.py --fly") == "service_latency.py has no ['--fly']"
+    assert Block("x", 1, "sh", "passepartout train RECIPE \\\n  --out RUN\n").commands == [
+        "passepartout train RECIPE --out RUN"
+    ]
