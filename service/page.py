@@ -1,4 +1,4 @@
-"""The page at /: four files of the package, read once, with a policy that lets nothing else in."""
+"""The page at /: files of the package, read once, with a policy that lets nothing else in."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,10 @@ from starlette.responses import Response
 FOLDER = Path(__file__).parent / "web"
 FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
-    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
+        for name in ("app", "dom", "languages", "why")
+    },
     "/style.css": ("style.css", "text/css; charset=utf-8"),
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
 }

@@ -78,6 +78,7 @@ async def translate_word(body: WordRequest, engine: EngineNow, settings: Setting
 @router.get("/languages", summary="List the languages", responses=READING_PROBLEMS)
 async def languages(engine: EngineNow) -> list[Language]:
     """The languages of the index, what each can be translated into, and how much the index holds of it."""
+    near = engine.translator.nearness
     return [
         Language(
             code=language.code,
@@ -85,6 +86,7 @@ async def languages(engine: EngineNow) -> list[Language]:
             targets=list(language.targets),
             sentences=language.sentences,
             words=language.words,
+            nearness={code: round(value, 4) for code, value in near.get(language.code, {}).items()},
             calibrated=engine.translator.calibrated,
         )
         for language in engine.translator.languages

@@ -1,4 +1,8 @@
-// The page: reads the form, asks the API, shows the answers. Text only ever enters the page as text.
+// The page: reads the form, asks the API, shows the answers.
+
+import { ask, bar, copy, element, percent } from "./dom.js";
+import { languagesView } from "./languages.js";
+import { origin, reasons } from "./why.js";
 
 const KINDS = { sentence: "text", word: "word" };
 const HINTS = {
@@ -12,39 +16,17 @@ const EXAMPLES = {
 // From this probability on, an answer is called so.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
+const GONE = { title: "No answer", detail: "The service cannot be reached: is it still running?" };
+
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-const state = { kind: "sentence", languages: [], request: null };
-
-// ---- building blocks
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
+const state = { kind: "sentence", languages: [], request: null, asked: null, answers: 0 };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
-}
-
-function percent(share) {
-  return `${Math.round(share * 100)} %`;
-}
-
-async function ask(path, body, signal) {
-  const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(path, { ...options, signal });
-  const answer = await response.json().catch(() => null);
-  if (response.ok && answer) return answer;
-  throw Object.assign(new Error("refused"), { problem: answer ?? { title: `Error ${response.status}` } });
 }
 
 // ---- the form
@@ -60,6 +42,9 @@ function choose(kind) {
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
   }
+  page.windows.hidden = !(kind in KINDS);
+  page.languages.hidden = kind in KINDS;
+  if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
   page.text.placeholder = HINTS[kind].placeholder;
@@ -109,7 +94,7 @@ function writeAddress() {
 
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  choose(asked.get("kind") in KINDS ? asked.get("kind") : "sentence");
+  choose(asked.get("kind") in KINDS || asked.get("kind") === "languages" ? asked.get("kind") : "sentence");
   page.text.value = asked.get("text") ?? "";
   page.source.value = asked.get("source") ?? "";
   if (page.source.selectedIndex < 0) page.source.value = "";
@@ -121,7 +106,7 @@ function readAddress() {
   if (asked.get("least")) page.least.value = asked.get("least");
   sourceChanged();
   leastChanged();
-  if (page.text.value) translate();
+  if (page.text.value && state.kind in KINDS) translate();
   else showWelcome();
 }
 
@@ -133,7 +118,8 @@ function show(...children) {
 
 function showWelcome() {
   const say = element("p", { class: "empty" }, element("em", {}, "The answers will hang here."));
-  const examples = state.languages.some((language) => language.code === "en") ? EXAMPLES[state.kind] : [];
+  const english = state.languages.some((language) => language.code === "en");
+  const examples = (english && EXAMPLES[state.kind]) || [];
   if (examples.length) say.append("Try one:", element("span", { class: "examples" }, ...examples.map(exampleButton)));
   show(say);
 }
@@ -156,7 +142,8 @@ function showProblem(problem) {
     element("p", {}, problem.detail ?? "The service gave no reason.")));
 }
 
-function showResult(result) {
+function showResult(result, body) {
+  state.asked = { ...body, source: result.source };
   if (!page.source.value) page.detected.textContent = `Looks like ${languageName(result.source)}`;
   show(...Object.entries(result.translations).map(([code, answers]) => languageBlock(code, answers)));
 }
@@ -171,14 +158,35 @@ function languageBlock(code, answers) {
 
 function answerItem(code, answer) {
   const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("span"));
-  bar.firstChild.style.setProperty("--level", answer.confidence * 100);
+  const said = answer.metadata.memory ? "in your corpus" : LIKELIHOODS[step][1];
+  const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
   return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
     element("p", { class: "likelihood" },
-      element("span", { class: "said" }, LIKELIHOODS[step][1]), bar,
-      element("span", { class: "percent" }, percent(answer.confidence)),
-      copyButton(answer.text)));
+      element("span", { class: "said" }, said), bar(answer.confidence),
+      element("span", { class: "percent", title: "Estimated probability that this is a translation" }, percent(answer.confidence)),
+      element("span", { class: "actions" }, whyButton(code, answer, why), copyButton(answer.text))),
+    element("p", { class: "origin" }, ...origin(answer)), why);
+}
+
+function whyButton(code, answer, why) {
+  const button = element("button", {
+    type: "button", class: "plain", "aria-expanded": "false", "aria-controls": why.id, "aria-label": `Why: ${answer.text}`,
+  }, "Why?");
+  const asked = state.asked;
+  button.addEventListener("click", async () => {
+    why.hidden = !why.hidden;
+    button.setAttribute("aria-expanded", String(!why.hidden));
+    if (why.hidden || why.firstChild) return;
+    try {
+      const { results: [result] } = await ask(`translate/${"word" in asked ? "word" : "sentence"}`, { ...asked, target: code, explain: true });
+      const found = result.translations[code].find((one) => one.id === answer.id);
+      why.replaceChildren(...(found ? reasons(found, result.source, languageName) : ["The index has changed since: ask again."]));
+    } catch (error) {
+      why.replaceChildren((error.problem ?? GONE).detail ?? "The service gave no reason.");
+    }
+  });
+  return button;
 }
 
 function nothingLikely() {
@@ -204,22 +212,6 @@ function copyButton(text) {
   return button;
 }
 
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // Browsers offer the clipboard to secure pages only: elsewhere, the old way.
-    const box = element("textarea", { class: "unseen" });
-    box.value = text;
-    document.body.append(box);
-    box.select();
-    const done = document.execCommand("copy");
-    box.remove();
-    return done;
-  }
-}
-
 // ---- translating
 
 async function translate() {
@@ -235,10 +227,10 @@ async function translate() {
   const slow = setTimeout(() => show(element("p", { class: "waiting" }, "Looking through the index …")), 150);
   try {
     const answer = await ask(`translate/${state.kind}`, body, request.signal);
-    showResult(answer.results[0]);
+    showResult(answer.results[0], body);
   } catch (error) {
     if (error.name === "AbortError") return;
-    showProblem(error.problem ?? { title: "No answer", detail: "The service cannot be reached: is it still running?" });
+    showProblem(error.problem ?? GONE);
   } finally {
     clearTimeout(slow);
     if (state.request === request) page.answered.setAttribute("aria-busy", "false");
@@ -279,8 +271,10 @@ for (const tab of tabs) {
     showWelcome();
   });
   tab.addEventListener("keydown", (event) => {
-    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    const other = tabs[(tabs.indexOf(tab) + 1) % tabs.length];
+    const steps = { ArrowRight: 1, ArrowLeft: tabs.length - 1, Home: -tabs.indexOf(tab), End: tabs.length - 1 - tabs.indexOf(tab) };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    const other = tabs[(tabs.indexOf(tab) + steps[event.key]) % tabs.length];
     other.click();
     other.focus();
   });
@@ -289,8 +283,9 @@ window.addEventListener("hashchange", readAddress);
 
 try {
   fillLanguages(await ask("languages"));
+  page.languages.replaceChildren(...languagesView(state.languages));
   readAddress();
   await describe();
 } catch (error) {
-  showProblem(error.problem ?? { title: "No answer", detail: "The service cannot be reached: is it still running?" });
+  showProblem(error.problem ?? GONE);
 }

@@ -68,8 +68,8 @@ def address(index_dir: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def remembering(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A client over a small aligned corpus, whose translations no vector would guess."""
+def remembering_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of a small aligned corpus, whose translations no vector would guess."""
     folder = tmp_path_factory.mktemp("memory")
     pairs = [
         ("The dog sleeps.", "Der Vertrag gilt."),
@@ -78,7 +78,13 @@ def remembering(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Ite
     ]
     (folder / "memory.tsv").write_text("en\tde\n" + "".join(f"{en}\t{de}\n" for en, de in pairs), "utf-8")
     build_index(bundle, [Source(folder / "memory.tsv")], folder / "index")
-    with TestClient(create_app(Settings(index=folder / "index"))) as client:
+    return folder / "index"
+
+
+@pytest.fixture(scope="session")
+def remembering(remembering_dir: Path) -> Iterator[TestClient]:
+    """A client over that corpus."""
+    with TestClient(create_app(Settings(index=remembering_dir))) as client:
         yield client
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlencode
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from index.build import build_index
@@ -210,8 +212,101 @@ def test_an_answer_is_copied(page: Page) -> None:
     page.keyboard.press("Enter")
     first = page.locator("[data-code=de] .answer").first
     first.get_by_role("button", name="Copy").click()
-    expect(first.get_by_role("button")).to_have_text("Copied")
+    expect(first.get_by_role("button", name="Copy")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == answers(page, "de")[0]
+
+
+def test_why_an_answer(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Translate").click()
+    first = page.locator("[data-code=de] .answer").first
+    button = first.get_by_role("button", name="Why")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    why = first.locator(".why")
+    expect(why).to_contain_text("Back into English:")
+    expect(why.locator(".ways li")).to_have_count(4)
+    for name in ("Portuguese", "Chinese", "Arabic"):
+        expect(why).to_contain_text(f"Through {name}:")
+    alike, text, answer, score = (float(one) for one in why.locator("dd b").all_text_contents()[:4])
+    assert score == pytest.approx(2 * alike - text - answer, abs=0.025)
+    expect(first.locator(".origin")).to_contain_text("de.txt · de:")
+    button.press("Enter")
+    expect(why).to_be_hidden()
+
+
+def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
+    page.get_by_role("tab", name="Sentence").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("tab", name="Languages")).to_be_focused()
+    expect(page.get_by_label("Sentence to translate")).to_be_hidden()
+    row = page.get_by_role("row", name="German de")
+    expect(row).to_contain_text("200")
+    picture = page.get_by_role("img", name="Languages on a map")
+    names = ["English", "German", "Portuguese", "Chinese", "Arabic"]
+    assert picture.locator("text").all_text_contents() == names
+    places = picture.locator("circle").evaluate_all(
+        "all => all.map(one => [one.cx, one.cy].map(p => p.baseVal.value))"
+    )
+    assert len({tuple(place) for place in places}) == 5
+    assert all(0 < x < 560 and 0 < y < 380 for x, y in places)
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Sentence to translate")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """axe-core's rules of WCAG 2.2 A and AA, on every view of the page."""
+    page.emulate_media(color_scheme=scheme)
+    found = serious(page)
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    page.locator("[data-code=de]").get_by_role("button", name="Why").first.click()
+    expect(page.locator("[data-code=de] .ways").first).to_be_visible()
+    found += serious(page)
+    page.get_by_label("Sentence to translate").fill("x" * 1001)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    found += serious(page)
+    page.get_by_role("tab", name="Languages").click()
+    found += serious(page)
+    assert found == []
+
+
+def serious(page: Page) -> list[str]:
+    violations = Axe().run(
+        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}
+    )
+    return [
+        f"{one['id']}: {one['nodes'][0]['html']}"
+        for one in violations.response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -> None:
+    with serving(remembering_dir) as (address, _):
+        page = browser.new_page()
+        asked = {
+            "kind": "sentence",
+            "text": "The dogs sleeps.",
+            "source": "en",
+            "target": "de",
+            "least": "95",
+        }
+        page.goto(f"{address}#{urlencode(asked)}")
+        first = page.locator(".answer").first
+        expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
+        expect(first.locator(".said")).to_have_text("in your corpus")
+        expect(first.locator(".memory")).to_have_text(
+            "Your corpus translates “The dog sleeps.” so, which is 94 % this text."
+        )
+        page.close()
 
 
 def test_every_control_has_a_name_and_fits_a_phone(page: Page) -> None:

@@ -160,6 +160,10 @@ def test_the_languages_are_one_array(client: TestClient, translator: Translator)
         "targets": ["de", "pt", "zh", "ar"],
         "sentences": 200,
         "words": translator.languages[0].words,
+        "nearness": {
+            code: pytest.approx(translator.nearness["en"][code], abs=1e-4)
+            for code in ("de", "pt", "zh", "ar")
+        },
         "calibrated": False,
     }
 

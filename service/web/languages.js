@@ -1,0 +1,124 @@
+// The languages of the index: what it holds of each, how near they lie, how well each pair is translated.
+
+import { drawn, element, percent } from "./dom.js";
+
+const WIDTH = 560, HEIGHT = 380, EDGE = 56;
+
+export function languagesView(languages) {
+  const held = languages.filter(({ nearness }) => Object.keys(nearness).length);
+  const parts = [counts(languages)];
+  if (languages.some(({ quality }) => quality && Object.keys(quality).length)) parts.push(quality(languages));
+  if (held.length > 2) parts.push(map(held));
+  return parts;
+}
+
+// ---- what there is
+
+function counts(languages) {
+  const rows = languages.map(({ code, name, sentences, words, nearness }) => {
+    const nearest = Object.keys(nearness).sort((a, b) => nearness[b] - nearness[a]).slice(0, 3);
+    return element("tr", {}, element("th", { scope: "row" }, name), cell(code),
+      cell(sentences.toLocaleString("en"), "number"), cell(words.toLocaleString("en"), "number"),
+      cell(nearest.map((other) => languages.find((one) => one.code === other)?.name ?? other).join(", ") || "–"));
+  });
+  const names = ["Language", "Code", "Sentences", "Words", "Nearest"];
+  return section("What the index holds", "", scrolled("Languages of the index", element("table", { class: "counts" },
+    element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)))),
+    element("tbody", {}, ...rows))));
+}
+
+function cell(text, kind = "") {
+  return element("td", kind ? { class: kind } : {}, text);
+}
+
+// ---- how well
+
+function quality(languages) {
+  const said = "How often the first answer was right where the right one is known: from the language of the row "
+    + "into that of the column. Distrust the pale ones.";
+  const into = languages.filter(({ sentences }) => sentences);
+  const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));
+  const rows = languages.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
+    ...into.map((to) => shade(from.quality?.[to.code]))));
+  return section("How good the pairs are", said, scrolled("Quality of each pair of languages",
+    element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows))));
+}
+
+function shade(found) {
+  if (!found) return element("td", { class: "unknown" }, "·");
+  const made = element("td", { "data-dark": found.precision >= 0.55, title: `of ${found.n} questions` },
+    String(Math.round(found.precision * 100)));
+  made.style.setProperty("--share", percent(found.precision).replace(" ", ""));
+  return made;
+}
+
+// ---- how near
+
+function map(languages) {
+  const distance = languages.map((a) => languages.map((b) => (a === b ? 0 : 1 - nearness(a, b))));
+  const places = fitted(scaled(distance));
+  const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "map", "aria-labelledby": "map-title" },
+    drawn("title", { id: "map-title" }, "Languages on a map, those that the encoder sees alike near each other"),
+    ...links(distance, places), ...languages.flatMap(({ name }, number) => [
+      drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
+      drawn("text", { x: places[number][0], y: places[number][1] - 10, "text-anchor": "middle" }, name)]));
+  return section("Which languages lie near each other", "Near means that the encoder sees their sentences alike; each is tied to the one "
+    + "nearest to it. The map is flat and the languages are not, so it shows roughly what the table says.", picture);
+}
+
+function nearness(a, b) {
+  return ((a.nearness[b.code] ?? 0) + (b.nearness[a.code] ?? 0)) / 2;
+}
+
+// Classical scaling (Torgerson 1952): the two main axes of the doubly centred squared distances.
+function scaled(distance) {
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squared = distance.map((row) => row.map((value) => value * value));
+  const means = squared.map(mean);
+  const centred = squared.map((row, i) => row.map((value, j) => -(value - means[i] - means[j] + mean(means)) / 2));
+  const first = axis(centred, []);
+  return first.map((x, i) => [x, axis(centred, [first])[i]]);
+}
+
+// The main axis of a symmetric matrix besides those `known`, by power iteration; its length says how much it tells.
+function axis(matrix, known) {
+  let vector = matrix.map((_, i) => Math.cos(1 + 2 * i));
+  let length = 1;
+  for (let round = 0; round < 300; round += 1) {
+    for (const other of known) {
+      const norm = other.reduce((sum, x) => sum + x * x, 0) || 1;
+      const share = other.reduce((sum, x, i) => sum + x * vector[i], 0) / norm;
+      vector = vector.map((x, i) => x - share * other[i]);
+    }
+    vector = matrix.map((row) => row.reduce((sum, value, i) => sum + value * vector[i], 0));
+    length = Math.hypot(...vector) || 1;
+    vector = vector.map((x) => x / length);
+  }
+  return vector.map((x) => x * Math.sqrt(length));
+}
+
+// On the picture: as large as fits, the same scale in both directions.
+function fitted(places) {
+  const columns = [0, 1].map((k) => places.map((place) => place[k]));
+  const [least, most] = [columns.map((c) => Math.min(...c)), columns.map((c) => Math.max(...c))];
+  const scale = Math.min((WIDTH - 2 * EDGE) / (most[0] - least[0] || 1), (HEIGHT - 2 * EDGE) / (most[1] - least[1] || 1));
+  const middle = [WIDTH / 2, HEIGHT / 2];
+  return places.map((place) => place.map((x, k) => middle[k] + (x - (least[k] + most[k]) / 2) * scale));
+}
+
+function links(distance, places) {
+  return distance.map((row, from) => {
+    const to = row.reduce((best, value, i) => (i !== from && (best < 0 || value < row[best]) ? i : best), -1);
+    return drawn("line", { x1: places[from][0], y1: places[from][1], x2: places[to][0], y2: places[to][1] });
+  });
+}
+
+// ---- building blocks
+
+function section(title, said, ...content) {
+  return element("section", { class: "view" }, element("h2", {}, title), ...(said ? [element("p", {}, said)] : []), ...content);
+}
+
+function scrolled(label, table) {
+  return element("div", { class: "scrolled", role: "region", "aria-label": label, tabindex: "0" }, table);
+}
