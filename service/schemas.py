@@ -279,8 +279,8 @@ class Language(BaseModel):
     sentences: int = Field(description="Sentences of this language in the index.")
     words: int = Field(description="Words of this language in the index.")
     nearness: dict[str, float] = Field(
-        description="How near the languages lie: the mean cosine of a sentence of this one to the ten nearest "
-        "of each other; empty where the index holds none of this one.",
+        description="How near the languages lie: the mean cosine of a sentence of this one to the ten nearest"
+        " of each other; empty where the index holds none of this one.",
         examples=[{"pt": 0.61, "zh": 0.58}],
     )
     calibrated: bool = Field(

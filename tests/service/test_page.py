@@ -7,7 +7,6 @@ from starlette.testclient import TestClient
 
 from service.page import FILES, FOLDER
 
-
 SVG = 'SVG = "http://www.w3.org/2000/svg"'  # a name, not an address that anything is fetched from
 
 
