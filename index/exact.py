@@ -5,6 +5,7 @@ A single query is bound by memory bandwidth: exact search reads 4 d bytes a row.
 Larger batches are bound by arithmetic instead and go straight to the exact vectors (BLAS).
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,15 @@ class ExactIndex(VectorIndex):
         rows: Rows = self._screen.search(scaled, min(SCREEN_FACTOR * k, self.count))[1]
         return rows
 
+    @cached_property
+    def _every(self) -> Any:  # noqa: ANN401 (faiss is untyped)
+        """What compares many queries with every row: a copy on the GPUs where FAISS has any."""
+        return faiss.index_cpu_to_all_gpus(self._exact) if faiss.get_num_gpus() else self._exact
+
     def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
         if self.count == 0:
             return np.zeros(len(queries), np.float32)
-        nearest = self._exact.search(np.ascontiguousarray(queries), min(k, self.count))[0]
+        nearest = self._every.search(np.ascontiguousarray(queries), min(k, self.count))[0]
         means: Vectors = nearest.mean(axis=1, dtype=np.float64).astype(np.float32)
         return means
 

@@ -1,13 +1,16 @@
 """Hubness: some points are near everything; CSLS takes that back (Lample et al. 2018b, section 2.3).
 
 CSLS(x, y) = 2 cos(x, y) - r(x) - r(y), where r is a point's mean cosine to its k nearest neighbours
-in the other language.
+in the other language. The ratio margin (Artetxe and Schwenk 2019, equation 2) is 2 cos(x, y) / (r(x) + r(y)).
 """
+
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 NEIGHBOURS = 10
+Scoring = Literal["csls", "ratio"]
 
 
 def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
@@ -29,3 +32,26 @@ def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.
     rows = neighbourhood_means(similarities, k)
     columns = neighbourhood_means(similarities.T, k)
     return (2 * similarities - rows[:, None] - columns[None, :]).astype(np.float32)
+
+
+def ratio(
+    cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
+) -> NDArray[np.float32]:
+    """Cosines and both sides' neighbourhood means, of shapes that go together -> ratio margins."""
+    # Means near zero or below it are those of points without neighbours: they get no bonus for it.
+    return (2 * cosines / np.maximum(queries + rows, 1e-3)).astype(np.float32)
+
+
+def skewness(scores: NDArray[np.floating], k: int = NEIGHBOURS) -> float:
+    """(n, m) scores -> skewness of how often each column is among the k best of a row.
+
+    Radovanović et al. 2010, equation 1: E[(N - mean)^3] / deviation^3; 0 where all occur equally often.
+    """
+    columns = scores.shape[1]
+    if not scores.size or columns <= k:
+        return 0.0
+    best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+    found = np.bincount(best.ravel(), minlength=columns).astype(np.float64)
+    found -= found.mean()
+    spread = float(np.sqrt((found**2).mean()))
+    return float((found**3).mean() / spread**3) if spread > 0 else 0.0

@@ -39,8 +39,7 @@ class InvertedIndex(VectorIndex):
 
     def __init__(self, index: Any, lists: Any, rows: Halves, structure: Structure) -> None:  # noqa: ANN401
         self._index, self._lists, self._rows = index, lists, rows
-        self._candidates = structure.candidates
-        self._index.nprobe = structure.probes
+        self.use(structure)
         self._wide = faiss.SearchParametersIVF(nprobe=structure.lists)
         self._near = faiss.SearchParametersIVF(nprobe=min(NEIGHBOUR_PROBES, structure.lists))
         self.count, self.dimension = rows.shape
@@ -60,6 +59,10 @@ class InvertedIndex(VectorIndex):
         lists = _open_lists(path.with_suffix(".lists"), index, count)
         rows = _open_rows(path.with_suffix(".vectors.npy"), (count, dimension))
         return cls(index, lists, rows, structure)
+
+    def use(self, structure: Structure) -> None:
+        """Read so many lists and compare so many candidates from now on."""
+        self._index.nprobe, self._candidates = structure.probes, structure.candidates
 
     def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
         end = self.count if count is None else start + count

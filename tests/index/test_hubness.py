@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
-from index.hubness import csls, neighbourhood_means
+from index.hubness import csls, neighbourhood_means, ratio, skewness
 
 COSINES = hn.arrays(
     np.float32,
@@ -65,3 +65,32 @@ def test_a_hub_loses_what_it_is_near_to_everyone() -> None:
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_scores_are_float32(kind: type) -> None:
     assert csls(np.ones((2, 3), kind)).dtype == np.float32
+
+
+def test_the_ratio_margin_by_hand() -> None:
+    found = ratio(np.array([[0.6, 0.3]]), np.array([[0.5]]), np.array([0.3, 0.1]))
+    np.testing.assert_allclose(found, [[1.5, 1.0]], rtol=1e-6)
+
+
+def test_a_hub_makes_occurrences_skewed() -> None:
+    random = np.random.default_rng(0)
+    even = np.eye(60) + 0.001 * random.random((60, 60))
+    assert abs(skewness(even, 1)) < 1e-9
+    hub = even.copy()
+    hub[:, 7] = 1.05  # nearer to every row than the row's own column
+    assert skewness(hub, 1) > 5
+    assert skewness(csls(hub), 1) < 1
+
+
+def test_skewness_equals_its_definition() -> None:
+    scores = np.random.default_rng(1).random((50, 40))
+    counts = np.zeros(40)
+    for row in scores:
+        counts[np.argsort(-row)[:10]] += 1
+    away = counts - counts.mean()
+    assert skewness(scores) == pytest.approx((away**3).mean() / (away**2).mean() ** 1.5)
+
+
+@pytest.mark.parametrize("shape", [(0, 30), (30, 0), (30, 5)])
+def test_without_a_choice_nothing_is_skewed(shape: tuple[int, int]) -> None:
+    assert skewness(np.ones(shape)) == 0
