@@ -25,8 +25,8 @@ def first_words(
     """(vocabulary, width) of each language, in their order; zeros for words that have none.
 
     From LANG.vec in `folder`, looked for below `data`, then as it stands; of a language without one, and
-    where `folder` is "", from its sentences' token ids (training.data.context_vectors). Lengths are 1 on average,
-    so that no language's words are louder than another's.
+    where `folder` is "", from its sentences' token ids (training.data.context_vectors). Lengths are 1 on
+    average, so that no language's words are louder than another's.
     """
     place = next((path for path in (data / folder, Path(folder)) if path.is_dir()), None) if folder else None
     if folder and place is None:
