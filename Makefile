@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test install install-dev index lint types imports check format clean
+.PHONY: help serve test install install-dev index lint types imports check format chaos clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -56,6 +56,10 @@ imports: install-dev  ## import-linter: data flows one way
 format: install-dev  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliability.md (under 30 minutes)
+	mkdir -p var
+	$(BIN)/python -m benchmarks.chaos --write docs/reliability.md --json var/chaos.json
 
 clean:  ## Remove everything that make made
 	rm -rf $(VENV) var

@@ -1,7 +1,7 @@
 """The fenced blocks of a Markdown document, and what is said about them where no reader sees it.
 
-A comment on the line before a fence, `<!-- not run: why -->` or `<!-- minutes: why -->`, keeps a block of commands
-from being run by the tests: always, or unless DOCS=all is in the environment.
+A comment on the line before a fence, `<!-- not run: why -->` or `<!-- minutes: why -->`, keeps a block of
+commands from being run by the tests: always, or unless DOCS=all is in the environment.
 """
 
 import re

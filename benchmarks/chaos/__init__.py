@@ -1,0 +1,1 @@
+"""Faults on purpose: `make chaos` (docs/reliability.md)."""
