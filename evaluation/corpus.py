@@ -18,7 +18,7 @@ from evaluation.sets import TEXT, available, read_aligned
 from index.build import build_index
 from index.cleaning import ONCE
 from index.corpora.formats import Source
-from index.corpus import read_corpus
+from index.corpus import kept_texts
 from index.encoder import TextEncoder
 from index.errors import DataError
 from index.languages import language
@@ -54,7 +54,7 @@ def corpus_translation(
     """Suite `corpus`: `data`/benchmark/multi30k_test_2016 against `data`/text/multi30k_train.LANG.txt."""
     files = _files(data, known, chosen)
     queries = read_aligned(data / "benchmark" / BENCHMARK, list(files))
-    texts = {code: read_corpus(code, [Source(path, code)], known, ONCE).texts for code, path in files.items()}
+    texts = {code: list(kept_texts(code, [Source(path, code)], known, ONCE)) for code, path in files.items()}
     with TemporaryDirectory(prefix="passepartout-") as folder:
         build_index(encoder.bundle, files, Path(folder) / "index", cleaning=ONCE)
         translator = Translator.open(Path(folder) / "index")

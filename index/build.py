@@ -1,7 +1,7 @@
 """The batch job: corpus files and an encoder bundle to a published version of an index.
 
-Vectors and neighbourhood means, the long parts, are written beside their place, flushed and renamed, and not
-computed again where they are there: so a build that died goes on where it was.
+Its stages: `reading` (which cleans and encodes), `structures`, `lexicon`. What takes long is kept in files
+that a killed build goes on from: the same command again does what is left, and makes the same bytes.
 """
 
 import hashlib
@@ -10,29 +10,27 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
+from index.base import Base
 from index.bundle import Bundle
 from index.cleaning import Cleaning
 from index.corpora.formats import Source, format_of
-from index.corpus import Corpus, by_language, read_corpus, sources_of
-from index.detect import Detector
-from index.encoder import TextEncoder, Vectors
+from index.corpus import Intake, by_language, sources_of
+from index.encoder import TextEncoder
+from index.encoding import Encoders
 from index.errors import BundleError, CorpusError
 from index.files import fsync_tree, sha256
-from index.groups import write_groups
 from index.job import Job, making, save_array
 from index.lexicon import make_detector, write_words
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
-from index.progress import Progress
-from index.sentences import write_sentences
+from index.reading import read_language, vectors_of, word_counts
 from index.structures import write_neighbourhoods, write_structure
-from index.text import words
 from index.versions import (
     DETECTOR,
     ENCODER,
@@ -43,23 +41,29 @@ from index.versions import (
     WordAlignment,
     building,
     next_version,
+    parts_of,
     publish,
     serve,
     unserved,
 )
-from index.vocabulary import training_words
+from index.vocabulary import read_counts, training_words, write_counts
 
-CHUNK = 8192  # sentences tokenised at a time
 EVERY_RULE = Cleaning()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is built: the files of each language and the rules of cleaning; `skipped` as in the manifest."""
+    """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
 
-    sources: Mapping[str, Sequence[Source]]
+    `inputs` stands for all of it but the encoder, as JSON; `base` is the version that is changed.
+    """
+
+    intakes: Mapping[str, Intake]
     skipped: Mapping[str, int]
     cleaning: Cleaning
+    inputs: object
+    bases: Mapping[str, Base] = field(default_factory=dict)
+    base: str | None = None
 
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
@@ -81,57 +85,69 @@ def build_index(
     cannot be read, UsageError while another build of `out` runs, BundleError if `out` cannot be written.
     """
     known = bundle.manifest.languages
-    plan = Plan(*by_language(sources_of(corpora), known, bundle.name), cleaning)
+    found, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
+    intakes = {
+        code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
+        for code, sources in found.items()
+    }
+    return run_plan(bundle, Plan(intakes, skipped, cleaning, fingerprints(found)), out, threads, batch_size)
+
+
+def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: int = 64) -> IndexManifest:
+    """Build and publish what is planned; raises as `build_index`."""
     key = build_key(bundle, plan)
     try:
-        return _build(bundle, plan, out, key, threads, batch_size)
+        with building(out, key) as work:
+            if finished := unserved(out, key):
+                work.rmdir()
+                serve(out, finished)
+                return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
+            return _Build(bundle, plan, work, threads, batch_size).run(out)
     except (OSError, sqlite3.Error) as error:
         raise BundleError(
             f"{out}: the build stopped ({error}): free space or rights, then repeat it"
         ) from error
 
 
-def _build(bundle: Bundle, plan: Plan, out: Path, key: str, threads: int, batch_size: int) -> IndexManifest:
-    with building(out, key) as work:
-        if finished := unserved(out, key):
-            work.rmdir()
-            serve(out, finished)
-            return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
-        return _Build(bundle, plan, work, threads, batch_size).run(out)
+def fingerprints(sources: Mapping[str, Sequence[Source]]) -> list[object]:
+    """What stands for the files of each language. CorpusError for one that cannot be read."""
+    try:
+        return [
+            [code, [(source.path.name, format_of(source), sha256(source.path)) for source in found]]
+            for code, found in sources.items()
+        ]
+    except OSError as error:
+        raise CorpusError(f"{error.filename}: cannot be read ({error.strerror})") from error
 
 
 def build_key(bundle: Bundle, plan: Plan) -> str:
     """The SHA-256 of all that a version is made from."""
-    try:
-        texts = {
-            code: [(source.path.name, format_of(source), sha256(source.path)) for source in sources]
-            for code, sources in plan.sources.items()
-        }
-    except OSError as error:
-        raise CorpusError(f"{error.filename}: cannot be read ({error.strerror})") from error
-    rules = plan.entry().model_dump_json()
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
+    rules = plan.entry().model_dump_json()
     return hashlib.sha256(
-        json.dumps([FORMAT, bundle.name, files, list(texts.items()), rules]).encode()
+        json.dumps([FORMAT, bundle.name, files, plan.inputs, rules, plan.base]).encode()
     ).hexdigest()
 
 
 class _Build:
-    """One run of the job; each step leaves files in `work`."""
+    """One run of the job; each stage leaves files."""
 
     def __init__(self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int) -> None:
         self.bundle, self.plan, self.work = bundle, plan, work
-        self.encoder = TextEncoder(bundle, threads=threads)
-        self.job = Job(work, bundle, self.encoder, threads, batch_size)
+        # One thread, so that what it makes does not depend on how many cores there are.
+        self.encoder = TextEncoder(bundle)
+        self.job = Job(work, parts_of(work), bundle, self.encoder, threads, batch_size)
         self.counts: dict[str, Counter[str]] = {}
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        detector = make_detector(self.encoder, counts)
-        for code in self.plan.sources:
-            self._language(code, self._read(code, detector))
+        with Encoders(self.job, make_detector(self.encoder, counts)) as encoders:
+            for code, intake in self.plan.intakes.items():
+                self._language(code, intake, encoders)
+        for code, entry in self.entries.items():
+            write_structure(self.job, code, vectors_of(self.job, code, entry.sentences))
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         write_neighbourhoods(self.job, "", sizes, "sentences")
         alignment = write_words(self.job, self.counts)
@@ -139,11 +155,13 @@ class _Build:
         write_neighbourhoods(self.job, ".words", sizes, "words")
         detector = make_detector(self.encoder, {**counts, **self.counts})
         save_array(self.work / DETECTOR, detector.table)
-        return publish(out, self.work, self._manifest(next_version(out), alignment, detector.languages))
+        manifest = self._manifest(next_version(out), alignment, detector.languages)
+        return publish(out, self.work, manifest)
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
         return IndexManifest(
             version=version,
+            base=self.plan.base,
             created=datetime.now(UTC),
             model=self.bundle.name,
             dimension=self.encoder.dimension,
@@ -164,45 +182,14 @@ class _Build:
                 shutil.copytree(self.bundle.folder, draft)
                 fsync_tree(draft)
 
-    def _read(self, code: str, detector: Detector) -> Corpus:
-        def foreign(texts: Sequence[str]) -> list[bool]:
-            return [detector.foreign(tokens, code) for tokens in self.encoder.tokens(texts)]
-
-        known = self.bundle.manifest.languages
-        with (
-            making(self.work / f"{code}.dropped.tsv") as draft,
-            draft.open("w", encoding="utf-8", newline="") as record,
-        ):
-            return read_corpus(code, self.plan.sources[code], known, self.plan.cleaning, foreign, record)
-
-    def _language(self, code: str, corpus: Corpus) -> None:
-        self.counts[code] = Counter(word for text in corpus.texts for word in words(text, code))
-        self.counts[code] += training_words(self.bundle, code)
-        cleaned = corpus.cleaned
-        with making(self.work / f"{code}.arrow") as draft:
-            write_sentences(draft, corpus.ids, corpus.texts, corpus.metadata)
-        with making(self.work / f"{code}.groups.arrow") as draft:
-            links = write_groups(draft, cleaned.rows, cleaned.groups)
-        self.entries[code] = LanguageEntry(
-            sentences=len(corpus.texts),
-            words=len(self.counts[code]),
-            lines=cleaned.lines,
-            changed=cleaned.changed,
-            dropped={reason: count for reason, count in cleaned.dropped.items()},
-            links=links,
-        )
-        if not (self.work / f"{code}.faiss").exists():
-            write_structure(self.job, code, self._encode(code, corpus.texts))
-
-    def _encode(self, code: str, texts: list[str]) -> Vectors:
-        found = np.empty((len(texts), self.encoder.dimension), np.float32)
-        with Progress(len(texts), unit="sentences", label=f"encode {code}") as bar:
-            for start in range(0, len(texts), CHUNK):
-                chunk = texts[start : start + CHUNK]
-                found[start : start + len(chunk)] = self.encoder.encode(
-                    chunk, self.job.batch_size, bar.advance
-                )
-        return found
+    def _language(self, code: str, intake: Intake, encoders: Encoders) -> None:
+        entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.bases.get(code))
+        counted = self.job.part(f"{code}.counts")
+        if not counted.exists():
+            with making(counted) as draft:
+                write_counts(draft, word_counts(self.job, code, encoders))
+        self.counts[code] = Counter(read_counts(counted)) + training_words(self.bundle, code)
+        self.entries[code] = entry.model_copy(update={"words": len(self.counts[code])})
 
 
 def _summary(alignment: Alignment) -> WordAlignment:

@@ -3,8 +3,7 @@
 import csv
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TextIO, get_args
@@ -13,12 +12,13 @@ from index.corpora.sentence import Sentence, group_number
 from index.text import clean
 
 if TYPE_CHECKING:
-    from index.duplicates import Seen
+    from index.duplicates import TextKeys
 
-Reason = Literal["empty", "unconfirmed", "long", "language", "duplicate", "near"]
 Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
 RULES: tuple[Rule, ...] = get_args(Rule)
-BATCH = 1024  # sentences judged at a time
+Reason = str  # a rule, or empty, or deleted
+BATCH = 1024  # sentences cleaned at a time
+FOREIGN = -1  # the row of texts that are in another language
 
 # Texts -> for each whether it is surely in another language than that of the corpus.
 Judge = Callable[[Sequence[str]], Sequence[bool]]
@@ -46,6 +46,16 @@ class Cleaning:
 ONCE = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Sentences with the name of their file; `texts` are cleaned, `wanted` those that are new, each once."""
+
+    found: Sequence[tuple[str, Sentence]]
+    texts: Sequence[str]
+    keys: "TextKeys"
+    wanted: Sequence[str]
+
+
 @dataclass
 class Cleaned:
     """What cleaning has done so far. `links` are pairs of a row that was kept and a group it stands for."""
@@ -53,68 +63,129 @@ class Cleaned:
     lines: int = 0
     kept: int = 0
     changed: int = 0  # kept in another form than in the file
-    dropped: Counter[Reason] = field(default_factory=Counter)
+    dropped: Counter[Reason] = field(default_factory=Counter[str])
     rows: "array[int]" = field(default_factory=lambda: array("q"))
     groups: "array[int]" = field(default_factory=lambda: array("q"))
 
 
 class Cleaner:
-    """Cleans the sentences of one language; what it drops is written to `record`, a TSV with a head."""
+    """Cleans the sentences of one language; what it drops is written to `record`, a TSV with a head.
 
-    def __init__(self, cleaning: Cleaning, judge: Judge | None = None, record: TextIO | None = None) -> None:
+    Batches are begun and finished in order; between the two their `wanted` texts are judged (and encoded),
+    while the next ones begin.
+    """
+
+    def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
+        # Imported here: a command that lists the rules needs no numpy.
+        from index.duplicates import Seen, text_keys
+
         self.cleaning, self.done = cleaning, Cleaned()
-        self._judge = judge if "language" not in cleaning.off else None
+        self.seen, self._keys_of = Seen(cleaning.likeness), text_keys
+        self._begun: set[str] = set()  # wanted, but not finished
         self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
         self._write(["reason", "file", "line", "id", "row", "text"])
 
-    def sentences(self, found: Iterable[tuple[str, Sentence]]) -> Iterator[tuple[str, Sentence]]:
+    def __enter__(self) -> "Cleaner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seen.close()
+
+    def sentences(
+        self, found: Iterable[tuple[str, Sentence]], judge: Judge | None = None
+    ) -> Iterator[tuple[str, Sentence]]:
         """(file, sentence) -> those kept, in order; row i of the index is the ith."""
-        # Imported here: a command that lists the rules needs no numpy.
-        from index.duplicates import Seen
-
         found = iter(found)
-        with closing(Seen(self.cleaning.likeness)) as seen:
-            while batch := list(islice(found, BATCH)):
-                yield from self._batch(batch, seen)
+        while sentences := list(islice(found, BATCH)):
+            batch = self.begin(sentences)
+            judged = judge(batch.wanted) if judge else [False] * len(batch.wanted)
+            kept = self.finish(batch, dict(zip(batch.wanted, judged, strict=True)))
+            yield from ((sentences[number][0], sentence) for number, sentence in kept)
 
-    def _batch(self, batch: list[tuple[str, Sentence]], seen: "Seen") -> Iterator[tuple[str, Sentence]]:
-        texts = [clean(sentence.text) for _, sentence in batch]
-        foreign = self._judge(texts) if self._judge else [False] * len(texts)
-        for (file, sentence), text, other in zip(batch, texts, foreign, strict=True):
+    def resume(
+        self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
+    ) -> None:
+        """Go on from a cleaning before: what it dropped by reason, its lines and changes, its record."""
+        self.done.lines, self.done.changed = lines, changed
+        self.done.dropped.update(before)
+        for cells in record:
+            self._write(cells)
+
+    def keep(self, texts: Sequence[str]) -> None:
+        """Take texts that were cleaned before as the next rows."""
+        self.seen.expect(self._keys_of(texts))
+        for text in texts:
+            self.seen.exact(text, self.done.kept)
+            self.seen.near(text, self.done.kept)
+            self.done.kept += 1
+
+    def begin(self, found: Sequence[tuple[str, Sentence]]) -> Batch:
+        """Clean texts and find those that may be kept."""
+        texts = [clean(sentence.text) for _, sentence in found]
+        keys = self._keys_of(texts)
+        self.seen.expect(keys)
+        fit = [
+            text for (_, sentence), text in zip(found, texts, strict=True) if not self._unfit(sentence, text)
+        ]
+        wanted = dict.fromkeys(fit)
+        if "duplicate" not in self.cleaning.off:
+            wanted = {text: None for text in wanted if text not in self._begun and text not in self.seen}
+            self._begun.update(wanted)
+        return Batch(found, texts, keys, list(wanted))
+
+    def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
+        """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
+        self.seen.expect(batch.keys)
+        self._begun.difference_update(batch.wanted)
+        judged = "language" not in self.cleaning.off
+        for number, ((file, sentence), text) in enumerate(zip(batch.found, batch.texts, strict=True)):
             self.done.lines += 1
-            reason, row = self._reason(sentence, text, other, seen)
+            reason, row = self._reason(sentence, text, judged and foreign.get(text, False))
             if sentence.group is not None and row is not None:
                 self.done.rows.append(row)
                 self.done.groups.append(group_number(sentence.group))
             if reason is None:
                 self.done.kept += 1
-                if "form" not in self.cleaning.off and text != sentence.text:
-                    self.done.changed += 1
-                    sentence = replace(sentence, text=text)
-                yield file, sentence
+                yield number, self._formed(sentence, text)
             else:
-                self.done.dropped[reason] += 1
-                if reason != "empty":
-                    first = "" if row is None else str(row)
-                    self._write([reason, file, str(sentence.line), sentence.id, first, text])
+                self._drop(reason, file, sentence, row, text)
 
-    def _reason(
-        self, sentence: Sentence, text: str, foreign: bool, seen: "Seen"
-    ) -> tuple[Reason | None, int | None]:
+    def _formed(self, sentence: Sentence, text: str) -> Sentence:
+        if "form" in self.cleaning.off or text == sentence.text:
+            return sentence
+        self.done.changed += 1
+        return replace(sentence, text=text)
+
+    def _drop(self, reason: Reason, file: str, sentence: Sentence, row: int | None, text: str) -> None:
+        self.done.dropped[reason] += 1
+        if reason != "empty":
+            first = "" if row is None else str(row)
+            self._write([reason, file, str(sentence.line), sentence.id, first, text])
+
+    def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
+        """Why a sentence is dropped, whatever came before it."""
+        off = self.cleaning.off
+        if not text:
+            return "empty"
+        if not sentence.confirmed and "unconfirmed" not in off:
+            return "unconfirmed"
+        if len(text) > self.cleaning.longest and "long" not in off:
+            return "long"
+        return None
+
+    def _reason(self, sentence: Sentence, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
         """Why a sentence is dropped, and the row that stands for its text."""
         off, row = self.cleaning.off, self.done.kept
-        if not text:
-            return "empty", None
-        if not sentence.confirmed and "unconfirmed" not in off:
-            return "unconfirmed", None
-        if len(text) > self.cleaning.longest and "long" not in off:
-            return "long", None
-        if foreign:
+        if reason := self._unfit(sentence, text):
+            return reason, None
+        first = self.seen.exact(text, FOREIGN if foreign else row)
+        if foreign or first == FOREIGN:
             return "language", None
-        if "duplicate" not in off and (first := seen.exact(text, row)) is not None:
+        if first is not None and "duplicate" not in off:
             return "duplicate", first
-        if "near" not in off and (first := seen.near(text, row)) is not None and first != row:
-            return "near", first
+        near = self.seen.near(text, row) if "near" not in off else None
+        if near is not None and near != row:
+            return "near", near
         return None, row
 
     def _write(self, cells: list[str]) -> None:

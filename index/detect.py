@@ -6,6 +6,7 @@ knows the very text that the index is for, in every language of the bundle, and 
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,24 @@ class Detector:
         if language not in self.languages or len(tokens) < FOREIGN_TOKENS:
             return False
         return self.chances(tokens)[language] < FOREIGN
+
+    def all_foreign(
+        self, tokens: Sequence[Sequence[int]], language: str, special: NDArray[np.int64]
+    ) -> list[bool]:
+        """`foreign` of each of many texts, at once; `special` tokens do not count."""
+        if language not in self.languages:
+            return [False] * len(tokens)
+        lengths = np.array([len(found) for found in tokens], np.int64)
+        every = np.fromiter(chain.from_iterable(tokens), np.int64, lengths.sum())
+        texts = np.repeat(np.arange(len(tokens)), lengths)
+        counted = np.isin(every, special, invert=True)
+        every, texts = every[counted], texts[counted]
+        lengths = np.bincount(texts, minlength=len(tokens))
+        scores = np.stack([np.bincount(texts, row[every], len(tokens)) for row in self.table]) / TEMPERATURE
+        chances = np.exp(scores - scores.max(axis=0))
+        own = chances[self.languages.index(language)] / chances.sum(axis=0)
+        found: list[bool] = ((own < FOREIGN) & (lengths >= FOREIGN_TOKENS)).tolist()
+        return found
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Texts seen before, exactly or nearly, in bounded memory: keys go to a temporary SQLite file of its own.
+"""Texts seen before, exactly or nearly, in bounded memory (keys.py; likeness in a temporary SQLite file).
 
 Near duplicates are equal but for case, punctuation and spaces; or, where a likeness below 1 is asked for,
 have that estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding: Leskovec et al.
@@ -7,11 +7,12 @@ have that estimated Jaccard similarity of character 5-grams (MinHash: Broder 199
 
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+
+from index.keys import Keys, digest
 
 CACHE_KIB = 65536
 SHORTEST = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
@@ -20,18 +21,20 @@ GRAM, HASHES, BAND = 5, 128, 4
 PRIME = np.uint64((1 << 31) - 1)
 
 Signature = NDArray[np.uint32]
+TextKeys = Mapping[str, tuple[bytes, bytes | None]]  # text -> exact key, near key
 
 
 class Seen:
-    """The first row of every text."""
+    """The first row of every text. `expect` the texts of a batch, then ask for them one by one."""
 
     def __init__(self, likeness: float = 1.0) -> None:
         self.likeness = likeness
+        self._keys = Keys()
+        self._own: TextKeys = {}
         # An empty name: SQLite's own temporary file, written only when the cache is full, gone when closed.
         self._database = sqlite3.connect("")
         self._database.executescript(
             f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
-            "CREATE TABLE keys (key BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID;"
             "CREATE TABLE bands (key BLOB, row INTEGER, PRIMARY KEY (key, row)) WITHOUT ROWID;"
             "CREATE TABLE signatures (row INTEGER PRIMARY KEY, signature BLOB);"
         )
@@ -42,25 +45,31 @@ class Seen:
     def close(self) -> None:
         self._database.close()
 
+    def expect(self, keys: TextKeys) -> None:
+        """Look the texts up that are asked for next; `keys` are what `text_keys` says of them."""
+        self._own = keys
+        self._keys.expect(key for both in keys.values() for key in both if key is not None)
+
+    def __contains__(self, text: str) -> bool:
+        """Whether a text that was expected has a row."""
+        return self._own[text][0] in self._keys
+
     def exact(self, text: str, row: int) -> int | None:
         """The row that has this text; None, and from now on `row`, where there is none."""
-        return self._key(b"=" + _digest(text), row)
+        return self._keys.first(self._own[text][0], row)
 
     def near(self, text: str, row: int) -> int | None:
         """The row that has nearly this text; None, and from now on `row`, where there is none."""
-        folded = fold(text)
-        if len(folded) < SHORTEST:
+        exact, key = self._own[text]
+        if key is None:
             return None
-        first = self._key(b"~" + _digest(folded), row)
+        first = self._keys.first(key, row)
         if first is None and self.likeness < 1:
-            first = self._like(self._signature(folded), row)
+            first = self._like(self._signature(fold(text)), row)
+        if first is not None:
+            # What stands for the text, should it come again.
+            self._keys[exact] = self._keys[key] = first
         return first
-
-    def _key(self, key: bytes, row: int) -> int | None:
-        found = self._database.execute("SELECT row FROM keys WHERE key = ?", (key,)).fetchone()
-        if found is None:
-            self._database.execute("INSERT INTO keys VALUES (?, ?)", (key, row))
-        return None if found is None else int(found[0])
 
     def _like(self, signature: Signature, row: int) -> int | None:
         bands = [bytes([band]) + values.tobytes() for band, values in enumerate(signature.reshape(-1, BAND))]
@@ -82,21 +91,35 @@ class Seen:
     def _signature(self, folded: str) -> Signature:
         """(HASHES,) the least hash of the text's grams under each of as many hash functions."""
         grams = {folded[start : start + GRAM] for start in range(len(folded) - GRAM + 1)}
-        codes = [int.from_bytes(_digest(gram)[:4], "little") % int(PRIME) for gram in grams]
+        codes = [int.from_bytes(digest(gram)[:4], "little") % int(PRIME) for gram in grams]
         hashes = (self._factors * np.array(codes, np.uint64) + self._shifts) % PRIME
         signature: Signature = hashes.min(axis=1).astype(np.uint32)
         return signature
 
 
+def text_keys(texts: Iterable[str]) -> TextKeys:
+    """What each text is looked up by."""
+    return {text: _both(text) for text in texts}
+
+
+def _both(text: str) -> tuple[bytes, bytes | None]:
+    folded = fold(text)
+    return digest(f"={text}"), digest(f"~{folded}") if len(folded) >= SHORTEST else None
+
+
+class _Letters(dict[int, str | None]):
+    """What `str.translate` makes of each character: None for what does not count."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        counts = character in MEANT or unicodedata.category(character)[0] not in "PZC"
+        self[code] = character if counts else None
+        return self[code]
+
+
+_LETTERS = _Letters()
+
+
 def fold(text: str) -> str:
     """What near duplicates share: NFKC, case folded, without spaces and mere punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(filter(_counts, folded))
-
-
-def _counts(character: str) -> bool:
-    return character in MEANT or unicodedata.category(character)[0] not in "PZC"
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)

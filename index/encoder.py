@@ -54,8 +54,20 @@ class TextEncoder:
         Texts of similar length share a batch, so that little is padded; a row does not depend on the
         others in its batch. `progress` is called with the number of texts done after each batch.
         """
-        found = np.empty((len(texts), self.dimension), np.float32)
-        tokens = [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
+        return self.encode_tokens(self.whole_tokens(texts), batch_size, progress)
+
+    def whole_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text as the encoder reads them, special tokens included; none empty."""
+        return [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
+
+    def encode_tokens(
+        self,
+        tokens: Sequence[list[int]],
+        batch_size: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> Vectors:
+        """What `whole_tokens` gives -> (n, d), as `encode`."""
+        found = np.empty((len(tokens), self.dimension), np.float32)
         for rows in _buckets([len(ids) for ids in tokens], batch_size):
             found[rows] = self._run([tokens[row] for row in rows])
             if progress:
@@ -79,6 +91,11 @@ class TextEncoder:
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; each below `vocabulary`."""
         return [encoding.ids for encoding in self._tokenize(texts, special=False)]
+
+    @cached_property
+    def special(self) -> NDArray[np.int64]:
+        """The tokens that are added to every text."""
+        return np.unique(np.array(self._tokenizer.encode("").ids, np.int64))
 
     def pieces(self, texts: Sequence[str]) -> list[list[str]]:
         """The tokens of each text as the vocabulary spells them, special tokens left out."""

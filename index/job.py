@@ -18,9 +18,13 @@ from index.files import fsync
 
 @dataclass(frozen=True)
 class Job:
-    """A build at work: `threads` cores, `batch_size` sentences encoded at a time; all files go to `work`."""
+    """A build at work: `threads` cores, `batch_size` sentences encoded at a time.
+
+    What is published goes to `work`, what a killed build goes on from and is then removed to `parts`.
+    """
 
     work: Path
+    parts: Path
     bundle: Bundle
     encoder: TextEncoder
     threads: int = 1
@@ -28,6 +32,9 @@ class Job:
 
     def path(self, name: str) -> Path:
         return self.work / name
+
+    def part(self, name: str) -> Path:
+        return self.parts / name
 
 
 @contextmanager

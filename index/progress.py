@@ -27,7 +27,9 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._show(end=True)
+        # Work that failed at once has nothing to show but its error.
+        if kind is None or self._shown > self._start:
+            self._show(end=True)
 
     def advance(self, count: int = 1) -> None:
         """Count work as done; shows it when enough time has passed."""

@@ -4,8 +4,10 @@ Texts are Arrow files, uncompressed and memory-mapped: they cost no reading, no 
 share them. (Parquet would cost 45 MB more in every process, for its code and for decoding.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,23 +15,61 @@ from numpy.typing import NDArray
 
 from index.errors import DamagedError
 
+BATCH = 1 << 16  # rows of a record batch, where a table is written by and by
 
-def write_table(path: Path, columns: Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]) -> None:
+Columns = Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]
+
+
+def write_table(path: Path, columns: Columns) -> None:
     """Write columns of equal length as an Arrow file of one record batch."""
     batch = pa.record_batch(dict(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 
 
-def read_table(path: Path, columns: Sequence[str], rows: int) -> pa.RecordBatch:
-    """Open a verified Arrow file; DamagedError if it has not these columns and this many rows."""
+class TableWriter:
+    """Rows of texts as they come, in batches of BATCH, whatever the sizes they come in."""
+
+    def __init__(self, writer: Any, names: Sequence[str]) -> None:  # noqa: ANN401 (pyarrow is untyped)
+        self._writer, self._rows = writer, {name: list[str]() for name in names}
+        self.count = 0
+
+    def add(self, columns: Mapping[str, Sequence[str]]) -> None:
+        for name, values in columns.items():
+            self._rows[name].extend(values)
+        self.count += len(next(iter(columns.values())))
+        while len(next(iter(self._rows.values()))) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        batch = {name: pa.array(values[:BATCH], pa.string()) for name, values in self._rows.items()}
+        self._writer.write_batch(pa.record_batch(batch))
+        self._rows = {name: values[BATCH:] for name, values in self._rows.items()}
+
+
+@contextmanager
+def writing_table(path: Path, names: Sequence[str]) -> Iterator[TableWriter]:
+    """Write an Arrow file of string columns by and by."""
+    schema = pa.schema([(name, pa.string()) for name in names])
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+        table = TableWriter(writer, names)
+        yield table
+        table.flush()
+
+
+def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+    """Open a verified Arrow file, memory-mapped: a record batch, or a table where there are several.
+
+    DamagedError if it has not these columns and this many rows.
+    """
     try:
-        batch = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(0)
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        found = file.get_batch(0) if file.num_record_batches == 1 else file.read_all()
     except (pa.ArrowException, OSError) as error:
         raise DamagedError(f"{path}: Arrow cannot read it: build the index again") from error
-    if batch.schema.names != list(columns) or batch.num_rows != rows:
+    if found.schema.names != list(columns) or found.num_rows != rows:
         raise DamagedError(f"{path}: not {rows} rows of {', '.join(columns)}: build the index again")
-    return batch
+    return found
 
 
 def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:

@@ -74,6 +74,7 @@ class IndexManifest(Manifest):
     """
 
     version: str = Field(pattern=rf"^{ID.pattern}$")
+    base: str | None = None
     created: AwareDatetime
     model: str
     dimension: int = Field(ge=1, le=65536)
@@ -164,11 +165,20 @@ def building(index: Path, key: str) -> Iterator[Path]:
             raise UsageError(
                 f"{index}: another build is running: wait for it or give another folder"
             ) from None
+        own = work / key
         for path in work.iterdir():
-            if path.is_dir() and path.name != key:
+            # Parts without their work folder are of a build that was killed after it had published.
+            if path.is_dir() and (path not in (own, parts_of(own)) or not own.exists()):
                 shutil.rmtree(path)
-        (work / key).mkdir(exist_ok=True)
-        yield work / key
+        own.mkdir(exist_ok=True)
+        parts_of(own).mkdir(exist_ok=True)
+        yield own
+        shutil.rmtree(parts_of(own), ignore_errors=True)
+
+
+def parts_of(work: Path) -> Path:
+    """The folder of what a build needs until it is published."""
+    return work.with_name(f"{work.name}.parts")
 
 
 def unserved(index: Path, key: str) -> str | None:

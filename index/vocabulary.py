@@ -1,7 +1,7 @@
 """The words of a language: those of its corpus and those that the bundle saw in training."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,24 +10,42 @@ from numpy.typing import NDArray
 from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.errors import DamagedError
+from index.text import words
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
     """words/LANG.tsv of a bundle as word -> count; empty without such a file. DamagedError if malformed."""
     path = bundle.words(language)
-    return Counter() if path is None else Counter(dict(_read(path)))
+    return Counter() if path is None else Counter(read_counts(path))
 
 
-def _read(path: Path) -> list[tuple[str, int]]:
-    found = []
+def read_counts(path: Path) -> dict[str, int]:
+    """Lines of a word, a tab and a count. DamagedError if malformed."""
+    found = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         word, _, count = line.partition("\t")
         if not word or not count.isascii() or not count.isdigit():
             raise DamagedError(
                 f"{path}, line {number}: not a word, a tab and a count: export the bundle again"
             )
-        found.append((word, int(count)))
+        found[word] = int(count)
     return found
+
+
+def count_words(texts: Iterable[str], language: str) -> dict[str, int]:
+    """How often each word occurs in some texts."""
+    # No word spans a space: what stands between spaces is divided once, however often it occurs.
+    pieces = Counter(piece for text in texts for piece in text.split())
+    found: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        for word in words(piece, language):
+            found[word] += count
+    return dict(found)
+
+
+def write_counts(path: Path, counts: Mapping[str, int]) -> None:
+    """Write words and counts as `read_counts` reads them, most frequent first."""
+    path.write_text("".join(f"{word}\t{counts[word]}\n" for word in by_frequency(counts)), "utf-8")
 
 
 def by_frequency(counts: Mapping[str, int]) -> list[str]:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from index.corpora.sentence import Sentence
-from index.corpora.streams import plain_suffixes, read_lines
+from index.corpora.streams import BLOCK, open_stream, plain_suffixes, read_lines
 from index.corpora.txt import stem
 from index.errors import CorpusError, UsageError
 from index.languages import languages
@@ -28,6 +28,7 @@ FORMATS = {
     "cldr": ("cldr:read", ()),
 }
 EXTENSIONS = {extension: name for name, (_, found) in FORMATS.items() for extension in found}
+LINES = ("txt", "moses", "tsv", "csv", "jsonl")
 ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # of .xml
 
 
@@ -70,7 +71,7 @@ def read_language(source: Source, language: str, known: Collection[str]) -> Iter
         if sentence.language not in matched:
             matched[sentence.language] = lookup(sentence.language, known)
         if matched[sentence.language] == language:
-            yield replace(sentence, language=language)
+            yield sentence if sentence.language == language else replace(sentence, language=language)
 
 
 def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
@@ -80,6 +81,17 @@ def count_languages(source: Source, known: Collection[str]) -> Counter[str | Non
     for code, count in counts.items():
         found[lookup(code, known)] += count
     return found
+
+
+def count_lines(source: Source) -> int:
+    """The lines of a file that has a sentence a line, about; 0 where it has not."""
+    if format_of(source) not in LINES:
+        return 0
+    lines, last = 0, b"\n"
+    with open_stream(source.path) as file:
+        while block := file.read(BLOCK):
+            lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last != b"\n")
 
 
 def lookup(tag: str, known: Collection[str]) -> str | None:

@@ -17,9 +17,9 @@ def cleaned(
     judge: Judge | None = None,
     record: io.StringIO | None = None,
 ) -> tuple[list[str], Cleaner]:
-    cleaner = Cleaner(cleaning or Cleaning(), judge, record)
+    cleaner = Cleaner(cleaning or Cleaning(), record)
     given = [("f.txt", Sentence(str(n), text, "en", n)) for n, text in enumerate(texts, start=1)]
-    return [sentence.text for _, sentence in cleaner.sentences(given)], cleaner
+    return [sentence.text for _, sentence in cleaner.sentences(given, judge)], cleaner
 
 
 LONG = "a dog " * 300
