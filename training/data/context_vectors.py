@@ -69,6 +69,7 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
         left, values, _ = svds(information, k=rank, v0=start)
         order = np.argsort(-values)
         found[:, :rank] = left[:, order] * np.sqrt(values[order])
+        found[counts.sum(axis=1) == 0] = 0  # what is left there is rounding
     return found
 
 

@@ -1,0 +1,182 @@
+"""Caption tuning end to end: a small XLM-R and ViT with random weights, from training to translation."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from evaluation.sets import read_aligned, read_lines
+from index.build import build_index
+from index.bundle import Bundle
+from index.corpora.formats import Source
+from index.encoder import TextEncoder
+from index.errors import DataError, RecipeError
+from index.translator import Translator
+from tests.training.tiny import recipe
+from training.data.synthetic_encoders import write_tiny_vit, write_tiny_xlmr
+from training.encoders.pretrained import PretrainedSettings, load_text, own_tokenizer
+from training.export import export_run
+from training.loop import Loop, train
+from training.prepare import prepare
+from training.run import Run, create_run
+
+TUNED = """
+name = "tiny-tuned"
+description = "XLM-R and ViT for tests"
+[data]
+languages = ["en", "de", "pt"]
+[text]
+encoder = "pretrained"
+model = "weights/xlmr"
+width = 32
+max_tokens = 32
+[vision]
+backbone = "weights/vit"
+image_size = 32
+views = 1
+[head]
+dimension = 24
+text = "linear"
+pictures = "linear"
+[objectives.caption_tuning]
+[optimiser]
+epochs = 2
+batch_size = 40
+chunk_size = 20
+learning_rate = 1e-3
+heads_alone = 0.5
+[run]
+threads = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shared data with a small XLM-R and ViT beside it."""
+    folder = tmp_path_factory.mktemp("tuning") / "data"
+    shutil.copytree(data, folder)
+    texts = [line for file in sorted((folder / "text").iterdir()) for line in read_lines(file)]
+    write_tiny_xlmr(folder / "weights" / "xlmr", texts, vocabulary=400)
+    write_tiny_vit(folder / "weights" / "vit", 32)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(encoders: Path) -> Run:
+    return train(recipe(TUNED, encoders.parent), encoders, encoders.parent / "run")
+
+
+@pytest.fixture(scope="module")
+def bundle(run: Run, encoders: Path) -> Bundle:
+    out = encoders.parent / "bundle"
+    return export_run(run.folder, encoders, out, name=None, version="1", licence="CC0-1.0")
+
+
+def text_encoder(encoders: Path) -> PretrainedSettings:
+    return PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
+
+
+def test_it_is_exported_with_its_own_vocabulary_indexed_and_asked(
+    bundle: Bundle, encoders: Path, tmp_path: Path
+) -> None:
+    own = Tokenizer.from_file(str(encoders / "weights" / "xlmr" / "tokenizer.json"))
+    theirs = Tokenizer.from_file(str(bundle.tokenizer))
+    assert theirs.get_vocab() == own.get_vocab()
+    assert bundle.manifest.measures["onnx_cosine_distance"] < 1e-4
+    texts = read_aligned(encoders / "benchmark" / "synthetic_test", ["en", "de"])
+    sources = []
+    for code, lines in texts.items():
+        file = tmp_path / f"{code}.txt"
+        file.write_text("".join(f"{line}\n" for line in lines[:40]), "utf-8")
+        sources.append(Source(file, code, None))
+    build_index(bundle, sources, tmp_path / "index")
+    (answers,) = Translator.open(tmp_path / "index").sentences([texts["en"][0]], "en", "de", 3)
+    assert {answer.text for answer in answers} <= set(texts["de"][:40])
+    assert len(answers) == 3
+
+
+def test_words_have_the_encoders_own_embeddings(bundle: Bundle) -> None:
+    vectors = TextEncoder(bundle, precision="fp32").word_vectors(["ball", "bola"], "en")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
+
+
+def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_path: Path) -> None:
+    prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
+    loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
+    batches = loop.prepared.sampler.batches(0)
+    loop.stage, model = (0, loop.steps), prepared.model
+    model.train()
+    changed: list[tuple[bool, bool, bool]] = []
+    for number, captions in enumerate(batches):
+        before = {name: weights.detach().clone() for name, weights in model.named_parameters()}
+        loop._step(loop._chunks(captions, 0, number))
+        moved = {name for name, weights in model.named_parameters() if not torch.equal(weights, before[name])}
+        parts = ("text.", "backbone.", "text_head.")
+        changed.append(tuple(any(name.startswith(part) for name in moved) for part in parts))  # type: ignore[arg-type]
+    half = len(batches) / 2
+    assert [text for text, _, _ in changed] == [step >= half for step in range(len(batches))]
+    assert [vision for _, vision, _ in changed] == [step >= half for step in range(len(batches))]
+    assert all(head for _, _, head in changed)
+
+
+def test_the_temperature_is_learned(run: Run) -> None:
+    from safetensors import safe_open
+
+    with safe_open(run.last_file, framework="pt") as file:
+        assert file.get_tensor("model.scale.logarithm").item() != pytest.approx(np.log(1 / 0.07), abs=1e-5)
+
+
+def test_the_mean_leaves_pads_out(encoders: Path) -> None:
+    encoder = load_text(text_encoder(encoders), encoders)
+    assert encoder is not None
+    encoder.eval()
+    ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
+    padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
+    with torch.inference_mode():
+        torch.testing.assert_close(encoder(padded, mask), encoder(ids, whole), atol=1e-6, rtol=1e-5)
+        by_hand = encoder.states(ids, whole).mean(dim=1)
+        torch.testing.assert_close(encoder(ids, whole), by_hand)
+
+
+def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    encoder = load_text(text_encoder(encoders), encoders)
+    assert encoder is not None
+    stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
+    name = next(key for key in stored if key.endswith("word_embeddings.weight"))
+    torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
+    pickled = tmp_path / "weights" / "xlmr"
+    shutil.copytree(encoders / "weights" / "xlmr", pickled)
+    (pickled / "model.safetensors").unlink()
+    torch.save(stored, pickled / "pytorch_model.bin")
+    with pytest.raises(DataError, match="safetensors"):
+        load_text(text_encoder(encoders), tmp_path)
+
+
+def test_what_does_not_fit_is_told(encoders: Path, tmp_path: Path) -> None:
+    given = text_encoder(encoders)
+    with pytest.raises(DataError, match=r"set text\.width to it"):
+        load_text(given.model_copy(update={"width": 16}), encoders)
+    with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
+        load_text(given.model_copy(update={"max_tokens": 100}), encoders)
+    with pytest.raises(DataError, match=r"text\.model weights/tiny: "):
+        own_tokenizer(given.model_copy(update={"model": "weights/tiny"}), encoders)
+    with pytest.raises(RecipeError, match="brings its own"):
+        recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
+
+
+def test_a_foreign_tokenizer_is_told(encoders: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(encoders, folder)
+    config = folder / "weights" / "xlmr" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"vocab_size": 50}))
+    write_tiny_xlmr(folder / "weights" / "small", ["a b c d"] * 20, vocabulary=30)
+    shutil.copy(folder / "weights" / "small" / "model.safetensors", folder / "weights" / "xlmr")
+    shutil.copy(folder / "weights" / "small" / "config.json", folder / "weights" / "xlmr")
+    with pytest.raises(DataError, match="its tokenizer is another model's"):
+        prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), folder)
