@@ -2,13 +2,32 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from service.schemas import Texts
 
+# A list may hold blank texts, which are their own translation.
+Q = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        ],
+        "description": "One text, or a list of them.",
+    }
+)
 
-def _not_negative(value: object) -> object:
-    return max(0, value) if isinstance(value, int) else value
+
+def _no_truth(value: object) -> object:
+    return str(value) if isinstance(value, bool) else value
+
+
+def _not_negative(value: int) -> int:
+    return max(0, value)
+
+
+def _said(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field gives)
+    return Field(min_length=1, description=description)
 
 
 class TranslateOrder(BaseModel):
@@ -16,12 +35,15 @@ class TranslateOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    q: Texts
-    source: str = Field(description="Language code of the texts, or `auto`.")
-    target: str = Field(description="Language code to translate into.")
+    q: Annotated[Texts, Q]
+    source: str = _said("Language code of the texts, or `auto`.")
+    target: str = _said("Language code to translate into.")
     format: Literal["text", "html"] = Field(default="text", description="Of `html`, the text is translated.")
     alternatives: Annotated[
-        int, BeforeValidator(_not_negative), Field(description="Most alternatives to each answer.")
+        int,
+        BeforeValidator(_no_truth),
+        AfterValidator(_not_negative),
+        Field(description="Most alternatives to each answer."),
     ] = 0
     api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
 
@@ -31,7 +53,7 @@ class DetectOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    q: str = Field(description="The text.")
+    q: str = _said("The text.")
     api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
 
 
@@ -87,10 +109,19 @@ class FrontendSettings(BaseModel):
 
 
 def _body(model: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI request body of `model`, as JSON or as a form."""
-    content = {"schema": model.model_json_schema(), "example": example}
-    kinds = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
-    return {"required": True, "content": {kind: content for kind in kinds}}
+    """The OpenAPI request body of `model`: as JSON, where null counts as left out, or as a form."""
+    form, parsed = model.model_json_schema(), model.model_json_schema()
+    for name, schema in parsed["properties"].items():
+        if name not in parsed["required"] and "anyOf" not in schema:
+            kept = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+            parsed["properties"][name] = {"anyOf": [schema, {"type": "null"}], **kept}
+    kinds = {
+        "application/json": parsed,
+        "application/x-www-form-urlencoded": form,
+        "multipart/form-data": form,
+    }
+    content = {kind: {"schema": schema, "example": example} for kind, schema in kinds.items()}
+    return {"required": True, "content": content}
 
 
 TRANSLATE_BODY = _body(TranslateOrder, {"q": "A dog runs on the beach.", "source": "en", "target": "de"})

@@ -97,7 +97,8 @@ def test_alternatives_are_others_and_no_more_than_asked_for(make_client: ClientF
     answer = translated(client, alternatives=3)
     assert 1 <= len(answer["alternatives"]) <= 3
     assert answer["translatedText"] not in answer["alternatives"]
-    assert "alternatives" not in translated(client, alternatives=-1)
+    for below in (-1, "-1", "-373065377054"):
+        assert "alternatives" not in translated(client, alternatives=below)
 
 
 def test_what_is_not_likely_enough_is_no_answer(make_client: ClientFactory) -> None:
@@ -166,6 +167,7 @@ def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) ->
         ({"target": "../de"}, "use one of ar, de, en, pt, zh"),
         ({"format": "pdf"}, "format must be 'text' or 'html'"),
         ({"alternatives": "many"}, "alternatives must be a whole number"),
+        ({"alternatives": True}, "alternatives must be a whole number"),
         ({"alternatives": 50}, "alternatives is 50, the limit is 49"),
         ({"q": "12345", "source": "auto"}, "was not recognised: give source"),
     ],
