@@ -1,5 +1,6 @@
 """The service as an ASGI application: wiring only."""
 
+import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
@@ -8,6 +9,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from index.translator import Translator
+from service.api.admin import router as admin
 from service.api.amagama import router as amagama
 from service.api.libretranslate import router as libretranslate
 from service.api.metrics import router as metrics
@@ -23,7 +25,7 @@ from service.limits import BodyLimit
 from service.metrics import Metrics
 from service.openapi import describe
 from service.page import page_router
-from service.protocol import STATE, Admission
+from service.protocol import METRICS, STATE
 from service.settings import Settings, load_settings
 
 DESCRIPTION = (
@@ -48,7 +50,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.generations = None
+    app.state.generations = app.state.rates = None
     app.state.metrics = Metrics()
     app.state.keys = settings.keys
     _wrap(app, settings)
@@ -56,6 +58,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     app.include_router(libretranslate)
     app.include_router(amagama)
     app.include_router(metrics)
+    app.include_router(admin)
     app.include_router(page_router())
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
@@ -64,15 +67,19 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
 
 def from_environment() -> FastAPI:
     """The application of a worker process, which gets its settings from the environment."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
     return create_app(load_settings(), follow=True)
 
 
 def _wrap(app: FastAPI, settings: Settings) -> None:
     """The middlewares, the innermost first."""
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
-    app.add_middleware(Admission)
-    if settings.keys:
-        app.add_middleware(KeyCheck, keys=settings.keys)
+    if settings.rate_limit:
+        from service.rates import RateLimit, Rates  # their library costs memory: only where it is used
+
+        app.state.rates = Rates(settings)
+        app.add_middleware(RateLimit, rates=app.state.rates)
+    app.add_middleware(KeyCheck, keys=settings.keys, admins=settings.admins)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -86,9 +93,9 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
 
 def _lifespan(
     settings: Settings, translator: Translator | None, follow: bool
-) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Settings]]]:
+) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, object]]]:
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Settings]]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
         metrics = app.state.metrics
         cache, batcher = open_cache(settings), Batcher(settings.threads, settings.bounds, metrics)
 
@@ -100,10 +107,12 @@ def _lifespan(
         app.state.generations = generations
         async with generations.watching(settings.watch_seconds if follow else 0):
             with reloading_on_hangup(generations):
-                yield {STATE: settings}
+                yield {STATE: settings, METRICS: metrics}
         app.state.generations = None
         generations.close()
         batcher.close()
         await cache.close()
+        if app.state.rates is not None:
+            await app.state.rates.close()
 
     return lifespan

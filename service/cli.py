@@ -43,6 +43,7 @@ def _prepare(settings: Settings) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
     # A stop during start-up, and after uvicorn's own orderly one, exits 0.
     signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -56,23 +57,25 @@ def _open(settings: Settings) -> "Translator":
 
 
 def _serve_one(settings: Settings, translator: "Translator") -> None:
-    import uvicorn
+    from uvicorn import Config
 
     from service.app import create_app
+    from service.server import run
 
-    uvicorn.run(create_app(settings, translator, follow=True), **_options(settings))
+    run(Config(create_app(settings, translator, follow=True), **_options(settings)))
 
 
 def _serve_many(settings: Settings) -> None:
-    import uvicorn
+    from uvicorn import Config
+
+    from service.server import run
 
     # The one option that a worker needs, which reads its settings from the environment.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
     with TemporaryDirectory(prefix="passepartout-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up what they count
-        uvicorn.run(
-            "service.app:from_environment", factory=True, workers=settings.workers, **_options(settings)
-        )
+        app = "service.app:from_environment"
+        run(Config(app, factory=True, workers=settings.workers, **_options(settings)))
 
 
 def _options(settings: Settings) -> dict[str, Any]:

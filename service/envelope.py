@@ -1,5 +1,6 @@
 """What every request is wrapped in: an id, security headers, a log line, an answer to a fault."""
 
+import asyncio
 import logging
 import re
 import secrets
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.limits import overloaded
 from service.metrics import Metrics
 from service.problems import ProblemError, ProblemType
 
@@ -44,7 +46,7 @@ class Envelope:
             await self.app(scope, receive, send)
             return
         started = time.perf_counter()
-        request_id = _request_id(scope["headers"])
+        request_id = request_id_of(scope["headers"])
         scope.setdefault("state", {})["request_id"] = request_id.decode()
         status = 0
 
@@ -58,6 +60,10 @@ class Envelope:
         try:
             await self.app(scope, receive, send_wrapped)
         except ClientDisconnect:
+            status = LEFT
+        except asyncio.CancelledError:
+            if not status:  # the server stops before it is done; nobody hears it where the client has gone
+                await overloaded().response(scope)(scope, receive, send_wrapped)
             status = LEFT
         except Exception as error:
             _log_fault(scope, error)
@@ -87,7 +93,7 @@ def _place(scope: Scope) -> dict[str, object]:
     }
 
 
-def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The client's own id where it is short and plain, else one at random."""
     given = next((value for name, value in headers if name == REQUEST_ID), None)
     if given is not None and ACCEPTED_ID.fullmatch(given):

@@ -16,18 +16,20 @@ import click
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.page import FILES as PAGE
 from service.problems import ProblemError, ProblemType
 
 ENTRY = re.compile(r"([a-z0-9-]{1,32}):([0-9a-f]{64})")
 # What needs no key. Everything else does, also what is added later.
 OPEN = frozenset(
     {
-        *("/", "/app.js", "/style.css", "/favicon.svg"),
+        *PAGE,
         *("/openapi.json", "/languages", "/tmserver/languages/", "/frontend/settings"),
         *("/health", "/health/live", "/health/ready"),
     }
 )
 OPEN_BELOW = "/problems/"
+ADMIN = "/admin"
 # LibreTranslate's clients send the key in the body: their routes call `check_key`.
 KEY_IN_BODY = frozenset({"/translate", "/detect"})
 
@@ -65,21 +67,35 @@ class Keys:
 class KeyCheck:
     """ASGI middleware: 401 without a key, in `Authorization: Bearer` or `X-API-Key`, where one is needed."""
 
-    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, admins: Keys) -> None:
         self.app = app
-        self.keys = keys
+        self.keys, self.admins = keys, admins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_open(scope["path"]):
+        if scope["type"] != "http" or self._needs_none(scope["path"]):
             await self.app(scope, receive, send)
             return
-        given = _given(scope)
-        name = None if given is None else self.keys.name_of(given)
-        if name is None and (given is not None or scope["path"] not in KEY_IN_BODY):
+        given, path = _given(scope), scope["path"]
+        name = None if given is None else self._name_of(given, path)
+        if name is None and (given is not None or path not in KEY_IN_BODY):
             await refusal().response(scope)(scope, receive, send)
             return
         scope.setdefault("state", {})["key"] = name
         await self.app(scope, receive, send)
+
+    def _needs_none(self, path: str) -> bool:
+        return not is_admin(path) and (not self.keys or is_open(path))
+
+    def _name_of(self, key: str, path: str) -> str | None:
+        """An admin's key opens everything, another all but what is the admins'."""
+        admin = self.admins.name_of(key)
+        name = self.keys.name_of(key)
+        return admin or (None if is_admin(path) else name)
+
+
+def is_admin(path: str) -> bool:
+    """Whether a path is for the keys of admins alone, which are never none."""
+    return path == ADMIN or path.startswith(f"{ADMIN}/")
 
 
 def is_open(path: str) -> bool:

@@ -41,6 +41,12 @@ class ProblemType(Enum):
         "The request did not come in the time that it gets: send it at once.",
     )
     BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
+    VERSION_REFUSED = (
+        "version-refused",
+        409,
+        "Version refused",
+        "The index's current version cannot be served, the log says why; the one before stays.",
+    )
     UNSUPPORTED_MEDIA_TYPE = (
         "unsupported-media-type",
         415,
@@ -70,6 +76,12 @@ class ProblemType(Enum):
         431,
         "Head too large",
         "The request has more or longer headers, or a longer path, than the service reads.",
+    )
+    TOO_MANY_REQUESTS = (
+        "too-many-requests",
+        429,
+        "Too many requests",
+        "This client asks more often than it may: try again after Retry-After seconds.",
     )
     INTERNAL = ("internal-error", 500, "Internal error", "A fault of the service; the log has the details.")
     OVERLOADED = (

@@ -1,29 +1,46 @@
 """HTTP/1.1 as the server reads it: uvicorn's protocol with the limits that uvicorn has none of.
 
 A head beyond its limits is refused while it is read, a client that takes too long to send or to take is cut
-off, and a request that comes while too many wait is marked for `Admission`. The limits come with the
-application's lifespan state, which uvicorn hands to every connection.
+off, and a request that comes while too many wait is refused, for next to nothing, before the application
+sees it. A client that goes takes its request along. When the server stops, what has come is still answered.
+The limits come with the application's lifespan state, which uvicorn hands to every connection.
 """
 
 import asyncio
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from service.problems import ProblemError, ProblemType
+from service.envelope import SECURITY, request_id_of
+from service.keys import ADMIN
+from service.limits import overloaded
+from service.metrics import Metrics
+from service.problems import LIBRETRANSLATE_PATHS, ProblemError, ProblemType
 from service.settings import Settings
 
-STATE = "limits"  # the settings' name in the lifespan state
+STATE, METRICS = "limits", "metrics"  # the names of settings and counts in the lifespan state
 CHUNKING = 8  # the most bytes sent for a byte of a body, in chunks of one byte each
-RETRY_AFTER = 1  # seconds
 # Answered however busy the service is: what watches it must see it.
 ALWAYS = ("/health", "/metrics")
+FINISHED = (ADMIN,)  # what is done to its end, also when the client has gone
+DIGITS = 18  # of a length that is believed
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+LINGER = 0.5  # seconds that an idle connection is kept when the server stops: a request may be on its way
 
 
 class HeadTooLargeError(Exception):
     """Ends the parsing of a request."""
+
+
+@cache
+def _refusal(libretranslate: bool) -> tuple[bytes, bytes]:
+    """The head of a 503 but for its last line, and its body."""
+    told = overloaded().response({"path": min(LIBRETRANSLATE_PATHS) if libretranslate else ""})
+    lines = [b"%s: %s\r\n" % pair for pair in [*told.raw_headers, *SECURITY]]
+    return STATUS_LINE[told.status_code] + b"".join(lines), bytes(told.body)
 
 
 class Deadline:
@@ -49,6 +66,12 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._limits: Settings = self.app_state[STATE]
+        if len(self.connections) > self._limits.max_connections:
+            self.transport.abort()
+        self._metrics: Metrics = self.app_state[METRICS]
+        self._task: asyncio.Task[None] | None = None
+        self._pending: RequestResponseCycle | None = None  # its body is not there yet
+        self._stopping = self._partial = False
         seconds = self._limits.request_seconds
         self._to_send = Deadline(self.loop, seconds, lambda: self._end(ProblemType.TOO_SLOW))
         # A close would wait for the client to take what is buffered.
@@ -61,6 +84,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._to_send.stop()
         self._to_take.stop()
         super().connection_lost(exc)
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
         self._begun = False
@@ -77,6 +102,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._begin()
+        self._partial = True
 
     def on_url(self, url: bytes) -> None:
         self._count_head(len(url))
@@ -93,9 +119,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = False
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        if self._pending is self.cycle and len(self.cycle.body) > HIGH_WATER_LIMIT:
+            self._start_pending()  # which reads on
+
     def on_message_complete(self) -> None:
-        self._reading = False
+        self._reading = self._partial = False
         super().on_message_complete()
+        if self._pending is self.cycle:
+            self._start_pending()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -109,10 +142,67 @@ class LimitedProtocol(HttpToolsProtocol):
         """What cannot be parsed, or was refused while it was."""
         self._end(self._problem or ProblemType.BAD_REQUEST)
 
+    def shutdown(self) -> None:
+        """The server stops: what this connection has sent, or is sending, is answered; then it is closed."""
+        self._stopping = True
+        if self.cycle is None or self.cycle.response_complete:
+            self.loop.call_later(LINGER, self._close_if_idle)
+        elif not self.pipeline:
+            self.cycle.keep_alive = False
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
-        if len(self.tasks) >= self._limits.max_waiting and not cycle.scope["path"].startswith(ALWAYS):
-            cast(dict[str, Any], cycle.scope)["state"]["overloaded"] = True
-        super()._start_asgi_task(cycle, app)
+        """Start when the body is there, else who sends slowly would take the place of others."""
+        if self._stopping and not self.pipeline:
+            cycle.keep_alive = False
+        if cycle.more_body and not self._too_long(cycle):
+            self._pending = cycle
+            if cycle.waiting_for_100_continue:
+                self.transport.write(CONTINUE)
+                cycle.waiting_for_100_continue = False
+        else:
+            self._admit(cycle)
+
+    def _too_long(self, cycle: RequestResponseCycle) -> bool:
+        """Whether the application must read the body bit by bit, or refuse it unread."""
+        declared = dict(cycle.scope["headers"]).get(b"content-length", b"")
+        return len(declared) > DIGITS or (declared.isdigit() and int(declared) > self._limits.max_body_bytes)
+
+    def _start_pending(self) -> None:
+        if (cycle := self._pending) is not None:
+            self._pending = None
+            self._admit(cycle)
+
+    def _admit(self, cycle: RequestResponseCycle) -> None:
+        path = cycle.scope["path"]
+        if len(self.tasks) >= self._limits.max_waiting and not path.startswith(ALWAYS):
+            self._refuse(cycle)
+            return
+        task = self.loop.create_task(cycle.run_asgi(self.app))
+        self._task = None if path.startswith(FINISHED) else task
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def _refuse(self, cycle: RequestResponseCycle) -> None:
+        """Answer 503, as the application would (limits.py, envelope.py)."""
+        head, body = _refusal(cycle.scope["path"] in LIBRETRANSLATE_PATHS)
+        lines = [head, b"x-request-id: ", request_id_of(cycle.scope["headers"])]
+        lines.append(b"\r\n\r\n" if cycle.keep_alive else b"\r\nconnection: close\r\n\r\n")
+        if cycle.scope["method"] != "HEAD":
+            lines.append(body)
+        self.transport.write(b"".join(lines))
+        self._metrics.request("none", ProblemType.OVERLOADED.status, 0.0)
+        cycle.response_started = cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        # Not at once where others wait behind it, each of which might be refused in turn.
+        if self.pipeline:
+            self.loop.call_soon(cycle.on_response)
+        else:
+            cycle.on_response()
+
+    def _close_if_idle(self) -> None:
+        if (self.cycle is None or self.cycle.response_complete) and not self._partial:
+            self.transport.close()
 
     def _begin(self) -> None:
         self._begun = self._reading = self._in_head = True
@@ -147,18 +237,3 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.write(b"".join(head) + bytes(told.body))
         self.transport.close()
         self._to_take.start()
-
-
-class Admission:
-    """ASGI middleware: 503 for a request that came while too many waited."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope.get("state", {}).get("overloaded"):
-            kind = ProblemType.OVERLOADED
-            error = ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)})
-            await error.response(scope)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)

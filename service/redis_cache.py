@@ -6,8 +6,6 @@ expected shape, and must name the key it was stored under.
 """
 
 import asyncio
-import logging
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -17,9 +15,8 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from service.breaker import Breaker
 from service.cache import Answers
-
-log = logging.getLogger("passepartout.cache")
 
 Values = Mapping[str, bytes | str | None]
 MOST_UNWRITTEN = 20_000  # answers; more are not cached in Redis
@@ -53,7 +50,7 @@ class RedisCache:
     def __init__(self, url: str, *, keep: int, timeout: float, pause: float) -> None:
         self._keep = keep
         self._timeout = timeout
-        self._breaker = Breaker(pause)
+        self._breaker = Breaker(pause, "answering without the cache")
         self._next: Round | None = None
         self._unwritten: dict[str, Answers] = {}
         self._reader: asyncio.Task[None] | None = None
@@ -127,33 +124,6 @@ class RedisCache:
             return None
         self._breaker.worked()
         return found
-
-
-class Breaker:
-    """Says whether to try: after a failure not for `pause` seconds, then one try before all the others."""
-
-    def __init__(self, pause: float) -> None:
-        self._pause = pause
-        self._closed_until: float | None = None
-
-    def allows(self) -> bool:
-        if self._closed_until is None:
-            return True
-        now = time.monotonic()
-        if now < self._closed_until:
-            return False
-        self._closed_until = now + self._pause  # the others wait for what this one finds
-        return True
-
-    def worked(self) -> None:
-        if self._closed_until is not None:
-            log.warning("Redis answers again: caching there")
-        self._closed_until = None
-
-    def failed(self, error: BaseException) -> None:
-        if self._closed_until is None:
-            log.warning("Redis failed (%s): answering without the cache", type(error).__name__)
-        self._closed_until = time.monotonic() + self._pause
 
 
 def _read(key: str, value: bytes | str | None) -> Answers | None:

@@ -17,6 +17,7 @@ from service.batching import Bounds
 from service.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
+RATE = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
 
 
 class Settings(BaseSettings):
@@ -112,6 +113,9 @@ class Settings(BaseSettings):
         le=3600,
         description="A client that takes longer to send a request, or to take an answer, is cut off.",
     )
+    max_connections: int = Field(
+        default=4096, ge=1, description="Connections of one worker; more are closed at once."
+    )
     max_waiting: int = Field(
         default=64,
         ge=2,
@@ -142,6 +146,11 @@ class Settings(BaseSettings):
     admin_keys: SecretStr | None = Field(
         default=None,
         description="Keys that may change what is served, in the same form; none lets nobody.",
+    )
+    rate_limit: str | None = Field(
+        default=None,
+        description="Requests that one API key, else one address, may make, such as 600/minute; none: no "
+        "limit.",
     )
     cors_origins: str | None = Field(
         default=None,
@@ -179,6 +188,13 @@ class Settings(BaseSettings):
         if entries is not None:
             Keys.parse(entries.get_secret_value())
         return entries
+
+    @field_validator("rate_limit")
+    @classmethod
+    def _countable(cls, given: str | None) -> str | None:
+        if given is not None and not re.fullmatch(RATE, given):
+            raise ValueError("must be a number of requests and a time, such as 10/second or 600/minute")
+        return given
 
     @field_validator("cors_origins")
     @classmethod

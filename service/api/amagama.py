@@ -41,7 +41,9 @@ router = APIRouter(prefix="/tmserver", tags=["amaGama"])
 LEAST_SIMILARITY = 30
 SIMILARITY = 70
 CANDIDATES = 5
-UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(ProblemType.UNAUTHORISED, ProblemType.INVALID_REQUEST)
+UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(
+    ProblemType.UNAUTHORISED, ProblemType.INVALID_REQUEST, ProblemType.TOO_MANY_REQUESTS
+)
 
 
 class TmLanguages(BaseModel):

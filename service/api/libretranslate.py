@@ -50,7 +50,8 @@ LEAST_SHOWN = 0.01  # the least likely language that /detect names, beside the l
 Order = TypeVar("Order", bound=BaseModel)
 SPEAKS_ALL = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
 READS = *SPEAKS_ALL, ProblemType.NOT_READY.status
-TRANSLATES = *READS, 403, ProblemType.BAD_REQUEST.status, ProblemType.BODY_TOO_LARGE.status
+TOO_MANY, TOO_LONG = ProblemType.TOO_MANY_REQUESTS.status, ProblemType.BODY_TOO_LARGE.status
+TRANSLATES = *READS, 403, ProblemType.BAD_REQUEST.status, TOO_LONG, TOO_MANY
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -40,6 +40,7 @@ TRANSLATION_PROBLEMS = problem_responses(
     ProblemType.INVALID_REQUEST,
     ProblemType.UNKNOWN_LANGUAGE,
     ProblemType.UNDETECTED_LANGUAGE,
+    ProblemType.TOO_MANY_REQUESTS,
     ProblemType.INTERNAL,
     ProblemType.OVERLOADED,
     ProblemType.NOT_READY,

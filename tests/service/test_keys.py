@@ -39,9 +39,13 @@ ROUTES = {
     "GET /tmserver/languages/": True,
     "GET /tmserver/{source_language}/{target_language}/unit/{text:text}": False,
     "GET /metrics": False,
+    "POST /admin/reload": False,
     "GET /openapi.json": True,
     "GET /": True,
     "GET /app.js": True,
+    "GET /dom.js": True,
+    "GET /languages.js": True,
+    "GET /why.js": True,
     "GET /style.css": True,
     "GET /favicon.svg": True,
 }
@@ -79,7 +83,7 @@ def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -
     method, path = route.split()
     filled = re.sub(r"{[^}]*}", "en", path).replace("/problems/en", "/problems/not-found")
     answer = locked.request(method, filled, json=BODIES.get(path), headers=SENT[sent])
-    let_in = ROUTES[route] or sent in ("bearer", "header")
+    let_in = ROUTES[route] or (sent in ("bearer", "header") and not path.startswith("/admin/"))
     refused = 403 if path in ("/translate", "/detect", "/suggest") else 401
     if path == "/suggest" and let_in:
         assert "suggestions" in answer.json()["error"]
@@ -88,8 +92,35 @@ def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -
     assert ("www-authenticate" in answer.headers) == (not let_in)
 
 
+ADMIN_KEY = "battery staple"
+ADMINS = f"boss:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"
+
+
+@pytest.mark.parametrize("entries", [None, ENTRIES])
+@pytest.mark.parametrize("path", ["/admin/reload", "/admin", "/admin/nothing"])
+def test_what_is_for_admins_takes_their_keys_alone(
+    make_client: ClientFactory, entries: str | None, path: str
+) -> None:
+    client = make_client(api_keys=entries, admin_keys=ADMINS)
+    for headers in SENT.values():
+        assert client.post(path, headers=headers).status_code == 401
+    assert client.post(path, headers={"X-API-Key": ADMIN_KEY}).status_code != 401
+
+
+def test_without_keys_for_admins_nobody_is_one(make_client: ClientFactory) -> None:
+    for client in (make_client(), make_client(api_keys=ENTRIES)):
+        for headers in (*SENT.values(), {"X-API-Key": ADMIN_KEY}, {"X-API-Key": ""}):
+            assert client.post("/admin/reload", headers=headers).status_code == 401
+
+
+def test_an_admins_key_is_let_in_elsewhere_too(make_client: ClientFactory) -> None:
+    client = make_client(api_keys=ENTRIES, admin_keys=ADMINS)
+    answer = client.post("/translate/sentence", json=SENTENCE, headers={"X-API-Key": ADMIN_KEY})
+    assert answer.status_code == 200
+
+
 def test_a_path_that_is_nothing_needs_a_key_too(locked: TestClient) -> None:
-    assert locked.get("/admin").status_code == 401
+    assert locked.get("/nothing").status_code == 401
     assert not is_open("/metrics")
 
 

@@ -49,6 +49,7 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /tmserver/languages/",
         "get /tmserver/{source_language}/{target_language}/unit/{text}",
         "get /metrics",
+        "post /admin/reload",
     ]
 
 

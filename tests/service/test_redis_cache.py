@@ -109,7 +109,7 @@ async def timed(cache: RedisCache) -> float:
 
 def test_an_absent_redis_costs_next_to_nothing() -> None:
     async def steps(cache: RedisCache) -> None:
-        assert await timed(cache) < 0.1
+        assert await timed(cache) < 0.25
 
     using(f"redis://127.0.0.1:{free_port()}", steps)
 
@@ -149,7 +149,7 @@ def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: Re
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         redis_server.kill()
-        assert await timed(cache) < 0.1
+        assert await timed(cache) < 0.25
         redis_server.start()
         await asyncio.sleep(0.3)
         await put(cache, "y")
@@ -160,7 +160,7 @@ def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: Re
 
 def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
-        assert await timed(cache) < 0.1
+        assert await timed(cache) < 0.25
 
     with Redis.from_url(redis_server.url) as client:
         client.config_set("maxmemory-policy", "noeviction")
@@ -170,7 +170,7 @@ def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> No
 
 def test_a_redis_that_wants_a_password_is_done_without(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
-        assert await timed(cache) < 0.1
+        assert await timed(cache) < 0.25
 
     with Redis.from_url(redis_server.url) as client:
         client.config_set("requirepass", "secret")

@@ -1,0 +1,75 @@
+"""uvicorn's server and supervisor: they stop without losing what was sent, and workers reload on SIGHUP."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from uvicorn import Config, Server
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import multiprocess
+
+SETTLE = 0.05  # seconds in which connections that the system has taken for us are accepted
+
+
+class DrainingServer(Server):
+    """Accepts what waits at its sockets before it closes them: a close would reset those connections."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if not self.force_exit:
+            listening = [own for server in self.servers for own in server.sockets]
+            _take_no_more(own.fileno() for own in listening)
+            await asyncio.sleep(SETTLE)
+        await super().shutdown(sockets)
+
+
+class Worker(multiprocess.Process):
+    """A process with a server."""
+
+    @property
+    def server(self) -> Server:
+        if self._server is None:
+            self._server = DrainingServer(config=self.config)
+        return self._server
+
+
+class Supervisor(multiprocess.Multiprocess):
+    """Starts the workers, replaces those that die, and stops them."""
+
+    def handle_hup(self) -> None:
+        """Workers reload the index by themselves; uvicorn would replace them."""
+        for process in self.processes:
+            if process.pid is not None and process.exitcode is None:
+                os.kill(process.pid, signal.SIGHUP)
+
+    def terminate_all(self) -> None:
+        # The workers' sockets are ours too: as long as one is open, the system takes connections for it.
+        _take_no_more(own.fileno() for own in self.sockets)
+        time.sleep(SETTLE)
+        super().terminate_all()
+        for own in self.sockets:
+            own.close()
+
+
+def run(config: Config) -> None:
+    """Serve until SIGTERM or SIGINT, in this process or in `config.workers` of them."""
+    if config.workers == 1:
+        server = DrainingServer(config)
+        with suppress(KeyboardInterrupt):
+            server.run()
+        if not server.started:
+            sys.exit(STARTUP_FAILURE)
+        return
+    multiprocess.Process = Worker  # type: ignore[misc]  # what the supervisor starts
+    Supervisor(config, sockets=[config.bind_socket()]).run()
+
+
+def _take_no_more(files: Iterable[int]) -> None:
+    """New connections at these listening sockets are left to the system, which takes one at most."""
+    for file in files:
+        with socket.socket(fileno=os.dup(file)) as own:
+            own.listen(0)
