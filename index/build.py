@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,11 +26,12 @@ from index.encoding import Encoders
 from index.errors import BundleError, CorpusError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, save_array
+from index.judging import judged
 from index.lexicon import make_detector, write_words
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
 from index.reading import read_language, vectors_of, word_counts
-from index.structures import write_neighbourhoods, write_structure
+from index.structures import CHOSEN, Searching, tune_structures, write_neighbourhoods, write_structure
 from index.versions import (
     DETECTOR,
     ENCODER,
@@ -64,6 +65,7 @@ class Plan:
     inputs: object
     bases: Mapping[str, Base] = field(default_factory=dict)
     base: str | None = None
+    searching: Searching = CHOSEN
 
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
@@ -78,6 +80,7 @@ def build_index(
     threads: int = 1,
     batch_size: int = 64,
     cleaning: Cleaning = EVERY_RULE,
+    searching: Searching = CHOSEN,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
@@ -90,7 +93,8 @@ def build_index(
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
         for code, sources in found.items()
     }
-    return run_plan(bundle, Plan(intakes, skipped, cleaning, fingerprints(found)), out, threads, batch_size)
+    plan = Plan(intakes, skipped, cleaning, fingerprints(found), searching=searching)
+    return run_plan(bundle, plan, out, threads, batch_size)
 
 
 def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: int = 64) -> IndexManifest:
@@ -125,7 +129,9 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
     rules = plan.entry().model_dump_json()
     return hashlib.sha256(
-        json.dumps([FORMAT, bundle.name, files, plan.inputs, rules, plan.base]).encode()
+        json.dumps(
+            [FORMAT, bundle.name, files, plan.inputs, rules, plan.base, asdict(plan.searching)]
+        ).encode()
     ).hexdigest()
 
 
@@ -147,15 +153,19 @@ class _Build:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
         for code, entry in self.entries.items():
-            write_structure(self.job, code, vectors_of(self.job, code, entry.sentences))
+            vectors = vectors_of(self.job, code, entry.sentences)
+            structure = write_structure(self.job, code, vectors, self.plan.searching.kind)
+            self.entries[code] = entry.model_copy(update={"structure": structure})
+        self.entries = tune_structures(self.job, self.entries)
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
-        write_neighbourhoods(self.job, "", sizes, "sentences")
+        structures = {code: entry.structure for code, entry in self.entries.items()}
+        write_neighbourhoods(self.job, "", sizes, "sentences", structures)
         alignment = write_words(self.job, self.counts)
         sizes = {code: entry.words for code, entry in self.entries.items()}
         write_neighbourhoods(self.job, ".words", sizes, "words")
         detector = make_detector(self.encoder, {**counts, **self.counts})
         save_array(self.work / DETECTOR, detector.table)
-        manifest = self._manifest(next_version(out), alignment, detector.languages)
+        manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
         return publish(out, self.work, manifest)
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
@@ -165,7 +175,7 @@ class _Build:
             created=datetime.now(UTC),
             model=self.bundle.name,
             dimension=self.encoder.dimension,
-            calibrated=self.bundle.manifest.calibration is not None,
+            scoring=self.plan.searching.scoring,
             key=self.work.name,
             languages=self.entries,
             alignment=_summary(alignment),

@@ -18,6 +18,8 @@ from index.errors import CorpusError, UnknownLanguageError, UsageError
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
     from index.encoder import Precision
+    from index.hubness import Scoring
+    from index.structure import Kind
     from index.versions import IndexManifest
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -159,6 +161,18 @@ class CorpusOption(click.ParamType[tuple[str | None, Path]]):
     help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
 )
 @click.option(
+    "--structure",
+    type=click.Choice(["exact", "pq", "ivf"]),
+    help="What searches sentences: every vector, every code or the codes near the query. [by their number]",
+)
+@click.option(
+    "--scoring",
+    type=click.Choice(["csls", "ratio"]),
+    default="csls",
+    show_default=True,
+    help="What ranks sentences: CSLS or the ratio margin.",
+)
+@click.option(
     "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
 )
 @THREADS
@@ -170,6 +184,8 @@ def build(
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
+    structure: Kind | None,
+    scoring: Scoring,
     out: Path,
     threads: int,
     as_json: bool,
@@ -177,10 +193,18 @@ def build(
     """Build a version of an index and make it the current one."""
     from index.build import build_index
     from index.bundle import open_bundle
+    from index.structures import Searching
 
     sources = [Source(path, code, form) for code, path in corpora]
     cleaning = Cleaning(frozenset(keep), longest, likeness)
-    manifest = build_index(open_bundle(folder), sources, out, threads=threads, cleaning=cleaning)
+    manifest = build_index(
+        open_bundle(folder),
+        sources,
+        out,
+        threads=threads,
+        cleaning=cleaning,
+        searching=Searching(structure, scoring),
+    )
     _describe(out, manifest, as_json)
 
 

@@ -1,7 +1,8 @@
-"""Confidence: the probability that an answer is a translation, by logistic regression on four features.
+"""Confidence: the probability that an answer is a translation, by logistic regression on 4 or 6 features.
 
 Platt 1999 scales one score; here the cosine, the CSLS score, the gap to the best other answer and the
-(log) number of candidates enter together, since a score means less the more there was to choose from.
+(log) number of candidates enter together, since a score means less the more there was to choose from. Where
+an index knows how long texts of both languages are, so does how much longer the answer is than the question.
 """
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 FEATURES = ("cosine", "score", "gap", "log_candidates")
+LENGTHS = ("length_difference", "length")
 RIDGE = 1e-2
 STEPS = 100
 BINS = 10
@@ -19,14 +21,14 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
+    weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES + LENGTHS))
     bias: FiniteFloat
     n: int = Field(ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
 
     def probability(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """(n, 4) features -> (n,) probabilities in [0, 1]."""
-        return _sigmoid(values @ np.asarray(self.weights) + self.bias)
+        """(n, features) -> (n,) probabilities in [0, 1]; features without a weight are left out."""
+        return _sigmoid(values[:, : len(self.weights)] @ np.asarray(self.weights) + self.bias)
 
 
 # For sentences without a calibration in the bundle, and for words always; n = 0 marks them as not fitted for
@@ -48,8 +50,19 @@ def features(
     return found
 
 
+def with_lengths(
+    values: NDArray[np.float64], questions: ArrayLike, answers: ArrayLike
+) -> NDArray[np.float64]:
+    """(n, 4) features and the lengths of questions and answers, (n,) each -> (n, 6) features.
+
+    A length is log(1 + characters) less its mean in the language, so that it compares between languages.
+    """
+    asked, found = np.ravel(np.asarray(questions, np.float64)), np.ravel(np.asarray(answers, np.float64))
+    return np.column_stack([values, np.abs(found - asked), asked])
+
+
 def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:
-    """Fit to (n, 4) features and whether each answer was right (n,); ridge on standardised features.
+    """Fit to (n, 4 or 6) features and whether each answer was right (n,); ridge on standardised features.
 
     Newton's method (iteratively reweighted least squares). ValueError if there are no answers.
     """

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from index.encoder import Vectors
 from index.errors import DamagedError
-from index.search import BLOCK, Rows, Structure, VectorIndex, best
+from index.search import BLOCK, Rows, VectorIndex, best
+from index.structure import Structure
 
 POINTS = 32  # for training, a list
 LEAST_POINTS = 20_000  # for training, in all

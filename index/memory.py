@@ -51,7 +51,7 @@ def _remembered(
         if rows := target.groups.rows(own.groups.of(row)):
             sentence = own.sentence(row)
             memory = {"source": sentence.text, "id": sentence.id, "similarity": round(similarity, 3)}
-            for match in target.assess(query, rows, source):
+            for match in target.assess(query, rows, source, text):
                 confidence = 1.0 if similarity == 1 else match.confidence
                 yield replace(match, confidence=confidence, metadata={**match.metadata, "memory": memory})
             return

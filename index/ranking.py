@@ -1,15 +1,15 @@
-"""Ranking candidates by CSLS and turning them into answers with a confidence: sentences and words alike."""
+"""Ranking candidates by CSLS or ratio margin, answers with a confidence: sentences and words alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.confidence import Calibration, features
+from index.confidence import Calibration, features, with_lengths
 from index.encoder import Vectors
-from index.hubness import NEIGHBOURS, neighbourhood_means
+from index.hubness import NEIGHBOURS, Scoring, neighbourhood_means, ratio
 from index.search import Rows, VectorIndex
 
 CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
@@ -17,7 +17,7 @@ CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
 
 @dataclass(frozen=True)
 class Match:
-    """One answer. `score` ranked it (CSLS), `confidence` is the probability that it is a translation."""
+    """One answer. `score` ranked it, `confidence` is the probability that it is a translation."""
 
     text: str
     score: float
@@ -45,24 +45,52 @@ class Ranked:
         ]
 
 
+@dataclass(frozen=True)
+class Lengths:
+    """How long the questions are (n,), and what says so of rows, as `confidence.with_lengths` wants it."""
+
+    questions: NDArray[np.float64]
+    of_rows: Callable[[Rows], NDArray[np.float64]]
+
+    def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 6)."""
+        return with_lengths(values, np.repeat(self.questions, rows.shape[1]), self.of_rows(rows.ravel()))
+
+
 def rank(
-    index: VectorIndex, means: NDArray[np.float32], queries: Vectors, k: int, calibration: Calibration
+    index: VectorIndex,
+    means: NDArray[np.float32],
+    queries: Vectors,
+    k: int,
+    calibration: Calibration,
+    *,
+    lengths: Lengths | None = None,
+    scoring: Scoring = "csls",
 ) -> Ranked:
-    """Rank the rows of `index` for (n, d) unit queries by CSLS over the candidates nearest by cosine.
+    """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = index.search(queries, max(CANDIDATES, k))
+    cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
+    # Confidence is always by CSLS, so that a calibration holds for either scoring.
+    values = features(cosines, scores, gaps(scores), index.count)
+    values = values if lengths is None else lengths.extend(values, rows)
+    chances = calibration.probability(values).reshape(scores.shape)
+    return Ranked(rows[:, :k], cosines[:, :k], ranked[:, :k], chances[:, :k])
+
+
+def select(
+    cosines: Vectors, rows: Rows, means: NDArray[np.float32], k: int, scoring: Scoring = "csls"
+) -> tuple[Vectors, Rows, Vectors, Vectors]:
+    """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them."""
     query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
     scores = 2 * cosines - query_means - means[rows]
-    order = np.argsort(-scores, axis=1, kind="stable")[:, : max(k, 2)]
+    ranked = scores if scoring == "csls" else ratio(cosines, query_means, means[rows])
+    order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
     best = np.arange(len(order))[:, None], order
-    cosines, rows, scores = cosines[best], rows[best], scores[best]
-    chances = calibration.probability(features(cosines, scores, _gaps(scores), index.count)).reshape(
-        scores.shape
-    )
-    return Ranked(rows[:, :k], cosines[:, :k], scores[:, :k], chances[:, :k])
+    return cosines[best], rows[best], scores[best], ranked[best]
 
 
 def assess(
@@ -71,18 +99,23 @@ def assess(
     query: Vectors,
     rows: Sequence[int],
     calibration: Calibration,
+    *,
+    lengths: Lengths | None = None,
+    scoring: Scoring = "csls",
 ) -> Ranked:
     """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
     found = np.asarray(rows, np.int64)[None]
     cosines = np.concatenate([index.vectors(row, 1) for row in rows]) @ query[0]
     nearest = index.search(query, NEIGHBOURS)[0]
-    scores = 2 * cosines - neighbourhood_means(nearest) - means[found[0]]
-    cosines, scores = cosines[None], scores[None]
-    chances = calibration.probability(features(cosines, scores, np.zeros_like(scores), index.count))
-    return Ranked(found, cosines, scores, chances.reshape(scores.shape))
+    mean = neighbourhood_means(nearest)
+    cosines, scores = cosines[None], (2 * cosines - mean - means[found[0]])[None]
+    values = features(cosines, scores, np.zeros_like(scores), index.count)
+    values = values if lengths is None else lengths.extend(values, found)
+    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[found])
+    return Ranked(found, cosines, ranked, calibration.probability(values).reshape(scores.shape))
 
 
-def _gaps(scores: Vectors) -> Vectors:
+def gaps(scores: Vectors) -> Vectors:
     """(n, k) scores, best first -> how far each is above the best other answer (0 for an only answer)."""
     if scores.shape[1] < 2:
         return np.zeros_like(scores)

@@ -1,59 +1,16 @@
-"""Searching unit vectors by cosine: what every structure can do, and which one suits how many.
-
-exact  8-bit screen in front of the vectors as they are (exact.py)
-pq     4-bit product-quantiser codes, all of which a query reads; the best are compared exactly (inverted.py)
-ivf    the same codes, of which a query reads those in the lists nearest to it
-"""
+"""Searching unit vectors by cosine: what every structure can do."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from math import log2
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from index.encoder import Vectors
 
 BLOCK = 1024  # queries at a time where many are searched: bounds the memory of a build
-EXACT_ROWS = 100_000  # up to here an exact search takes about a millisecond
-PQ_ROWS = 300_000
-LEAST_ROWS = 256  # fewer cannot train a quantiser
-RECALL = 0.99  # of the ten nearest: what a build tunes `probes` and `candidates` for
 
 Rows = NDArray[np.int64]
-Kind = Literal["exact", "pq", "ivf"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-class Structure(BaseModel):
-    """How the vectors of a language are searched.
-
-    A query reads `probes` of the `lists` and compares at least `candidates` exactly; `recall` is the share
-    of the ten nearest that this found for sentences of other languages when it was built.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Kind = "exact"
-    lists: int = Field(default=0, ge=0, le=1 << 24)
-    probes: int = Field(default=0, ge=0, le=1 << 24)
-    candidates: int = Field(default=0, ge=0, le=1 << 20)
-    recall: float | None = Field(default=None, ge=0, le=1)
-
-
-EXACT = Structure()
-
-
-def choose(count: int, kind: Kind | None = None) -> Structure:
-    """The structure for `count` vectors, or the one asked for where there are enough vectors to train it."""
-    if kind is None:
-        kind = "exact" if count <= EXACT_ROWS else "pq" if count <= PQ_ROWS else "ivf"
-    if kind == "exact" or count < LEAST_ROWS:
-        return EXACT
-    lists = 2 ** round(log2(count) / 2)
-    return Structure(kind=kind, lists=lists, probes=lists if kind == "pq" else lists // 8, candidates=200)
 
 
 class VectorIndex(ABC):

@@ -12,8 +12,12 @@ from index.confidence import FALLBACK, Calibration
 from index.corpora.sentence import Sentence
 from index.encoder import Vectors
 from index.groups import Groups
-from index.ranking import Match, assess, rank
-from index.search import EXACT, Structure
+from index.hubness import Scoring
+from index.quality import Confidence
+from index.ranking import Lengths, Match, assess, rank
+from index.search import Rows
+from index.structure import EXACT, Structure
+from index.text import clean
 from index.texts import read_array, read_table, write_table
 from index.vectors import VectorIndex, open_vectors
 
@@ -31,6 +35,10 @@ class SentenceIndex:
         sources: Sequence[str],
         calibration: Calibration = FALLBACK,
         groups: Groups | None = None,
+        *,
+        language: str = "",
+        confidence: Confidence | None = None,
+        scoring: Scoring = "csls",
     ) -> None:
         self.vectors, self.groups = vectors, groups
         self._table = table
@@ -38,7 +46,9 @@ class SentenceIndex:
         self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
         # For queries in a language that the index has no sentences of.
         self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
-        self._calibration = calibration
+        self._confidence = confidence or Confidence()
+        self._calibration = self._confidence.plain or calibration
+        self._language, self._scoring = language, scoring
 
     def __len__(self) -> int:
         return self.vectors.count
@@ -56,6 +66,8 @@ class SentenceIndex:
         calibration: Calibration | None = None,
         threads: int = 1,
         structure: Structure = EXACT,
+        confidence: Confidence | None = None,
+        scoring: Scoring = "csls",
     ) -> "SentenceIndex":
         """Open LANG.faiss, LANG.arrow and LANG.hubness.npy of a verified version."""
         return cls(
@@ -65,19 +77,47 @@ class SentenceIndex:
             sources,
             calibration or FALLBACK,
             Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
+            language=language,
+            confidence=confidence,
+            scoring=scoring,
         )
 
-    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
-        """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first, by CSLS."""
+    def search(
+        self, queries: Vectors, source: str, k: int = 1, texts: Sequence[str] | None = None
+    ) -> list[list[Match]]:
+        """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first.
+
+        Confidence knows more where the sentences themselves are given.
+        """
         if len(queries) == 0:
             return []
-        found = rank(self.vectors, self.means_from(source), queries, k, self._calibration)
+        calibration, lengths = self._calibrated(texts, source)
+        means = self.means_from(source)
+        found = rank(self.vectors, means, queries, k, calibration, lengths=lengths, scoring=self._scoring)
         return [[self._match(*values) for values in answer] for answer in found.answers()]
 
-    def assess(self, query: Vectors, rows: Sequence[int], source: str) -> list[Match]:
+    def assess(
+        self, query: Vectors, rows: Sequence[int], source: str, text: str | None = None
+    ) -> list[Match]:
         """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
-        found = assess(self.vectors, self.means_from(source), query, rows, self._calibration)
+        calibration, lengths = self._calibrated(None if text is None else [text], source)
+        means = self.means_from(source)
+        found = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
         return [self._match(*values) for values in found.answers()[0]]
+
+    def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Lengths | None]:
+        """The calibration with lengths where it and the lengths are known, else the one without."""
+        known = self._confidence.length
+        if texts is None or self._confidence.lengths is None or not {source, self._language} <= known.keys():
+            return self._calibration, None
+        questions = np.array([length(clean(text)) for text in texts]) - known[source]
+        return self._confidence.lengths, Lengths(
+            questions, lambda rows: self.lengths(rows) - known[self._language]
+        )
+
+    def lengths(self, rows: Rows) -> NDArray[np.float64]:
+        """(n,) log(1 + characters) of some rows."""
+        return np.array([length(self._texts[row].as_py()) for row in rows.tolist()], np.float64)
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
@@ -102,6 +142,11 @@ class SentenceIndex:
             cosine=cosine,
             metadata=json.loads(self._metadata[row].as_py()),
         )
+
+
+def length(text: str) -> float:
+    """log(1 + characters), as `quality.Confidence` counts."""
+    return float(np.log1p(len(text)))
 
 
 def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)

@@ -1,32 +1,84 @@
 """Stage of a build: what sentences are searched by, and how crowded the surroundings of each are."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder import Vectors
-from index.hubness import NEIGHBOURS
+from index.hubness import NEIGHBOURS, Scoring
+from index.inverted import InvertedIndex
 from index.job import Job, making, save_array
 from index.progress import Progress
+from index.structure import EXACT, EXTENSIONS, Kind, Structure, choose
+from index.tuning import foreign_queries, tune
 from index.vectors import VectorIndex, open_vectors, write_vectors
+from index.versions import LanguageEntry
 
 
-def write_structure(job: Job, code: str, vectors: Vectors) -> None:
+@dataclass(frozen=True)
+class Searching:
+    """How sentences shall be searched: `kind` of structure (None: by their number), and what ranks them."""
+
+    kind: Kind | None = None
+    scoring: Scoring = "csls"
+
+
+CHOSEN = Searching()
+
+
+def write_structure(job: Job, code: str, vectors: Vectors, kind: Kind | None = None) -> Structure:
     """Write LANG.faiss of (n, d) unit vectors (memory-mapped where they are many), unless it is there."""
-    target = job.path(f"{code}.faiss")
-    if not target.exists():
-        with making(target) as draft:
-            write_vectors(draft, vectors)
+    structure = choose(len(vectors), kind)
+    targets = [job.path(f"{code}.{extension}") for extension in EXTENSIONS[structure.kind]]
+    if not targets[-1].exists():
+        with ExitStack() as stack:
+            # Left in reverse: the last target takes its place when the others have theirs.
+            drafts = [stack.enter_context(making(target)) for target in reversed(targets)]
+            write_vectors(drafts[0], vectors, structure)
+    return structure
 
 
-def write_neighbourhoods(job: Job, suffix: str, sizes: Mapping[str, int], unit: str) -> None:
+def tune_structures(job: Job, entries: Mapping[str, LanguageEntry]) -> dict[str, LanguageEntry]:
+    """The entries with structures that read as much as finds what they should."""
+    if all(entry.structure == EXACT for entry in entries.values()):
+        return dict(entries)
+    opened = {
+        code: open_vectors(
+            job.path(f"{code}.faiss"), entry.sentences, job.encoder.dimension, job.threads, entry.structure
+        )
+        for code, entry in entries.items()
+    }
+    tuned = dict(entries)
+    for code, index in opened.items():
+        if isinstance(index, InvertedIndex):
+            structure = tune(index, entries[code].structure, foreign_queries(opened, code))
+            tuned[code] = entries[code].model_copy(update={"structure": structure})
+    return tuned
+
+
+def write_neighbourhoods(
+    job: Job,
+    suffix: str,
+    sizes: Mapping[str, int],
+    unit: str,
+    structures: Mapping[str, Structure] | None = None,
+) -> None:
     """Write each language's mean similarity to its nearest neighbours in each other language.
 
-    `suffix` is "" for sentences, ".words" for words; `sizes` the rows of each language's vectors.
+    `suffix` is "" for sentences, ".words" for words; `sizes` the rows of each language's vectors and
+    `structures` what searches them (all compared where it does not say).
     """
     opened = {
-        code: open_vectors(job.path(f"{code}{suffix}.faiss"), size, job.encoder.dimension, job.threads)
+        code: open_vectors(
+            job.path(f"{code}{suffix}.faiss"),
+            size,
+            job.encoder.dimension,
+            job.threads,
+            (structures or {}).get(code, EXACT),
+        )
         for code, size in sizes.items()
     }
     total = sum(sizes.values()) * (len(sizes) - 1)

@@ -77,6 +77,9 @@ class Translator:
                 links=entry.links,
                 calibration=bundle.manifest.calibration,
                 threads=threads,
+                structure=entry.structure,
+                confidence=manifest.confidence,
+                scoring=manifest.scoring,
             )
             words[code] = WordIndex.open(
                 folder,
@@ -101,7 +104,7 @@ class Translator:
 
     @property
     def calibrated(self) -> bool:
-        """Whether sentence confidences were fitted for this encoder, or come from the fixed fallback."""
+        """Whether sentence confidences were fitted for this index or its encoder, or come from a fallback."""
         return self.manifest.calibrated
 
     @cached_property
@@ -127,7 +130,7 @@ class Translator:
         """
         index = self._sentences[self._pair(source, target)]
         vectors = self.encode(texts) if vectors is None else vectors
-        found = index.search(vectors, source, k)
+        found = index.search(vectors, source, k, texts)
         own = self._sentences.get(source)
         return found if own is None else recall(own, index, texts, vectors, source, found, k)
 

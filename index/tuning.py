@@ -11,7 +11,8 @@ import numpy as np
 
 from index.encoder import Vectors
 from index.inverted import InvertedIndex
-from index.search import BLOCK, RECALL, Rows, Structure, VectorIndex
+from index.search import BLOCK, Rows, VectorIndex
+from index.structure import RECALL, Structure
 
 QUERIES = 256
 NEAREST = 10

@@ -7,18 +7,13 @@ import faiss
 from index.encoder import Vectors
 from index.exact import ExactIndex, write_exact
 from index.inverted import InvertedIndex, write_inverted
-from index.search import EXACT, Structure, VectorIndex
+from index.search import VectorIndex
+from index.structure import EXACT, Structure
 
-__all__ = ["EXTENSIONS", "VectorIndex", "open_vectors", "write_vectors"]
+__all__ = ["VectorIndex", "open_vectors", "write_vectors"]
 
 # FAISS 1.15 uses BLAS only above this many queries times dimensions; its default leaves small batches slow.
 BLAS_THRESHOLD = 800
-# Files of each structure; the last is there when all are.
-EXTENSIONS = {
-    "exact": ("faiss",),
-    "pq": ("vectors.npy", "lists", "faiss"),
-    "ivf": ("vectors.npy", "lists", "faiss"),
-}
 
 
 def open_vectors(

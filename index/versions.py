@@ -20,7 +20,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from index.bundle import CODE
 from index.errors import BundleError, DamagedError, UsageError
 from index.files import FileEntry, describe, fsync, fsync_tree, replace_text, verify
+from index.hubness import Scoring
 from index.manifest import NAME, Manifest, read_manifest, write_manifest
+from index.quality import Confidence, HubnessEntry, PairQuality
+from index.structure import EXACT, EXTENSIONS, Structure
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
@@ -43,6 +46,7 @@ class LanguageEntry(BaseModel):
     changed: int = Field(ge=0)
     dropped: dict[str, int]
     links: int = Field(ge=0)
+    structure: Structure = EXACT
 
 
 class CleaningEntry(BaseModel):
@@ -70,7 +74,8 @@ class IndexManifest(Manifest):
     """What a version is.
 
     The order of `languages`, without its own, is the order of hubness columns; `detects` are the rows of
-    detector.npy. `skipped`: sentences of a file in languages that the encoder does not know.
+    detector.npy. `skipped`: sentences of a file in languages that the encoder does not know. `quality` and
+    `hubness` are by "de-en", asked in the first.
     """
 
     version: str = Field(pattern=rf"^{ID.pattern}$")
@@ -78,7 +83,7 @@ class IndexManifest(Manifest):
     created: AwareDatetime
     model: str
     dimension: int = Field(ge=1, le=65536)
-    scoring: str = "csls"
+    scoring: Scoring = "csls"
     calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     key: str = Field(pattern=r"^[0-9a-f]{64}$")
     languages: dict[str, LanguageEntry] = Field(min_length=1)
@@ -86,6 +91,9 @@ class IndexManifest(Manifest):
     detects: tuple[str, ...]
     cleaning: CleaningEntry
     skipped: dict[str, int] = Field(default_factory=dict)
+    confidence: Confidence = Confidence()
+    quality: dict[str, PairQuality] = Field(default_factory=dict)
+    hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
 
     def sources(self, language: str) -> tuple[str, ...]:
@@ -143,6 +151,11 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
         if not re.match(CODE, code):
             raise DamagedError(f"{folder}: {code!r} is not a language code: build the index again")
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
+    wanted |= {
+        f"{code}.{extension}"
+        for code, entry in manifest.languages.items()
+        for extension in EXTENSIONS[entry.structure.kind]
+    }
     wanted.add(DETECTOR)
     listed = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
     if odd := sorted(wanted ^ listed):

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from index.errors import DamagedError
 from index.hubness import neighbourhood_means
 from index.inverted import InvertedIndex
-from index.search import EXACT, Structure, VectorIndex, choose
-from index.vectors import EXTENSIONS, open_vectors, write_vectors
+from index.search import VectorIndex
+from index.structure import EXACT, EXTENSIONS, Structure, choose
+from index.vectors import open_vectors, write_vectors
 from tests.index.test_exact import unit_rows
 
 Vectors = NDArray[np.float32]

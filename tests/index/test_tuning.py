@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from index.inverted import InvertedIndex
-from index.search import Structure, choose
+from index.structure import Structure, choose
 from index.tuning import STRIDE, foreign_queries, nearest, recall, tune
 from index.vectors import open_vectors, write_vectors
 from tests.index.test_exact import unit_rows
