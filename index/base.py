@@ -2,9 +2,8 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -59,16 +58,23 @@ class Base:
         self.count = self.entry.sentences
         self._folder, self._code, self._replaced = folder, code, replaced or {}
         self._table = read_table(folder / f"{code}.arrow", COLUMNS, self.count)
-        self._vectors = open_vectors(folder / f"{code}.faiss", self.count, manifest.dimension)
+        self._vectors = open_vectors(
+            folder / f"{code}.faiss", self.count, manifest.dimension, structure=self.entry.structure
+        )
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self._deleted = self._places(deleted)
 
-    @cached_property
-    def touched(self) -> bool:
-        """Whether anything of it is deleted or replaced."""
-        return bool(len(self._deleted) or len(self._places(self._replaced)))
+    @property
+    def left(self) -> int:
+        """How many sentences stay."""
+        return self.count - len(self._deleted)
 
-    def _places(self, ids: frozenset[str] | Mapping[str, object]) -> Numbers:
+    def holds(self, ids: Collection[str]) -> list[str]:
+        """Those of some ids that it has."""
+        found: list[str] = self._table.column("id").take(pa.array(self._places(ids))).to_pylist()
+        return found
+
+    def _places(self, ids: Collection[str]) -> Numbers:
         """The rows of some ids, in order."""
         there = pc.is_in(self._table.column("id"), value_set=pa.array(sorted(ids), pa.string()))
         found: Numbers = np.flatnonzero(np.asarray(there)).astype(np.int64)

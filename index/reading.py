@@ -144,7 +144,7 @@ class _Reading:
             return found
 
         self.names.reserve(block.ids)
-        self.cleaner.keep(block.texts)
+        self.cleaner.keep(block.texts, more=bool(self.intake.sources))
         self.table.add({"id": block.ids, "text": block.texts, "metadata": block.metadata})
         self.shards.finish(shard, len(block.ids), merged)
         self.links.add(block.rows, block.groups)
