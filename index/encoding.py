@@ -26,6 +26,7 @@ from index.bundle import Bundle
 from index.detect import Detector
 from index.encoder import TextEncoder, Vectors
 from index.errors import DamagedError, PassepartoutError
+from index.files import replace_text
 from index.job import Job
 from index.vocabulary import count_words
 
@@ -159,6 +160,7 @@ class Shards:
 
     def __enter__(self) -> "Shards":
         self._file = self._vectors.open("r+b" if self._vectors.exists() else "w+b")
+        self._forget(len(self._known))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -171,7 +173,8 @@ class Shards:
         if number < len(self._known) and self._known[number]["digest"] == digest and self._holds(number):
             foreign = set(self._known[number]["foreign"])
             return Shard(number, digest, done(Encoded([row in foreign for row in range(len(texts))], None)))
-        self._forget(number)
+        if number < len(self._known):
+            self._forget(number)
         return Shard(number, digest, self._encoders.encode(self._code, texts, judged))
 
     def finish(self, shard: Shard, rows: int, kept: Callable[[Vectors], Vectors]) -> None:
@@ -201,9 +204,8 @@ class Shards:
 
     def _forget(self, number: int) -> None:
         """Leave the journal without this shard and those after it."""
-        if number < len(self._known) or number == 0:
-            self._known = self._known[:number]
-            self._journal.write_text("".join(json.dumps(entry) + "\n" for entry in self._known))
+        self._known = self._known[:number]
+        replace_text(self._journal, "".join(json.dumps(entry) + "\n" for entry in self._known))
 
     def _note(self, **entry: object) -> None:
         with self._journal.open("a") as file:

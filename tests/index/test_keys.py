@@ -1,0 +1,43 @@
+"""Keys: what a dictionary would say, in bounded memory."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index import keys
+from index.keys import Keys, digest
+
+BATCHES = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), max_size=12)
+
+
+@given(BATCHES)
+def test_the_first_row_of_a_key_is_what_a_dictionary_says(batches: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "LATEST", 4)  # nearly everything lies on disk, in runs that are merged
+        patch.setattr(keys, "BLOCK", 3)
+        table, wanted, row = Keys(), dict[bytes, int](), 0
+        for batch in batches:
+            names = [digest(text) for text in batch]
+            table.expect(names)
+            for name in names:
+                assert (name in table) == (name in wanted)
+                assert table.first(name, row) == wanted.get(name)
+                wanted.setdefault(name, row)
+                row += 1
+
+
+def test_a_key_may_be_given_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "LATEST", 1)
+    table = Keys()
+    table.expect([digest("a")])
+    assert table.first(digest("a"), 7) is None
+    table[digest("a")] = 3
+    for _ in range(3):
+        table.expect([digest("a"), digest("b")])
+        assert table.first(digest("a"), 9) == 3
+
+
+def test_digests_keep_their_length_and_tell_texts_apart() -> None:
+    found = {digest(str(number)) for number in range(1000)}
+    assert len(found) == 1000
+    assert {len(name.rstrip(b"\0")) for name in found} == {16}
