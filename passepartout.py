@@ -42,6 +42,7 @@ EXTRAS = {
     "babel": "formats",
     "lxml": "formats",
     "httpx2": "client",
+    "opentelemetry": "tracing",
 }
 
 

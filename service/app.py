@@ -1,5 +1,6 @@
 """The service as an ASGI application: wiring only."""
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -27,6 +28,7 @@ from service.openapi import describe
 from service.page import page_router
 from service.protocol import METRICS, STATE
 from service.settings import Settings, load_settings
+from service.tracing import OFF, Tracing
 
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
@@ -39,19 +41,21 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
 
     With `follow`, another version that settings.index comes to name takes its place.
     """
+    tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
     app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
         description=DESCRIPTION,
-        lifespan=_lifespan(settings, translator, follow),
+        lifespan=_lifespan(settings, translator, follow, tracing),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=tracing.telemetry if tracing else OFF,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
     app.state.generations = app.state.rates = None
-    app.state.metrics = Metrics()
+    app.state.metrics = Metrics(tracing)
     app.state.keys = settings.keys
     _wrap(app, settings)
     app.include_router(native)
@@ -92,7 +96,7 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
 
 
 def _lifespan(
-    settings: Settings, translator: Translator | None, follow: bool
+    settings: Settings, translator: Translator | None, follow: bool, tracing: Tracing | None
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, object]]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
@@ -114,5 +118,7 @@ def _lifespan(
         await cache.close()
         if app.state.rates is not None:
             await app.state.rates.close()
+        if tracing is not None:
+            await asyncio.to_thread(tracing.close)
 
     return lifespan

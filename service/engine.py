@@ -9,14 +9,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from index.encoder import Vectors
-from index.translator import Match, Translator
+from index.translator import Translator
+from service.answers import answers_of, likely
 from service.batching import Batcher, QueueFullError, Run
 from service.cache import Answers, Cache, cache_key
 from service.explanations import explain_answers
 from service.languages import Asked, Languages
 from service.limits import overloaded
-from service.metrics import Metrics
-from service.schemas import Answer, Kind
+from service.metrics import Metrics, Stage
+from service.schemas import Kind
 
 DIGITS = 4  # of scores and confidences
 
@@ -92,14 +93,15 @@ class Engine:
         self._metrics.cached(len(found), len(missing))
         if missing:
             run = self._sentences if kind == "sentence" else self._words
-            computed = await self._wait(run, missing)
+            with self._metrics.stage("compute"):
+                computed = await self._wait(run, missing)
             found.update(zip(missing.values(), computed, strict=True))
             await self._cache.put({keys[lookup]: found[lookup] for lookup in missing.values()})
         return found
 
-    async def _batched(self, stage: str, run: Run, items: Sequence[Any]) -> list[Any]:
+    async def _batched(self, stage: Stage, run: Run, items: Sequence[Any]) -> list[Any]:
         """Results that are not cached, computed together with each other."""
-        with self._metrics.stage(stage):  # type: ignore[arg-type]
+        with self._metrics.stage(stage):
             return await self._wait(run, {object(): item for item in items})
 
     async def _wait(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
@@ -110,11 +112,10 @@ class Engine:
             raise overloaded() from None
 
     def _likely(self, kind: Kind, lookup: Lookup, answers: Answers, least: float) -> Answers:
-        # What the corpus itself says is no guess, however unlikely its vectors find it.
-        likely = tuple(one for one in answers if one.confidence >= least or "memory" in one.metadata)
+        found = likely(answers, least)
         best = answers[0].confidence if answers else 0.0
-        self._metrics.answered(kind, lookup.source, lookup.target, best, bool(likely))
-        return likely
+        self._metrics.answered(kind, lookup.source, lookup.target, best, bool(found))
+        return found
 
     # What the batcher runs. Methods of the same engine are equal, so requests share a call.
 
@@ -153,13 +154,16 @@ class Engine:
                 else:
                     some = vectors[[rows[text] for text in wanted]]
                     matches = self.translator.sentences(wanted, source, target, most, vectors=some)
-            found |= {one: _answers(row[: one.k]) for one, row in zip(batch, matches, strict=True)}
+            found |= {one: answers_of(row[: one.k]) for one, row in zip(batch, matches, strict=True)}
         return [found[lookup] for lookup in lookups]
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         self._metrics.batch(len(texts))
+        encoder = self.translator.encoder
+        with self._metrics.stage("tokenise"):
+            tokens = encoder.whole_tokens(texts)
         with self._metrics.stage("encode"):
-            return self.translator.encode(texts)
+            return encoder.encode_tokens(tokens)
 
 
 def _by_pair(lookups: Sequence[Lookup]) -> dict[tuple[str, str], list[Lookup]]:
@@ -167,16 +171,3 @@ def _by_pair(lookups: Sequence[Lookup]) -> dict[tuple[str, str], list[Lookup]]:
     for lookup in lookups:
         pairs.setdefault((lookup.source, lookup.target), []).append(lookup)
     return pairs
-
-
-def _answers(matches: Sequence[Match]) -> Answers:
-    return tuple(
-        Answer(
-            text=match.text,
-            score=round(match.score, DIGITS),
-            confidence=round(match.confidence, DIGITS),
-            id=match.id,
-            metadata=dict(match.metadata),
-        )
-        for match in matches
-    )

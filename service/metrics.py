@@ -7,15 +7,17 @@ import ipaddress
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Literal, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from service.schemas import Kind
+from service.tracing import Tracing
 
-Stage = Literal["detect", "cache", "queue", "encode", "search", "explain"]
+# compute: what a request waits for an answer that is not cached, in the queue, tokenise, encode and search.
+Stage = Literal["detect", "cache", "compute", "queue", "tokenise", "encode", "search", "explain"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS = tuple(float(2**power) for power in range(11))
@@ -23,9 +25,10 @@ SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 
 
 class Metrics:
-    """The counts of one application."""
+    """The counts of one application; where there are traces, its stages are told to them, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, tracing: Tracing | None = None) -> None:
+        self._tracing = tracing
         self._registry = CollectorRegistry()
         self._requests = Histogram(
             "passepartout_request_seconds",
@@ -36,7 +39,7 @@ class Metrics:
         )
         stages = Histogram(
             "passepartout_stage_seconds",
-            "Time of each stage of answering; queue: waiting for a thread or a batch.",
+            "Time of each stage of answering; compute: all of queue (for a batch), tokenise, encode, search.",
             ["stage"],
             buckets=SECONDS,
             registry=self._registry,
@@ -74,7 +77,8 @@ class Metrics:
         """Time what happens inside."""
         started = time.perf_counter()
         try:
-            yield
+            with self._tracing.stage(stage) if self._tracing else nullcontext():
+                yield
         finally:
             self.spent(stage, time.perf_counter() - started)
 

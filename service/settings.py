@@ -50,6 +50,10 @@ class Settings(BaseSettings):
     metrics: Literal["loopback", "everyone", "off"] = Field(
         default="loopback", description="Who may read /metrics: this machine alone, everyone, or nobody."
     )
+    traces_url: str | None = Field(
+        default=None,
+        description="Where to send OpenTelemetry traces, such as http://localhost:4318/v1/traces.",
+    )
     keep_alive_seconds: int = Field(
         default=5, ge=1, le=3600, description="An idle connection is closed after this time."
     )
@@ -202,6 +206,13 @@ class Settings(BaseSettings):
         for origin in (given or "*").split(","):
             if not re.fullmatch(r"\*|https?://[a-zA-Z0-9.\[\]:-]+", origin.strip()):
                 raise ValueError("must be origins such as https://example.org, without a path")
+        return given
+
+    @field_validator("traces_url")
+    @classmethod
+    def _collecting(cls, given: str | None) -> str | None:
+        if given is not None and not re.fullmatch(r"https?://[^\s@]+", given):
+            raise ValueError("must be an http:// or https:// address, without a user")
         return given
 
     @field_validator("redis_url")
