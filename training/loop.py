@@ -129,8 +129,9 @@ class Loop:
 
     def _stalled(self) -> bool:
         """Whether validations have waited for a better one as long as the recipe is patient."""
-        settings, counters = self.run.recipe.run, self.counters
-        waited = counters.epoch - max(counters.best_epoch, self.run.recipe.turns.epochs)
+        recipe, counters, settings = self.run.recipe, self.counters, self.run.recipe.run
+        pretrained = 0 if recipe.begun else recipe.turns.epochs
+        waited = counters.epoch - max(counters.best_epoch, pretrained)
         return 0 < settings.patience * settings.validate_every <= waited
 
     def _stage(self, epoch: int) -> tuple[int, int]:
@@ -203,7 +204,7 @@ class Loop:
     def _chunks(self, captions: NDArray[np.int64], epoch: int, number: int) -> list[Chunk]:
         """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
         found, source, recipe = [], self.prepared.pseudopairs, self.run.recipe
-        resting = recipe.turns.resting(recipe.objectives, recipe.seed, epoch, number)
+        resting = recipe.turns.resting(recipe.objectives, recipe.seed, epoch, number, begun=recipe.begun)
         pairs = source.batch(len(captions), epoch, number) if source else None
         for part in cut(len(captions), self.settings.chunk_size, self.processes):
             draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])

@@ -105,7 +105,10 @@ class TwoBranch(nn.Module):
             self.masked_model = MaskedModel(inner, dimension)
         self.masked_triplet = _only(MaskedTriplet, recipe)
         self.cloze = _only(Cloze, recipe)
-        self.cloze_head = ClozeHead(self.text.tokens) if self.cloze else None
+        self.cloze_head: ClozeHead | None = None
+        if self.cloze:
+            assert isinstance(self.text.tokens, nn.Embedding), "the recipe's validation demands it"
+            self.cloze_head = ClozeHead(self.text.tokens)
         self.denoising, self.back = _only(Denoising, recipe), _only(BackTranslation, recipe)
         self.translation: Translation | None = None
         if "decoder" in recipe.needs and isinstance(self.text, Transformer):
@@ -184,14 +187,14 @@ class TwoBranch(nn.Module):
     def _upwards(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Token states -> z^l (N, D), and the inner layer (N, U), if need be what comes to the head."""
         pooled = self.text.pool(states, mask)
-        inner = self.text.inner(states, mask) if hasattr(self.text, "inner") else pooled
+        inner = self.text.inner(states, mask) if isinstance(self.text, Hybrid | Universal) else pooled
         return self.text_head(pooled), inner
 
     def _hidden(self, ids: Tensor, mask: Tensor, share: float) -> Layers:
         """z^l of sentences with words as <mask>, and the inner layer without them."""
         masked, kept = hide_words(ids, mask, share)
         states = self.text.states(masked, mask)
-        inner = self.text.inner if hasattr(self.text, "inner") else self.text.pool
+        inner = self.text.inner if isinstance(self.text, Hybrid | Universal) else self.text.pool
         return self.text_head(self.text.pool(states, mask)), inner(states, kept)
 
     def _masked(self, batch: Batch) -> Tensor:

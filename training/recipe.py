@@ -352,6 +352,11 @@ class Recipe(Table):
         return frozenset().union(*(objective.needs for objective in self.objectives.values()))
 
     @property
+    def begun(self) -> bool:
+        """Whether a run begins with a trained model."""
+        return self.transfer is not None and self.transfer.then == "fine-tune"
+
+    @property
     def sha256(self) -> str:
         """Identifies what the recipe says, however it was written."""
         described = json.dumps(self.model_dump(mode="json"), sort_keys=True)

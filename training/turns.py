@@ -13,6 +13,7 @@ class TurnSettings(BaseModel):
 
     first: for the first `epochs` epochs these objectives alone: a pretraining (MULE's LP).
     epochs: of that pretraining.
+    go_on: whether what came first goes on afterwards, beside the others.
     one_of: objective -> probability. Afterwards each step takes one of these, drawn by its probability, and
     all objectives that are not among them (Kádár et al. 2019, 2: c2c or image-caption, p = 0.5).
     """
@@ -21,6 +22,7 @@ class TurnSettings(BaseModel):
 
     first: tuple[str, ...] = ()
     epochs: int = Field(default=0, ge=0)
+    go_on: bool = True
     one_of: dict[str, float] = Field(default_factory=dict)
 
     @field_validator("one_of")
@@ -37,12 +39,18 @@ class TurnSettings(BaseModel):
             raise ValueError(f"turns: {unknown[0]} is none of the objectives {', '.join(known)}")
         if bool(self.first) != bool(self.epochs):
             raise ValueError("turns.first and turns.epochs need each other")
+        if not self.go_on and set(self.first) >= set(known):
+            raise ValueError("turns.first: when they do not go on, no objective is left")
 
-    def resting(self, objectives: Iterable[str], seed: int, epoch: int, number: int) -> frozenset[str]:
-        """The objectives that batch `number` of `epoch` is not about; depends on the arguments alone."""
-        if epoch < self.epochs:
+    def resting(
+        self, objectives: Iterable[str], seed: int, epoch: int, number: int, *, begun: bool = False
+    ) -> frozenset[str]:
+        """The objectives that batch `number` of `epoch` is not about; depends on the arguments alone.
+        `begun`: the pretraining is behind the model."""
+        if epoch < self.epochs and not begun:
             return frozenset(objectives) - set(self.first)
-        return frozenset(self.one_of) - {_drawn(self.one_of, seed, epoch, number)}
+        done = frozenset() if self.go_on else frozenset(self.first)
+        return done | frozenset(self.one_of) - {_drawn(self.one_of, seed, epoch, number)}
 
 
 def _drawn(one_of: Mapping[str, float], seed: int, epoch: int, number: int) -> str | None:

@@ -54,3 +54,12 @@ def test_probabilities_are_probabilities(given: dict[str, float]) -> None:
 def test_turns_that_cannot_be_are_refused(turns: TurnSettings, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         turns.check(NAMES)
+
+
+def test_what_came_first_may_end_with_that() -> None:
+    turns = TurnSettings(first=("cloze",), epochs=1, go_on=False)
+    assert turns.resting(NAMES, 0, 0, 0) == {"hinge", "caption_hinge"}
+    assert turns.resting(NAMES, 0, 1, 0) == {"cloze"}
+    assert turns.resting(NAMES, 0, 0, 0, begun=True) == {"cloze"}, "a trained model has it behind it"
+    with pytest.raises(ValueError, match="no objective is left"):
+        turns.check(["cloze"])

@@ -6,7 +6,7 @@ from training.objectives.caption_tuning import CaptionTuning
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal
 from training.objectives.denoising import Denoising
-from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge
+from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
 from training.objectives.language_adversary import LanguageAdversary
 from training.objectives.masked_cross_language import MaskedCrossLanguage, MaskedTriplet
 from training.objectives.orthogonality import Orthogonality
@@ -39,6 +39,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "triplet": Triplet,
     "visual_contrastive": VisualContrastive,
     "visual_regression": VisualRegression,
+    "whole_hinge": WholeHinge,
 }
 
 __all__ = [

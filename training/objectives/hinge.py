@@ -21,6 +21,16 @@ class Hinge(Objective):
         return torch.stack(losses).mean()
 
 
+class WholeHinge(Hinge):
+    """The same with all wrong ones in the place of the nearest, their mean: what Faghri et al. 2017
+    compare with. Where embeddings still lie in a heap the nearest says little, and all get it apart.
+    """
+
+    def __call__(self, outputs: Outputs) -> Tensor:
+        losses = [mean_violation(view @ outputs.text.T, self.margin) for view in outputs.views]
+        return torch.stack(losses).mean()
+
+
 class CaptionHinge(Hinge):
     """c2c: the same between captions of one picture in two languages, a caption and its partner."""
 
@@ -59,3 +69,12 @@ def max_violation(similarities: Tensor, margin: float) -> Tensor:
     by_row = (margin - own + rivals.amax(dim=1)).clamp(min=0)
     by_column = (margin - own + rivals.amax(dim=0)).clamp(min=0)
     return (by_row + by_column).mean()
+
+
+def mean_violation(similarities: Tensor, margin: float) -> Tensor:
+    """The same with the mean over all wrong ones instead of the largest violation."""
+    own = similarities.diagonal()
+    others = ~torch.eye(len(own), dtype=torch.bool, device=own.device)
+    by_row = (margin - own[:, None] + similarities).clamp(min=0)
+    by_column = (margin - own[None, :] + similarities).clamp(min=0)
+    return ((by_row + by_column) * others).sum() / max(1, len(own) * (len(own) - 1))

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from tests.training.objectives.batches import batch, batches, near, rows, stepped
 from training.objectives import Outputs
-from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge
+from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
 
 
 def by_hand(one: Tensor, other: Tensor, margin: float) -> float:
@@ -28,6 +28,14 @@ def test_the_formula_for_each_kind_of_pair(margin: float) -> None:
     assert found.item() == pytest.approx(by_hand(text, other, margin), rel=1e-9)
     found = MinedHinge(margin=margin)(Outputs(text, (), mined=(third, other)))
     assert found.item() == pytest.approx(by_hand(third, other, margin), rel=1e-9)
+
+
+def test_all_wrong_ones_in_the_place_of_the_nearest() -> None:
+    text, view = rows(4, 3, 0), rows(4, 3, 1)
+    s = [[float(a @ b) for b in text] for a in view]
+    wrong = [(i, j) for i in range(4) for j in range(4) if i != j]
+    total = sum(max(0.0, 0.2 - s[i][i] + s[i][j]) + max(0.0, 0.2 - s[j][j] + s[i][j]) for i, j in wrong)
+    assert WholeHinge(margin=0.2)(Outputs(text, (view,))).item() == pytest.approx(total / 12, rel=1e-9)
 
 
 def test_two_pairs_that_point_apart_cost_nothing_and_turned_round_the_most() -> None:
