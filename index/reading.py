@@ -84,7 +84,7 @@ class _Reading:
             self.cleaner = files.enter_context(Cleaner(self.cleaning, lines))
             self.links = files.enter_context(Links(self.job.parts))
             self.shards = files.enter_context(Shards(self.job, self.code, self.encoders))
-            expected = self.intake.expected + (self.base.count if self.base else 0)
+            expected = self.intake.expected + (self.base.left if self.base else 0)
             self.bar = files.enter_context(Progress(expected, unit="sentences", label=f"encode {self.code}"))
             if self.base:
                 self._copy(self.base)
