@@ -23,7 +23,7 @@ from index.corpora.formats import Source, format_of
 from index.corpus import Intake, by_language, sources_of
 from index.encoder import TextEncoder
 from index.encoding import Encoders
-from index.errors import BundleError, CorpusError
+from index.errors import BundleError, CorpusError, UsageError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, save_array
 from index.judging import judged
@@ -41,6 +41,7 @@ from index.versions import (
     LanguageEntry,
     WordAlignment,
     building,
+    current,
     next_version,
     parts_of,
     publish,
@@ -106,6 +107,8 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: in
                 work.rmdir()
                 serve(out, finished)
                 return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
+            if plan.base and plan.base != current(out):
+                raise UsageError(f"{out}: another version is served now: repeat the command")
             return _Build(bundle, plan, work, threads, batch_size).run(out)
     except (OSError, sqlite3.Error) as error:
         raise BundleError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,39 +11,17 @@ from typing import TYPE_CHECKING
 import click
 
 from index.cleaning import RULES, Cleaning, Rule
-from index.corpora.formats import FORMATS, Source
+from index.corpora.formats import Source
 from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe
+from index.upkeep import COMMANDS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
     from index.encoder import Precision
     from index.hubness import Scoring
     from index.structure import Kind
-    from index.versions import IndexManifest
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
-    # OpenMP reads it when FAISS is imported, which is after this.
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
-    return threads
-
-
-THREADS = click.option(
-    "--threads",
-    type=click.IntRange(1, 256),
-    default=_cores,
-    show_default="all",
-    callback=_limit,
-    help="CPU threads.",
-)
-JSON = click.option("--json", "as_json", is_flag=True, help="Answer as JSON, for programs.")
 BATCH = 64
 
 
@@ -104,41 +81,17 @@ def _lines(source: Path | None) -> list[str]:
 
 @click.group()
 def index() -> None:
-    """Build, inspect and verify an index."""
+    """Build, change, inspect and verify an index."""
 
 
-class CorpusOption(click.ParamType[tuple[str | None, Path]]):
-    """LANG=FILE, or FILE where it says its languages."""
-
-    name = "[LANG=]FILE"
-
-    def convert(
-        self,
-        value: object,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> tuple[str | None, Path]:
-        code, mark, path = str(value).partition("=")
-        if mark and "/" not in code:
-            if not code or not path:
-                self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
-            return code, Path(path)
-        return None, Path(str(value))
+for command in COMMANDS:
+    index.add_command(command)
 
 
 @index.command()
 @click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
-@click.option(
-    "--corpus",
-    "corpora",
-    type=CorpusOption(),
-    multiple=True,
-    required=True,
-    help="Sentences of a language, or of every language that FILE names (TMX, tables, ...); repeatable.",
-)
-@click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="The format of every FILE. [by extension]"
-)
+@CORPUS
+@FORMAT
 @click.option(
     "--keep",
     type=click.Choice(RULES),
@@ -205,11 +158,11 @@ def build(
         cleaning=cleaning,
         searching=Searching(structure, scoring),
     )
-    _describe(out, manifest, as_json)
+    describe(out, manifest, as_json)
 
 
 @index.command()
-@click.argument("folder", metavar="INDEX", type=FOLDER)
+@INDEX
 @click.option(
     "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv, which --corpus reads again."
 )
@@ -221,7 +174,7 @@ def export(folder: Path, out: Path) -> None:
 
 
 @index.command()
-@click.argument("folder", metavar="INDEX", type=FOLDER)
+@INDEX
 @JSON
 def info(folder: Path, as_json: bool) -> None:
     """Show what an index holds."""
@@ -229,11 +182,11 @@ def info(folder: Path, as_json: bool) -> None:
     from index.versions import VERSIONS, IndexManifest, current
 
     version = folder / VERSIONS / current(folder)
-    _describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
+    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
 
 
 @index.command()
-@click.argument("folder", metavar="INDEX", type=FOLDER)
+@INDEX
 @JSON
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of every version of an index against its checksum, and open the current one."""
@@ -249,20 +202,3 @@ def verify(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps({"current": served, "versions": checked}))
     else:
         click.echo(f"{folder}: {len(checked)} version(s) without damage, {served} is served")
-
-
-def _describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
-    if as_json:
-        click.echo(manifest.model_dump_json(exclude={"files"}))
-        return
-    for code, entry in manifest.languages.items():
-        dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
-        aligned = f", {entry.links} aligned" if entry.links else ""
-        click.echo(
-            f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
-            f"({entry.lines} lines{dropped})"
-        )
-    for file, count in manifest.skipped.items():
-        click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
-    confidence = "calibrated" if manifest.calibrated else "not calibrated"
-    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")

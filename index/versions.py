@@ -1,23 +1,35 @@
 """An index on disk: INDEX/versions/ID/ hold versions that never change, INDEX/CURRENT names the one served.
 
-A build works in the index's folder work/KEY, where KEY stands for all its inputs. Publishing flushes that
-folder, renames it to versions/ID, then replaces CURRENT by rename. Killed before the first rename, the same
-build goes on from its work folder; killed between the two, it finds its finished version and only moves
-CURRENT. A lock (released by the kernel when its holder dies) keeps two builds apart.
+The protocol, in the order of what a build does:
+
+1. Lock work/LOCK (flock: the kernel releases it when the holder dies): one build, removal, rollback at a time.
+2. Work in work/KEY/, where KEY is the SHA-256 of all inputs: corpus files, rules, encoder, changed version.
+   A file gets its name when it is whole and flushed (`job.making`), so what has a name is not made again.
+3. What is needed only until the end lies in work/KEY.parts/: vectors and a journal of them (`encoding`),
+   whose checksums say what of it can be trusted. Folders of other keys are removed first.
+4. Publish: write manifest.json with the SHA-256 of every file and of itself; flush all; rename work/KEY to
+   versions/ID; flush versions/; replace CURRENT by rename; remove work/KEY.parts/.
+5. A removal renames versions/ID into work/ and deletes it there. Whoever has its files open keeps them.
+
+Killed before the rename, the same build goes on from what has a name; after it, before CURRENT is replaced,
+it finds its version by KEY and only serves it; later, nothing is left to do but to remove the parts. A
+reader opens the version that CURRENT names, checks names, sizes and checksums, and only then gives a file
+to a parser. So it sees the old version or the new one, whole; no step touches a file of the version that is
+served.
 """
 
 import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from index.bundle import CODE
+from index.bundle import CODE, BundleManifest
 from index.errors import BundleError, DamagedError, UsageError
 from index.files import FileEntry, describe, fsync, fsync_tree, replace_text, verify
 from index.hubness import Scoring
@@ -141,7 +153,18 @@ def open_version(
     manifest = read_manifest(folder, IndexManifest, "a version of an index")
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
+    _check_encoder(folder, manifest)
     return folder, manifest
+
+
+def _check_encoder(folder: Path, manifest: IndexManifest) -> None:
+    encoder = read_manifest(folder / ENCODER, BundleManifest, "an encoder bundle")
+    name = f"{encoder.name}@{encoder.version}"
+    if (name, encoder.dimension) != (manifest.model, manifest.dimension):
+        raise DamagedError(
+            f"{folder}: its vectors are of {manifest.model} ({manifest.dimension} dimensions), "
+            f"its encoder is {name} ({encoder.dimension}): build the index again"
+        )
 
 
 def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
@@ -164,10 +187,10 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
 
 
 @contextmanager
-def building(index: Path, key: str) -> Iterator[Path]:
-    """Hold the lock of `index` and give the work folder for `key`; work of other keys is removed.
+def locked(index: Path) -> Iterator[Path]:
+    """Hold the lock of `index`, which the kernel releases when its holder dies; gives the folder work/.
 
-    Raises UsageError while another build holds the lock.
+    Raises UsageError while another holds it.
     """
     work = index / WORK
     work.mkdir(parents=True, exist_ok=True)
@@ -178,15 +201,32 @@ def building(index: Path, key: str) -> Iterator[Path]:
             raise UsageError(
                 f"{index}: another build is running: wait for it or give another folder"
             ) from None
+        yield work
+
+
+@contextmanager
+def building(index: Path, key: str) -> Iterator[Path]:
+    """Hold the lock of `index` and give the work folder for `key`; work of other keys is removed.
+
+    Raises UsageError while another build holds the lock.
+    """
+    with locked(index) as work:
         own = work / key
-        for path in work.iterdir():
-            # Parts without their work folder are of a build that was killed after it had published.
-            if path.is_dir() and (path not in (own, parts_of(own)) or not own.exists()):
-                shutil.rmtree(path)
+        # Parts without their work folder are of a build that was killed after it had published.
+        keep = (own, parts_of(own)) if own.exists() else ()
+        _clear(work, keep)
         own.mkdir(exist_ok=True)
         parts_of(own).mkdir(exist_ok=True)
         yield own
         shutil.rmtree(parts_of(own), ignore_errors=True)
+
+
+def _clear(work: Path, keep: Collection[Path] = ()) -> list[str]:
+    """Remove the folders in work/ but those to `keep`; the names of what was removed."""
+    removed = [path for path in sorted(work.iterdir()) if path.is_dir() and path not in keep]
+    for path in removed:
+        shutil.rmtree(path)
+    return [path.name for path in removed]
 
 
 def parts_of(work: Path) -> Path:
@@ -236,3 +276,35 @@ def next_version(index: Path, now: datetime | None = None) -> str:
     today = f"{now or datetime.now(UTC):%Y%m%d}"
     taken = [_order(version)[1] for version in versions(index) if version.startswith(today)]
     return f"{today}-{max(taken, default=0) + 1}"
+
+
+def roll_back(index: Path, version: str | None = None) -> str:
+    """Serve another version, checked anew: the one before the served where none is named; its ID.
+
+    Raises BundleError where there is none such, DamagedError, UsageError while a build is running.
+    """
+    with locked(index):
+        served, there = current(index), versions(index)
+        earlier = [name for name in there if _order(name) < _order(served)]
+        if version is None and not earlier:
+            raise BundleError(f"{index} has no version before {served}; it has: {', '.join(there)}")
+        chosen = version or earlier[-1]
+        open_version(index, chosen, fresh=True)
+        serve(index, chosen)
+    return chosen
+
+
+def collect(index: Path, keep: int = 2) -> list[str]:
+    """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
+
+    Raises BundleError where there is no index, UsageError while a build is running.
+    """
+    served = current(index)
+    with locked(index) as work:
+        old = [name for name in versions(index)[: -keep or None] if name != served]
+        for name in old:
+            # At once, so that no version is ever there in part; a killed removal is finished by the next.
+            os.rename(index / VERSIONS / name, work / name)
+        if old:
+            fsync(index / VERSIONS)
+        return _clear(work)

@@ -131,6 +131,15 @@ def test_a_sealed_language_that_is_no_code_is_refused(copy: Path, manifest: Inde
         open_version(copy)
 
 
+@pytest.mark.parametrize("change", [{"model": "tiny@2"}, {"dimension": 47}])
+def test_a_sealed_manifest_with_another_encoder_is_refused(
+    copy: Path, manifest: IndexManifest, change: dict[str, Any]
+) -> None:
+    write_manifest(folder_of(copy), manifest.model_copy(update=change))
+    with pytest.raises(DamagedError, match=r"its vectors are of .*, its encoder is tiny@1 \(48\): build"):
+        open_version(copy)
+
+
 def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:
     write_manifest(folder_of(copy), manifest.model_copy(update={"format": 2}))
     with pytest.raises(FormatError, match="format 2"):
