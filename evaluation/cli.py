@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from evaluation.consistency import consistency, picture_consistency
 from evaluation.dictionary import dictionary_translation, read_dictionary
 from evaluation.report import Report, as_json, summary, write_report
 from evaluation.retrieval import read_pictures, retrieval
@@ -19,12 +20,12 @@ from index.errors import UsageError
 from index.files import sha256
 from index.manifest import NAME
 
-RETRIEVAL = "retrieval"
+CONSISTENCY, RETRIEVAL = "consistency", "retrieval"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("suite", type=click.Choice([*SUITES, RETRIEVAL]))
+@click.argument("suite", type=click.Choice([*SUITES, CONSISTENCY, RETRIEVAL]))
 @click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
 @click.option("--data", type=FOLDER, help="The data (docs/data.md); for `aligned` its folder.")
 @click.option("--languages", default="", help="Average over these too, for example en,de,pt.")
@@ -38,7 +39,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--pictures",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="For `retrieval`: the file that `passepartout pictures` wrote.",
+    help="For `retrieval`, and for `consistency` if you like: the file that `passepartout pictures` wrote.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The folder that report.json and report.md go to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
@@ -58,7 +59,7 @@ def evaluate(
     """
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work
-    run = _run(suite, data, _codes(languages), dictionaries, pictures)
+    run = _run(suite, data, _codes(languages), dictionaries, pictures, out)
     opened = open_bundle(bundle)
     tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
@@ -87,6 +88,7 @@ def _run(
     chosen: list[str],
     dictionaries: tuple[str, ...],
     pictures: Path | None,
+    out: Path,
 ) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
     """What is to be measured, given an encoder and the languages that it knows."""
     if dictionaries:
@@ -94,7 +96,7 @@ def _run(
             raise UsageError(f"--dictionary is for the suite words, not for {suite}: leave it out")
         entries = [read_dictionary(option) for option in dictionaries]
         return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
-    if (pictures is not None) != (suite == RETRIEVAL):
+    if suite != CONSISTENCY and (pictures is not None) != (suite == RETRIEVAL):
         raise UsageError(
             f"the suite {RETRIEVAL} and --pictures need each other: passepartout pictures writes the file"
         )
@@ -102,7 +104,11 @@ def _run(
         raise UsageError("no data: give --data DIR (docs/data.md)")
     if pictures is not None:
         shown = read_pictures(pictures)
+        if suite == CONSISTENCY:
+            return lambda encoder, known: picture_consistency(encoder, data, known, chosen, shown)
         return lambda encoder, known: retrieval(encoder, data, known, chosen, shown)
+    if suite == CONSISTENCY:
+        return lambda encoder, known: consistency(encoder, data, known, chosen, out)
     return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
 
 

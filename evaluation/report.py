@@ -37,6 +37,13 @@ NAMES = {
     "mr": "mR",
     "rsum": "sum of recalls",
 }
+# What is asked in several languages at once: in the question's alone, with own or given translations.
+ASKED = {"alone": "alone", "own_a": "own A", "own_c": "own C", "given_a": "given A", "given_c": "given C"}
+NAMES |= {
+    f"{key}_{measure}": f"{name} {label}"
+    for key, name in ASKED.items()
+    for measure, label in (("r1", "R@1"), ("r10", "R@10"), ("mr", "mR"))
+}
 NAMES |= {f"before_{key}": f"{name} before Procrustes" for key, name in NAMES.items()}
 # The matrices of a table with pairs: the measures in a cell, as far as the table has them.
 MATRICES = (

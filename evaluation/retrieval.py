@@ -68,12 +68,7 @@ def retrieval(
 
     UsageError if the pictures are not in the encoder's space.
     """
-    manifest = encoder.bundle.manifest
-    if (pictures.recipe, pictures.data) != (manifest.recipe.sha256, manifest.data.sha256):
-        raise UsageError(
-            f"the pictures were embedded by another run than that of {encoder.name}: write them with the run "
-            "that it was exported from"
-        )
+    check_space(encoder, pictures)
     folder = data / "photos" / "captions"
     languages = available(folder, ".tsv", known, chosen)
     rows = {name: row for row, name in enumerate(pictures.names)}
@@ -87,6 +82,16 @@ def retrieval(
         raise DataError(f"{folder / bare[0]}.tsv has no caption of these pictures: leave {bare[0]} out")
     vectors = encode(encoder, texts)
     return [score_retrieval(pictures, vectors, owners, chosen)]
+
+
+def check_space(encoder: TextEncoder, pictures: PictureVectors) -> None:
+    """UsageError unless the pictures are in the encoder's space."""
+    manifest = encoder.bundle.manifest
+    if (pictures.recipe, pictures.data) != (manifest.recipe.sha256, manifest.data.sha256):
+        raise UsageError(
+            f"the pictures were embedded by another run than that of {encoder.name}: write them with the run "
+            "that it was exported from"
+        )
 
 
 def score_retrieval(

@@ -100,9 +100,14 @@ def line_up(
     for language, rows in captions.items():
         ordered = sorted(rows, key=lambda row: row.source != TRANSLATION)
         best[language] = {row.image: row for row in reversed(ordered) if row.image in images}
-    shared = set.intersection(*(set(found) for found in best.values()))
-    chosen = sorted(shared, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:limit]
+    chosen = shared_images(captions, images)[:limit]
     return {language: [found[image].text for image in chosen] for language, found in best.items()}
+
+
+def shared_images(captions: Mapping[str, Sequence[Caption]], images: Collection[str]) -> list[str]:
+    """Those of `images` that have a caption in every language, in the order of `line_up`."""
+    found = set(images).intersection(*({row.image for row in rows} for rows in captions.values()))
+    return sorted(found, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
 
 
 def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list[list[str]]:

@@ -1,12 +1,13 @@
 """Translator: an opened index with its encoder. What the service and `passepartout translate` use."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from index.bundle import open_bundle
+from index.consistency import Consistency, consistent, own_translations
 from index.detect import Detector
 from index.encoder import TextEncoder, Vectors
 from index.errors import UnknownLanguageError
@@ -133,6 +134,29 @@ class Translator:
         found = index.search(vectors, source, k, texts)
         own = self._sentences.get(source)
         return found if own is None else recall(own, index, texts, vectors, source, found, k)
+
+    def consistent(
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        k: int = 1,
+        *,
+        given: Mapping[str, Sequence[str]] | None = None,
+        learned: Consistency | None = None,
+    ) -> list[list[Match]]:
+        """As `sentences`, asked in other languages as well (consistency.py): with the translations `given`,
+        language -> one a text, or with those that this index has in third languages.
+
+        Ordered by the mean over the languages, or as `learned`. Raises UnknownLanguageError.
+        """
+        self._pair(source, target)
+        questions = {source: self.encode(texts)}
+        if given is None:
+            questions = own_translations(self._sentences, questions[source], source, target)
+        for code, translations in (given or {}).items():
+            questions.setdefault(code, self.encode(translations))
+        return consistent(self._sentences, questions, source, target, k, learned)
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
         """For each word in `source` the k words of `target` of the same meaning, best first.

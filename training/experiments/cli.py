@@ -9,6 +9,7 @@ import click
 from index.errors import UsageError
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def _command(*words: object) -> str:
@@ -46,7 +47,7 @@ def add_language(
 
 @click.group()
 def experiment() -> None:
-    """Globetrotter's appendix A: halves of sentences, clusters, generation. Each writes a report."""
+    """Globetrotter's appendix A: halves of sentences, clusters, generation; inference. Each reports."""
 
 
 @experiment.command()
@@ -150,3 +151,42 @@ def generate(
     write_experiment(out, "Generation", _command("experiment", "generate", *words), facts, blocks)
     for one in found:
         click.echo(generation.line(one))
+
+
+@experiment.command()
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run; it learns nothing.")
+@click.option("--data", type=FOLDER, help="The data of a run; a bundle needs none.")
+@click.option("--train", "learned", type=FILE, required=True, help="A TSV file as MultiNLI's or XNLI's.")
+@click.option("--dev", type=FILE, help="To stop by; a tenth of --train without it.")
+@click.option("--test", "tests", type=FILE, required=True, multiple=True, help="Repeatable.")
+@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="At most.")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="The report's folder.")
+def nli(
+    encoder: Path,
+    data: Path | None,
+    learned: Path,
+    dev: Path | None,
+    tests: tuple[Path, ...],
+    epochs: int,
+    learning_rate: float,
+    seed: int,
+    out: Path,
+) -> None:
+    """Krasner et al. 2025, 3.4: a probe of frozen sentences learns inference in one language; in others?"""
+    from training.experiments import nli
+    from training.experiments.report import write_experiment
+    from training.experiments.sentences import open_frozen
+
+    trained = nli.merged([nli.read_pairs(learned)])
+    held = nli.merged([nli.read_pairs(dev)]) if dev else None
+    asked = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
+    settings = nli.Settings(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    found = nli.infer(open_frozen(encoder, data or Path()), trained, held, asked, settings)
+    words: list[Any] = ["--encoder", encoder, *(("--data", data) if data else ()), "--train", learned]
+    words += [*(("--dev", dev) if dev else ()), *(word for file in tests for word in ("--test", file))]
+    words += ["--epochs", epochs, "--learning-rate", learning_rate, "--seed", seed, "--out", out]
+    command = _command("experiment", "nli", *words)
+    write_experiment(out, "Natural language inference", command, nli.facts(found), nli.blocks(found))
+    click.echo(nli.line(found))
