@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
+from index.translator import LanguageInfo, Translator
 from service.api.dependencies import EngineNow, SettingsNow
 from service.bodies import JsonRoute
 from service.checks import FIELDS, check_texts
@@ -17,6 +18,7 @@ from service.schemas import (
     Health,
     Kind,
     Language,
+    Quality,
     Readiness,
     SentenceRequest,
     SentenceResponse,
@@ -88,6 +90,7 @@ async def languages(engine: EngineNow) -> list[Language]:
             sentences=language.sentences,
             words=language.words,
             nearness={code: round(value, 4) for code, value in near.get(language.code, {}).items()},
+            quality=_quality(engine.translator, language),
             calibrated=engine.translator.calibrated,
         )
         for language in engine.translator.languages
@@ -117,6 +120,12 @@ async def problem(name: str) -> Problem:
     if kind is None:
         raise ProblemError(ProblemType.NOT_FOUND, "there is no such problem type: /openapi.json lists them")
     return Problem(type=kind.type, title=kind.title, status=kind.status, detail=kind.meaning)
+
+
+def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:
+    measured = translator.manifest.quality
+    pairs = ((target, measured.get(f"{language.code}-{target}")) for target in language.targets)
+    return {target: Quality(r1=q.r1, r10=q.r10, n=q.n, ece=q.ece) for target, q in pairs if q is not None}
 
 
 async def _translate(

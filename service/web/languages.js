@@ -34,8 +34,8 @@ function cell(text, kind = "") {
 // ---- how well
 
 function quality(languages) {
-  const said = "How often the first answer was right where the right one is known: from the language of the row "
-    + "into that of the column. Distrust the pale ones.";
+  const said = "How many in 100 sentences found their own translation first, where the corpus says which it is: from the "
+    + "language of the row into that of the column. Distrust the pale ones.";
   const into = languages.filter(({ sentences }) => sentences);
   const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));
   const rows = languages.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
@@ -46,9 +46,9 @@ function quality(languages) {
 
 function shade(found) {
   if (!found) return element("td", { class: "unknown" }, "·");
-  const made = element("td", { "data-dark": found.precision >= 0.55, title: `of ${found.n} questions` },
-    String(Math.round(found.precision * 100)));
-  made.style.setProperty("--share", percent(found.precision).replace(" ", ""));
+  const made = element("td", { "data-dark": found.r1 >= 0.55, title: `of ${found.n} sentences; ${percent(found.r10)} among ten` },
+    String(Math.round(found.r1 * 100)));
+  made.style.setProperty("--share", percent(found.r1).replace(" ", ""));
   return made;
 }
 

@@ -258,6 +258,25 @@ def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
     expect(page.get_by_label("Sentence to translate")).to_be_visible()
 
 
+def test_the_quality_of_each_pair_is_a_matrix(page: Page) -> None:
+    def measured(route: Route) -> None:
+        languages = route.fetch().json()
+        languages[0]["quality"] = {"de": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": None}}
+        route.fulfill(json=languages)
+
+    page.route("**/languages", measured)
+    page.reload()
+    page.get_by_role("tab", name="Languages").click()
+    table = page.get_by_role("region", name="Quality of each pair of languages")
+    expect(table.get_by_role("row", name="English")).to_contain_text("81")
+    cell = table.get_by_role("cell", name="81")
+    expect(cell).to_have_attribute("title", "of 200 sentences; 95 % among ten")
+    blank = table.get_by_role("row", name="German").get_by_role("cell").first
+    colours = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (cell, blank)]
+    assert len(set(colours)) == 2
+    assert serious(page) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"]) -> None:
     """axe-core's rules of WCAG 2.2 A and AA, on every view of the page."""

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from index.quality import PairQuality
 from index.translator import Kind, Translator
+from service.app import create_app
+from service.settings import Settings
 from tests.bundles import lexicon, make_corpus, sentences
 from tests.service.conftest import ClientFactory
 
@@ -164,8 +167,23 @@ def test_the_languages_are_one_array(client: TestClient, translator: Translator)
             code: pytest.approx(translator.nearness["en"][code], abs=1e-4)
             for code in ("de", "pt", "zh", "ar")
         },
+        "quality": {},
         "calibrated": False,
     }
+
+
+def test_the_quality_of_a_pair_is_what_its_index_measured(index_dir: Path) -> None:
+    opened = Translator.open(index_dir)
+    measured = {
+        "en-de": PairQuality(r1=0.8, r10=0.9, n=40, ece=0.02),
+        "de-en": PairQuality(r1=0.5, r10=1, n=9),
+    }
+    opened.manifest = opened.manifest.model_copy(update={"quality": measured})
+    with TestClient(create_app(Settings(), opened)) as client:
+        english, german, *others = client.get("/languages").json()
+    assert english["quality"] == {"de": {"r1": 0.8, "r10": 0.9, "n": 40, "ece": 0.02}}
+    assert german["quality"] == {"en": {"r1": 0.5, "r10": 1, "n": 9, "ece": None}}
+    assert all(one["quality"] == {} for one in others)
 
 
 def test_health(client: TestClient, translator: Translator) -> None:
