@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test install install-dev index lint types imports check format chaos clean
+.PHONY: help serve test install install-dev index lint types imports check format hooks chaos clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,7 +41,7 @@ test: install-dev check  ## Lint, types, import directions and all tests
 	scripts/install-test-tools
 	$(BIN)/python -m pytest
 
-check: lint types imports
+check: lint types imports  ## Lint, types and import directions
 
 lint: install-dev  ## ruff
 	$(BIN)/ruff check .
@@ -57,9 +57,25 @@ format: install-dev  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+hooks: install-dev  ## Check what is committed and pushed, by pre-commit
+	$(BIN)/pre-commit install
+
 chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliability.md (under 30 minutes)
 	mkdir -p var
 	$(BIN)/python -m benchmarks.chaos --write docs/reliability.md --json var/chaos.json
+
+# In an environment of their own, so that they audit what we install and not themselves.
+AUDIT := $(VENV)/audit/bin
+
+audit: install $(AUDIT)/pip-audit  ## Known weaknesses of every package (pip-audit), and var/sbom.json (CycloneDX)
+	@mkdir -p var
+	$(AUDIT)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o var/sbom.json $(BIN)/python
+	$(BIN)/python -m pip list --format=freeze --exclude-editable | grep -v '^passepartout==' >var/installed.txt
+	$(AUDIT)/pip-audit --requirement var/installed.txt --no-deps --disable-pip $(AUDIT_OPTIONS)
+
+$(AUDIT)/pip-audit:
+	$(PYTHON) -m venv $(VENV)/audit
+	$(AUDIT)/python -m pip install --quiet 'pip-audit>=2.10,<3' 'cyclonedx-bom>=7.5,<8'
 
 clean:  ## Remove everything that make made
 	rm -rf $(VENV) var

@@ -64,7 +64,7 @@ FAULTS = [
     ),
     Fault(
         "index-damaged",
-        "a bit flipped, half cut off, or a file removed, in every file of an index",
+        "every file of an index: a bit flipped; half of it cut off, or all of it removed",
         "`index verify` and `serve` refuse in a line that names the file",
         disk.damaged_index,
     ),

@@ -32,7 +32,7 @@ def kill_builds(stage: Stage) -> str:
     succeed(build(undisturbed, corpora))
     takes = time.monotonic() - begun
     killed, folders = 0, 0
-    while killed < (3 if stage.small else 40):
+    while killed < (3 if stage.small else 20):
         folders += 1
         index = stage.new("killed")
         while not _killed_or_done(build(index, corpora), stage.dice.uniform(0, takes)):
@@ -67,7 +67,7 @@ def _data(index: Path) -> dict[str, bytes]:
 def kill_rebuilds_beside_a_server(stage: Stage) -> str:
     index = stage.copy("rebuilt")
     corpora = stage.corpora("larger", COPIES)
-    kills = 2 if stage.small else 15
+    kills = 2 if stage.small else 10
     with serving(index) as server:
         for _ in range(kills):
             _killed_or_done(build(index, corpora), stage.dice.uniform(0.5, 6))
@@ -130,20 +130,20 @@ def remove(path: Path, _: Stage) -> None:
     path.unlink()
 
 
-DAMAGE: tuple[Callable[[Path, Stage], None], ...] = (flip_a_bit, cut, remove)
+DAMAGE: tuple[tuple[Callable[[Path, Stage], None], ...], ...] = ((flip_a_bit, cut), (flip_a_bit, remove))
 
 
 def damaged_index(stage: Stage) -> str:
     version = next((stage.index / "versions").iterdir())
     files = sorted(p.relative_to(stage.index) for p in version.rglob("*") if p.is_file() and p.stat().st_size)
     served = 0
-    tries = [(file, damage) for file in files for damage in DAMAGE]
+    tries = [(file, damage) for number, file in enumerate(files) for damage in DAMAGE[number % 2]]
     for file, damage in tries[:: len(tries) // 4] if stage.small else tries:
         index = stage.copy("damaged")
         damage(index / file, stage)
         fail_in_a_line(run([*PASSEPARTOUT, "index", "verify", str(index)]), file.name)
         served += 1
-        if served % 5 == 1:
+        if served % 6 == 1:
             fail_in_a_line(run([*PASSEPARTOUT, "serve", "--index", str(index), "--port", "0"]), file.name)
     return f"{served} damaged copies of {len(files)} files, each refused with the file's name"
 

@@ -18,7 +18,7 @@ DOCUMENTS = sorted(
 COMMANDS = ("passepartout", "python", "make", "curl", "docker", "pip", "pre-commit", "git")
 # Words in capitals that stand for something of the reader's: such a block shows how a command is used.
 PLACEHOLDER = re.compile(
-    r"\b(DIR|RUN2?|REPORT|BUNDLE|INDEX|LANG|FILE|OUT|NAME|SUITE|RECIPE|PICTURES|TEXT|KEY|URL|EN\.txt|A|B)\b"
+    r"\b(DIR|RUN2?|REPORT|BUNDLE|INDEX|LANG|FILE|OUT|NAME|SUITE|RECIPE|PICTURES|TEXT|KEY|URL|EN\.txt)\b"
 )
 FENCE = re.compile(
     r"(?:<!-- (not run|minutes): ([^\n]+?) -->\n)?^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE

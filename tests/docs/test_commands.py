@@ -78,7 +78,14 @@ def test_commands_exist(document: str) -> None:
 def test_what_is_to_be_typed_is_marked_as_such(document: str) -> None:
     """Blocks of commands say ```sh: they are the ones that are run (test_walks.py)."""
     unmarked = [b.line for b in blocks(document) if b.kind not in ("sh", "text", "json") and b.commands]
-    assert unmarked == []
+    assert unmarked == [], "fence these as ```sh; how to keep one from being run: tests/docs/blocks.py"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text("utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
 
 
 def test_checking_finds_what_does_not_exist() -> None:

@@ -1,0 +1,102 @@
+"""Runs the command blocks of a document one after another, as a reader would in a clone of this repository.
+
+The reader's folder is a new one with this clone's encoder, sentences, Makefile and environment. What serves
+is started beside the rest and waited for. Ports are free ones in place of those that the document names.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.blocks import ROOT, Block
+
+SERVES = re.compile(r"^((?:[A-Z_]+=\S+ )*(?:make serve|\S*passepartout serve)\b.*)$", re.MULTILINE)
+MARK = "@@@ "
+PRELUDE = """
+set -euo pipefail
+stop_server() { if [ -n "${server:-}" ]; then kill -- "-$server" 2>/dev/null || true; wait; server=; fi; }
+leave() { stop_server; if [ -f redis.pid ]; then kill "$(cat redis.pid)"; fi; }
+trap leave EXIT
+serve() {
+  stop_server
+  setsid bash -c "$1" >serve.log 2>&1 & server=$!
+  for _ in $(seq 600); do
+    if curl --noproxy '*' -sf "http://127.0.0.1:$PORT/health/ready" >/dev/null; then return; fi
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat serve.log >&2
+  return 1
+}
+"""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What the blocks printed, by their line in the document; `error` is empty if all went well."""
+
+    printed: dict[int, str]
+    error: str
+
+
+def to_run(block: Block) -> bool:
+    return (
+        block.kind == "sh"
+        and not block.usage
+        and block.mark != "not run"
+        and (block.mark != "minutes" or os.environ.get("DOCS") == "all")
+    )
+
+
+def prepare(folder: Path) -> None:
+    """Make a folder look like a clone with everything installed."""
+    for name in ("models", "corpora", "training", "benchmarks"):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    for marker in ("base", "dev"):
+        (folder / ".venv" / marker).touch()
+
+
+def walk(blocks: list[Block], folder: Path) -> Walk:
+    port, redis_port = free_port(), free_port()
+    script = PRELUDE
+    for block in blocks:
+        text = SERVES.sub(lambda match: f"serve {quoted(match[1])}", block.text)
+        text = text.replace(":8000", f":{port}").replace("6379", str(redis_port))
+        script += f"printf '\\n{MARK}{block.line}\\n'\n{text}\n"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment(port), capture_output=True, text=True, timeout=900
+    )
+    parts = re.split(rf"\n{MARK}(\d+)\n", done.stdout)
+    printed = {int(line): text for line, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return Walk(printed, done.stderr[-2000:] if done.returncode else "")
+
+
+def environment(port: int) -> dict[str, str]:
+    return os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PORT": str(port),
+        "PASSEPARTOUT_PORT": str(port),
+        "MAKEFLAGS": "LANGUAGES=en\\ de\\ zh",  # those that documents ask for; five take longer
+        "no_proxy": "*",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
