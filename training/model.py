@@ -210,7 +210,9 @@ class TwoBranch(nn.Module):
         if pair is None:
             return ()
         one, other = (self._hidden(*side, self.cross_language.mask) for side in pair)
-        return self.masked_model((one, other), (self._layers(*pair[0]), self._layers(*pair[1])))
+        whole = self._layers(*pair[0]), self._layers(*pair[1])
+        found: Rebuilt = self.masked_model((one, other), whole)
+        return found
 
     def _partners(self, batch: Batch, needs: frozenset[Need]) -> Tensor | None:
         if batch.beside.partners is None or "partners" not in needs:

@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.sets import read_captions, read_split
 from index.errors import DataError
-from training.data.pictograms import load_drawings
+from training.data.pictograms import Owners, load_drawings
 from training.recipe import DataSettings
 
 
@@ -70,29 +70,32 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
     captioned = [code for code in codes if not settings.pictograms or _caption_file(photos, code).is_file()]
     texts = {language: _texts(photos, language, settings.caption_kinds) for language in captioned}
-    if settings.pictures == "pivoted":
-        pivot, *others = captioned
-        dealt = _disjoint(members, texts, captioned, others)
-        owners = [(name, (pivot, code)) for name, code in dealt.items()]
-    elif settings.pictures == "disjoint":
-        taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
-        turns = [code for code in settings.rotation or taking if code in texts]
-        dealt = _disjoint(members, texts, taking, turns)
-        owners = [
-            *((name, (code,)) for name, code in dealt.items() if code in settings.languages),
-            *_left_over(members, texts, dealt, settings.added),
-        ]
-    elif settings.pictures == "common":
-        dealt = _disjoint(members, texts, captioned, captioned)
-        owners = [(name, tuple(captioned)) for name in list(dealt)[:: len(captioned)]]
-    else:
-        owners = [(name, tuple(texts)) for name in members]
+    owners = _owners(members, texts, settings)
     if settings.pictograms and split == "train":
         drawings, named = load_drawings(data, settings)
         owners += drawings
         for language, found in named.items():
             texts[language] = texts.get(language, {}) | found
     return _gather(photos, owners, texts)
+
+
+def _owners(members: Sequence[str], texts: dict[str, dict[str, list[str]]], settings: DataSettings) -> Owners:
+    """Photographs, and the languages whose captions are seen with them."""
+    captioned = list(texts)
+    if settings.pictures == "pivoted":
+        pivot, *others = captioned
+        dealt = _disjoint(members, texts, captioned, others)
+        return [(name, (pivot, code)) for name, code in dealt.items()]
+    if settings.pictures == "common":
+        dealt = _disjoint(members, texts, captioned, captioned)
+        return [(name, tuple(captioned)) for name in list(dealt)[:: len(captioned)]]
+    if settings.pictures == "shared":
+        return [(name, tuple(captioned)) for name in members]
+    taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
+    turns = [code for code in settings.rotation or taking if code in texts]
+    dealt = _disjoint(members, texts, taking, turns)
+    own: Owners = [(name, (code,)) for name, code in dealt.items() if code in settings.languages]
+    return own + list(_left_over(members, texts, dealt, settings.added))
 
 
 def _caption_file(photos: Path, language: str) -> Path:

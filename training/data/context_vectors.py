@@ -65,7 +65,7 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
     found = np.zeros((vocabulary, width), np.float32)
     if len(seen):
         left, values = leading(positive_information(counts[seen][:, seen]), min(width, len(seen)), seed)
-        found[np.ix_(seen, range(len(values)))] = left * np.sqrt(values)
+        found[np.ix_(seen, np.arange(len(values)))] = left * np.sqrt(values)
     return found
 
 

@@ -95,7 +95,8 @@ class Hybrid(nn.Module):
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The universal embeddings (N, T, universal)."""
         language = self.teller(ids, mask)
-        return self.dropout(self._universal(self.rows[ids, language[:, None]], language))
+        out: Tensor = self.dropout(self._universal(self.rows[ids, language[:, None]], language))
+        return out
 
     def _universal(self, rows: Tensor, language: Tensor) -> Tensor:
         """Rows (N, T) and the language of each N -> (N, T, universal)."""
@@ -133,4 +134,4 @@ class Hybrid(nn.Module):
             saved, mine = state.get(prefix + name), getattr(self, name)
             if saved is not None and saved.shape[1:] == mine.shape[1:] and len(saved) != len(mine):
                 setattr(self, name, nn.Parameter(mine.new_zeros(saved.shape)))
-        super()._load_from_state_dict(state, prefix, *rest)  # type: ignore[no-untyped-call]
+        super()._load_from_state_dict(state, prefix, *rest)

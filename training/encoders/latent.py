@@ -138,9 +138,9 @@ def _embed(
     owner = torch.repeat_interleave(torch.arange(len(rows)), lengths)
     language = torch.from_numpy(sentences.languages[rows])[owner]
     total = torch.zeros(len(rows), model.latent.shape[1])
-    for code in language.unique().tolist():
+    for code in sorted(set(language.tolist())):
         own = language == code
-        kinds, place = words[own].unique(return_inverse=True)
+        kinds, place = torch.unique(words[own], return_inverse=True)
         total = total.index_add(0, owner[own], model.embed(kinds, code, settings)[place])
     return total / lengths[:, None]
 

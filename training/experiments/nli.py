@@ -165,7 +165,7 @@ class Probe(nn.Module):
 def accuracy(probe: Probe, pairs: Encoded) -> float:
     """Per cent of pairs whose label is the likeliest."""
     rows = np.array_split(np.arange(len(pairs.labels)), -(-len(pairs.labels) // 4096))
-    right = [(probe(part := pairs.part(some)).argmax(dim=1) == part.labels).sum().item() for some in rows]
+    right = [int((probe(part := pairs.part(some)).argmax(dim=1) == part.labels).sum()) for some in rows]
     return 100 * sum(right) / len(pairs.labels)
 
 

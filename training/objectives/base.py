@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
@@ -80,7 +80,7 @@ class Outputs:
     def with_rows(self, rows: Sequence[Tensor]) -> "Outputs":
         """Other rows in the place of `rows`, in their order, and nothing else."""
         views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
-        some = {name: rest.pop(0) for name in ROWS if getattr(self, name) is not None}
+        some: dict[str, Any] = {name: rest.pop(0) for name in ROWS if getattr(self, name) is not None}
         return Outputs(rows[0], views, mined=(rest[0], rest[1]) if self.mined else None, **some)
 
     def float(self) -> "Outputs":

@@ -4,6 +4,7 @@ picture, in two languages, is told from what is left of both."""
 from dataclasses import replace
 from typing import Literal
 
+import torch
 from pydantic import Field
 from torch import Tensor
 
@@ -36,7 +37,7 @@ class MaskedCrossLanguage(Objective):
         if not outputs.rebuilt:  # nothing is mined yet
             return outputs.text.sum() * 0
         losses = [(told - whole).norm(dim=1).mean() for told, whole in outputs.rebuilt]
-        return 2 * sum(losses, start=losses[0] * 0) / len(losses)  # sentences of both sides are in one mean
+        return 2 * torch.stack(losses).mean()  # the sentences of both sides are in one mean
 
 
 class MaskedTriplet(Triplet):
