@@ -2,7 +2,7 @@
 
 The protocol, in the order of what a build does:
 
-1. Lock work/LOCK (flock: the kernel releases it when the holder dies): one build, removal, rollback at a time.
+1. Lock work/LOCK (flock: the kernel releases it when the holder dies): one build, removal or rollback a time.
 2. Work in work/KEY/, where KEY is the SHA-256 of all inputs: corpus files, rules, encoder, changed version.
    A file gets its name when it is whole and flushed (`job.making`), so what has a name is not made again.
 3. What is needed only until the end lies in work/KEY.parts/: vectors and a journal of them (`encoding`),
@@ -72,7 +72,10 @@ class CleaningEntry(BaseModel):
 
 
 class WordAlignment(BaseModel):
-    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation."""
+    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation.
+
+    `orthogonality`: the largest entry of |Rᵀ R - I| over all rotations.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -80,6 +83,7 @@ class WordAlignment(BaseModel):
     converged: bool
     pull: float | None
     anchors: dict[str, int]
+    orthogonality: float = Field(default=0.0, ge=0)
 
 
 class IndexManifest(Manifest):

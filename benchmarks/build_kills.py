@@ -1,0 +1,139 @@
+"""Kill -9 a build, or a change, at random moments: what is served, and whether going on gives the same bytes.
+
+    python -m benchmarks.build_kills --encoder models/small --corpus en=FILE --corpus de=FILE --kills 200
+
+An index is built from the first half of each corpus and served; builds of the whole are killed after a random
+share of the time that an unbroken one takes, as often as asked. After each kill the version served must open,
+every checksum computed anew, and be the old one or the new one, whole; then the build is repeated, unbroken,
+and must give the files of a build that never was killed, and encode no shard again that had been noted.
+"""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from index.files import describe
+from index.versions import current, open_version, versions
+
+Command = list[str]
+
+
+def command(encoder: Path, corpora: Sequence[str], out: Path, threads: int) -> Command:
+    given = [f"--corpus={corpus}" for corpus in corpora]
+    words = [
+        "index",
+        "build",
+        "--encoder",
+        str(encoder),
+        *given,
+        "--out",
+        str(out),
+        "--threads",
+        str(threads),
+    ]
+    return [sys.executable, "-m", "passepartout", *words]
+
+
+def finish(words: Command) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+
+
+def kill(words: Command, seconds: float) -> bool:
+    """Start a command and kill it; whether it was still at work."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    return process.wait() == -signal.SIGKILL
+
+
+def halves(corpora: Sequence[str], folder: Path) -> list[str]:
+    """The first half of each corpus, LANG=FILE."""
+    found = []
+    for corpus in corpora:
+        code, _, name = corpus.partition("=")
+        lines = Path(name).read_text("utf-8").splitlines(keepends=True)
+        half = folder / f"half.{code}.txt"
+        half.write_text("".join(lines[: len(lines) // 2]), "utf-8")
+        found.append(f"{code}={half}")
+    return found
+
+
+def where(out: Path) -> str:
+    """What a killed build was at, by what it left."""
+    for work in sorted((out / "work").glob("*.parts")):
+        folder = work.with_name(work.name.removesuffix(".parts"))
+        if not folder.exists():
+            return "published"
+        for name, stage in (
+            ("detector.npy", "publishing"),
+            ("*.words.*", "words"),
+            ("*.hubness.npy", "neighbourhoods"),
+            ("*.faiss", "structures"),
+        ):
+            if any(folder.glob(name)):
+                return stage
+        return "encoding" if any(work.glob("*.journal")) else "starting"
+    return "before or after"
+
+
+def once(words: Command, pristine: Path, out: Path, wanted: object, seconds: float) -> Counter[str]:
+    """One kill: what of it counts."""
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(pristine, out)
+    old = current(out)
+    found = Counter(kills=int(kill(words, seconds)))
+    found[f"killed: {where(out)}"] += 1
+    for version in versions(out):
+        open_version(out, version, fresh=True)
+    found["served new"] += current(out) != old
+    journals = [path.read_bytes() for path in (out / "work").glob("*.parts/*.journal")]
+    noted = sum(content.count(b"\n") for content in journals)
+    finish(words)
+    found["identical"] += open_version(out, fresh=True)[1].files == wanted
+    found["shards that had been noted"] += noted
+    return found
+
+
+@click.command()
+@click.option("--encoder", type=click.Path(path_type=Path), required=True)
+@click.option("--corpus", "corpora", multiple=True, required=True, help="LANG=FILE, plain text.")
+@click.option("--kills", default=200, show_default=True)
+@click.option("--threads", default=2, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+def main(encoder: Path, corpora: Sequence[str], kills: int, threads: int, seed: int) -> None:
+    draw = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="passepartout-kills-") as name:
+        folder = Path(name)
+        pristine, out = folder / "pristine", folder / "out"
+        finish(command(encoder, halves(corpora, folder), pristine, threads))
+        shutil.copytree(pristine, out)
+        words = command(encoder, corpora, out, threads)
+        began = time.monotonic()
+        finish(words)
+        whole = time.monotonic() - began
+        wanted = open_version(out, fresh=True)[1].files
+        total: Counter[str] = Counter()
+        for number in range(kills):
+            total += once(words, pristine, out, wanted, draw.uniform(0, 1.05 * whole))
+            if (number + 1) % 10 == 0:
+                click.echo(f"{number + 1}: {json.dumps(dict(total))}", err=True)
+        assert describe(pristine)
+        click.echo(json.dumps({"tries": kills, "seconds": round(whole, 1), **total}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

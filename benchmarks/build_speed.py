@@ -1,0 +1,127 @@
+"""A build against the bare encoder: sentences a second on the same cores, and memory by the size of the corpus.
+
+    python -m benchmarks.build_speed --encoder models/small --captions FILE --language en --sizes 100000,1000000
+
+Corpora are recombined captions (recombined.py). Bare is what the encoder takes for the same texts, in shards as
+a build has them, read and clean already. Seconds are of processor time, all processes together, so that other
+work on the machine does not count; memory is the highest sum of what the processes have for themselves
+(RssAnon), sampled, with what the vectors take in memory told apart: n x d x 4 bytes.
+"""
+
+import json
+import multiprocessing
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from benchmarks.recombined import recombined
+from index.bundle import open_bundle
+from index.encoder import TextEncoder
+from index.encoding import SHARD
+
+EVERY = 0.1  # seconds
+
+
+def tree(root: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield root
+    try:
+        threads = list(Path(f"/proc/{root}/task").iterdir())
+        children = [int(own) for thread in threads for own in (thread / "children").read_text().split()]
+    except OSError:
+        return
+    for child in children:
+        yield from tree(child)
+
+
+def own_memory(process: int) -> int:
+    """RssAnon, in bytes; 0 for a process that has ended."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    lines = [line for line in status.splitlines() if line.startswith("RssAnon:")]
+    return int(lines[0].split()[1]) * 1024 if lines else 0
+
+
+def spent() -> float:
+    """Processor seconds of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def bare(encoder: Path, texts: Sequence[str]) -> None:
+    found = TextEncoder(open_bundle(encoder), threads=1)
+    rest = iter(texts)
+    while shard := list(islice(rest, SHARD)):
+        found.encode(shard)
+
+
+def bare_seconds(encoder: Path, texts: Sequence[str]) -> float:
+    """Of the encoder alone, without its start."""
+    context = multiprocessing.get_context("spawn")
+    took = []
+    for given in ([], texts):
+        before = spent()
+        process = context.Process(target=bare, args=(encoder, given))
+        process.start()
+        process.join()
+        took.append(spent() - before)
+    return took[1] - took[0]
+
+
+def build(encoder: Path, corpus: Path, language: str, out: Path, threads: int) -> tuple[float, float, int]:
+    """Processor seconds, wall seconds, bytes."""
+    words = ["--encoder", str(encoder), "--corpus", f"{language}={corpus}", "--out", str(out)]
+    before, began, most = spent(), time.monotonic(), 0
+    command = [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", str(threads)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        most = max(most, sum(map(own_memory, tree(process.pid))))
+        time.sleep(EVERY)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    return spent() - before, time.monotonic() - began, most
+
+
+@click.command()
+@click.option("--encoder", type=click.Path(path_type=Path), required=True)
+@click.option("--captions", type=click.Path(path_type=Path), required=True, help="A sentence a line.")
+@click.option("--language", default="en", show_default=True)
+@click.option("--sizes", default="100000,1000000", show_default=True)
+@click.option("--threads", default=2, show_default=True)
+def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int) -> None:
+    lines = captions.read_text("utf-8").splitlines()
+    dimension = open_bundle(encoder).manifest.dimension
+    sample = list(recombined(lines, 50_000, language))
+    each = bare_seconds(encoder, sample) / len(sample)
+    click.echo(json.dumps({"bare encoder, microseconds a sentence": round(each * 1e6, 1)}))
+    with tempfile.TemporaryDirectory(prefix="passepartout-build-") as name:
+        for size in map(int, sizes.split(",")):
+            corpus, out = Path(name) / f"{size}.txt", Path(name) / "index"
+            with corpus.open("w", encoding="utf-8") as file:
+                file.writelines(f"{text}\n" for text in recombined(lines, size, language))
+            seconds, wall, memory = build(encoder, corpus, language, out, threads)
+            shutil.rmtree(out)
+            corpus.unlink()
+            found = {
+                "sentences": size,
+                "build, microseconds a sentence": round(seconds / size * 1e6, 1),
+                "share of the bare encoder": round(each * size / seconds, 3),
+                "wall seconds": round(wall, 1),
+                "memory, MB": round(memory / 1e6),
+                "beyond the vectors, MB": round((memory - 4 * size * dimension) / 1e6),
+            }
+            click.echo(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
