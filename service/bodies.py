@@ -1,10 +1,14 @@
 """Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one."""
 
+import inspect
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,20 +28,67 @@ class ParsedRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route that takes application/json alone: 415 for another type, 400 for what is not JSON in UTF-8."""
+    """A route that takes application/json alone: 415 for another type, 400 for what is not JSON in UTF-8.
+
+    A route that takes nothing but a body and what depends on the request alone is called directly: FastAPI's
+    general way costs as much as translating does (docs/decisions/0033).
+    """
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
+        direct = self._direct() if self._is_plain() else None
 
         async def read_and_handle(request: Request) -> Response:
             parsed = ParsedRequest(request.scope, request.receive)
             _check_type(request.headers.get("content-type", ""))
             parsed.parsed = parse_json(await parsed.body())
-            return await handle(parsed)
+            return await (direct or handle)(parsed)
 
         return read_and_handle
+
+    def _is_plain(self) -> bool:
+        """Whether its arguments are one body and coroutines' results for the request, its result a model."""
+        own = self.dependant
+        others = (own.path_params, own.query_params, own.header_params, own.cookie_params)
+        return (
+            len(own.body_params) == 1
+            and not any(others)
+            and _takes(own) == set()
+            and all(_takes(each) == {"request"} and not each.dependencies for each in own.dependencies)
+            and inspect.iscoroutinefunction(self.endpoint)
+            and all(inspect.iscoroutinefunction(each.call) for each in own.dependencies)
+        )
+
+    def _direct(self) -> Handler:
+        own, field, endpoint = self.dependant, self.body_field, self.endpoint
+        assert field is not None
+        name = own.body_params[0].name
+        needs = [(str(each.name), each.call) for each in own.dependencies]
+
+        async def handle(request: Request) -> Response:
+            body, errors = field.validate(await request.json(), loc=("body",))
+            if errors:
+                raise RequestValidationError(errors)
+            given = {need: await call(request) for need, call in needs}  # type: ignore[misc]
+            result: BaseModel = await endpoint(**{name: body}, **given)
+            return Response(result.__pydantic_serializer__.to_json(result), media_type="application/json")
+
+        return handle
+
+
+def _takes(dependant: Dependant) -> set[str]:
+    """What of the connection itself a function takes."""
+    names = (
+        dependant.request_param_name,
+        dependant.websocket_param_name,
+        dependant.http_connection_param_name,
+        dependant.response_param_name,
+        dependant.background_tasks_param_name,
+        dependant.security_scopes_param_name,
+    )
+    return {name for name in names if name is not None}
 
 
 async def read_fields(request: Request, most: int) -> dict[str, object]:
