@@ -1,10 +1,10 @@
-"""A build against the bare encoder: sentences a second on the same cores, and memory by the size of the corpus.
+"""A build against the bare encoder: sentences a second on the same cores, and memory by size of the corpus.
 
-    python -m benchmarks.build_speed --encoder models/small --captions FILE --language en --sizes 100000,1000000
+    python -m benchmarks.build_speed --encoder models/small --captions FILE --sizes 100000,1000000
 
-Corpora are recombined captions (recombined.py). Bare is what the encoder takes for the same texts, in shards as
-a build has them, read and clean already. Seconds are of processor time, all processes together, so that other
-work on the machine does not count; memory is the highest sum of what the processes have for themselves
+Corpora are recombined captions (recombined.py). Bare is what the encoder takes for the same texts, in shards
+as a build has them, read and clean already. Seconds are of processor time, all processes together, so that
+other work on the machine does not count; memory is the highest sum of what the processes have for themselves
 (RssAnon), sampled, with what the vectors take in memory told apart: n x d x 4 bytes.
 """
 
