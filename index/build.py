@@ -211,4 +211,5 @@ def _summary(alignment: Alignment) -> WordAlignment:
         converged=alignment.converged,
         pull=alignment.pull if np.isfinite(alignment.pull) else None,
         anchors={f"{a}-{b}": count for (a, b), count in alignment.anchors.items()},
+        orthogonality=alignment.orthogonality,
     )

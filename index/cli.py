@@ -166,11 +166,21 @@ def build(
 @click.option(
     "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv, which --corpus reads again."
 )
-def export(folder: Path, out: Path) -> None:
-    """Write the sentences of an index, those that translate each other together."""
+@click.option(
+    "--dictionary", "pair", metavar="FROM-TO", help="Instead, words and their translations, as TSV."
+)
+@click.option(
+    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Translations of a word."
+)
+def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
+    """Write the sentences of an index, those that translate each other together; or a dictionary."""
+    from index.dictionary import export_dictionary
     from index.export import export_index
 
-    click.echo(f"{out}: {export_index(folder, out)} sentences")
+    if pair is None:
+        click.echo(f"{out}: {export_index(folder, out)} sentences")
+    else:
+        click.echo(f"{out}: {export_dictionary(folder, pair, out, count)} translations")
 
 
 @index.command()

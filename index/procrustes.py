@@ -50,6 +50,12 @@ class Alignment:
     converged: bool
     pull: float
 
+    @property
+    def orthogonality(self) -> float:
+        """The largest entry of |Rᵀ R - I| over all languages."""
+        rotations = [rotation.astype(np.float64) for rotation in self.rotations.values()]
+        return max((float(np.abs(r.T @ r - np.eye(len(r))).max()) for r in rotations), default=0.0)
+
 
 def align(
     vectors: Mapping[str, NDArray[np.floating]],

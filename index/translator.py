@@ -172,6 +172,11 @@ class Translator:
             for word, matches in zip(words, found, strict=True)
         ]
 
+    def vocabulary(self, language: str) -> list[tuple[str, int]]:
+        """The words of a language and how often they occur, most frequent first; none for a source alone."""
+        own = self._words.get(language)
+        return [] if own is None else own.vocabulary()
+
     def explain(
         self, kind: Kind, text: str, source: str, target: str, ids: Sequence[str]
     ) -> list[Explanation]:
@@ -193,10 +198,16 @@ class Translator:
         return self._detector.chances(self.encoder.tokens([text])[0])
 
     def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
-        """(n, d) unit vectors in the space that all languages' words share."""
+        """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""
         vectors = self.encoder.word_vectors([fold(word) for word in words], source)
         own = self._words.get(source)
-        return vectors if own is None else vectors @ own.rotation
+        if own is None:
+            return vectors
+        vectors = vectors @ own.rotation
+        for row, word in enumerate(words):
+            if (known := own.known(word)) is not None:
+                vectors[row] = known
+        return vectors
 
     def _pair(self, source: str, target: str) -> str:
         if source not in self._sources:

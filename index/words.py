@@ -38,7 +38,8 @@ class WordIndex:
         self.vectors = vectors
         self.rotation = rotation
         self._words = table.column("word")
-        self._known = frozenset(self._words.to_pylist())
+        self._counts = table.column("count")
+        self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
         self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
         self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
 
@@ -47,6 +48,15 @@ class WordIndex:
 
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._known
+
+    def known(self, word: str) -> Vectors | None:
+        """The aligned unit vector (d,) of a word of the vocabulary; None for another."""
+        row = self._known.get(fold(word))
+        return None if row is None else self.vectors.vectors(row, 1)[0]
+
+    def vocabulary(self) -> list[tuple[str, int]]:
+        """Words and how often they occur, most frequent first."""
+        return list(zip(self._words.to_pylist(), self._counts.to_pylist(), strict=True))
 
     @classmethod
     def open(

@@ -195,3 +195,14 @@ def test_solving_lowers_the_distance_between_anchors() -> None:
         )
 
     assert distance(solved) < 0.5 * distance(start)
+
+
+def test_what_is_stored_is_orthogonal_within_a_hundred_thousandth() -> None:
+    random = np.random.default_rng(9)
+    spaces = concepts(random, 300, 64, ("a", "b", "c"), 0.3)
+    spaces["b"] = spaces["b"] @ turn(random, 64, 0.5)
+    found = align(spaces, pulls=(1.0,))
+    exact = [np.asarray(r, np.float64) for r in found.rotations.values()]
+    assert found.orthogonality == max(np.abs(r.T @ r - np.eye(64)).max() for r in exact)
+    assert 0 < found.orthogonality < 1e-5
+    assert found.converged
