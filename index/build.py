@@ -27,7 +27,7 @@ from index.errors import BundleError, CorpusError, UsageError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, save_array
 from index.judging import judged
-from index.lexicon import make_detector, write_words
+from index.lexicon import EVERY_WORD, Wording, choose_words, make_detector, write_words
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
 from index.reading import read_language, vectors_of, word_counts
@@ -67,6 +67,7 @@ class Plan:
     bases: Mapping[str, Base] = field(default_factory=dict)
     base: str | None = None
     searching: Searching = CHOSEN
+    wording: Wording = EVERY_WORD
 
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
@@ -82,6 +83,7 @@ def build_index(
     batch_size: int = 64,
     cleaning: Cleaning = EVERY_RULE,
     searching: Searching = CHOSEN,
+    wording: Wording = EVERY_WORD,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
@@ -94,7 +96,7 @@ def build_index(
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
         for code, sources in found.items()
     }
-    plan = Plan(intakes, skipped, cleaning, fingerprints(found), searching=searching)
+    plan = Plan(intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording)
     return run_plan(bundle, plan, out, threads, batch_size)
 
 
@@ -133,7 +135,16 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
     rules = plan.entry().model_dump_json()
     return hashlib.sha256(
         json.dumps(
-            [FORMAT, bundle.name, files, plan.inputs, rules, plan.base, asdict(plan.searching)]
+            [
+                FORMAT,
+                bundle.name,
+                files,
+                plan.inputs,
+                rules,
+                plan.base,
+                asdict(plan.searching),
+                asdict(plan.wording),
+            ]
         ).encode()
     ).hexdigest()
 
@@ -163,8 +174,13 @@ class _Build:
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         structures = {code: entry.structure for code, entry in self.entries.items()}
         write_neighbourhoods(self.job, "", sizes, "sentences", structures)
-        alignment = write_words(self.job, self.counts)
-        sizes = {code: entry.words for code, entry in self.entries.items()}
+        chosen = choose_words(self.job, self.counts, self.plan.wording)
+        alignment = write_words(self.job, chosen)
+        sizes = {code: len(found) for code, found in chosen.items()}
+        for code, entry in self.entries.items():
+            phrases = sum(" " in word for word in chosen[code])
+            update = {"words": sizes[code], "phrases": phrases}
+            self.entries[code] = entry.model_copy(update=update)
         write_neighbourhoods(self.job, ".words", sizes, "words")
         detector = make_detector(self.encoder, {**counts, **self.counts})
         save_array(self.work / DETECTOR, detector.table)

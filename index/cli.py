@@ -119,6 +119,14 @@ for command in COMMANDS:
     help="What searches sentences: every vector, every code or the codes near the query. [by their number]",
 )
 @click.option(
+    "--least-count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Leave out words that occur less often than this.",
+)
+@click.option("--no-phrases", is_flag=True, help="Leave out phrases of two words among the words.")
+@click.option(
     "--scoring",
     type=click.Choice(["csls", "ratio"]),
     default="csls",
@@ -139,6 +147,8 @@ def build(
     likeness: float,
     structure: Kind | None,
     scoring: Scoring,
+    least_count: int,
+    no_phrases: bool,
     out: Path,
     threads: int,
     as_json: bool,
@@ -146,6 +156,7 @@ def build(
     """Build a version of an index and make it the current one."""
     from index.build import build_index
     from index.bundle import open_bundle
+    from index.lexicon import Wording
     from index.structures import Searching
 
     sources = [Source(path, code, form) for code, path in corpora]
@@ -157,6 +168,7 @@ def build(
         threads=threads,
         cleaning=cleaning,
         searching=Searching(structure, scoring),
+        wording=Wording(least=least_count, phrases=not no_phrases),
     )
     describe(out, manifest, as_json)
 

@@ -2,19 +2,53 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from index.detect import Detector, token_table
 from index.encoder import TextEncoder
 from index.job import Job, making, save_array
+from index.phrases import count_pairs, find_phrases, spaced
 from index.procrustes import Alignment, align
 from index.progress import Progress
+from index.reading import texts_of
+from index.text import words
 from index.texts import write_table
 from index.vectors import write_vectors
 from index.vocabulary import by_frequency, token_counts
 
 ROUNDS = 20  # of word alignment, at most
+PHRASE_SENTENCES = 200_000  # read for phrases
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Which words an index has: those that occur `least` times, the `most` frequent, with phrases or not."""
+
+    least: int = 1
+    most: int = 200_000
+    phrases: bool = True
+
+
+EVERY_WORD = Wording()
+
+
+def choose_words(job: Job, counts: Mapping[str, Counter[str]], wording: Wording) -> dict[str, Counter[str]]:
+    """The words and phrases of each language that the index will have, and their counts."""
+    chosen = {}
+    for code, found in counts.items():
+        every = found + Counter(phrases_of(job, code)) if wording.phrases and spaced(code) else found
+        kept = [word for word in by_frequency(every) if every[word] >= wording.least]
+        chosen[code] = Counter({word: every[word] for word in kept[: wording.most]})
+    return chosen
+
+
+def phrases_of(job: Job, code: str) -> dict[str, int]:
+    """Phrases in the first PHRASE_SENTENCES sentences of a language, with their counts there."""
+    texts = islice((text for batch in texts_of(job, code) for text in batch), PHRASE_SENTENCES)
+    return find_phrases(*count_pairs(words(text, code) for text in texts))
 
 
 def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:

@@ -1,0 +1,59 @@
+"""Phrases: words that are together far more often than chance, counted; and which words an index has."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from index.build import build_index
+from index.bundle import Bundle
+from index.lexicon import Wording
+from index.phrases import LEAST, count_pairs, find_phrases, spaced
+from index.translator import Translator
+from tests.bundles import make_corpus
+
+
+def corpus() -> list[list[str]]:
+    """400 sentences of random words, of which 30 have "ice cream"."""
+    random = np.random.default_rng(0)
+    found = [[f"w{number}" for number in random.integers(50, size=8)] for _ in range(400)]
+    return [[*words, "ice", "cream"] if row < 30 else words for row, words in enumerate(found)]
+
+
+def test_words_that_belong_together_are_found() -> None:
+    assert find_phrases(*count_pairs(corpus())) == {"ice cream": 30}
+
+
+def test_pairs_are_neighbours_in_order() -> None:
+    pairs, counts = count_pairs([["a", "b", "b", "c"], ["a", "b"]])
+    assert pairs == Counter({("a", "b"): 2, ("b", "c"): 1})
+    assert counts == Counter({"a": 2, "b": 3, "c": 1})
+
+
+def test_rare_pairs_are_no_phrases() -> None:
+    assert find_phrases({("a", "b"): LEAST - 1}, {"a": LEAST - 1, "b": LEAST - 1, "c": 10**6}) == {}
+    assert find_phrases({("a", "b"): LEAST}, {"a": LEAST, "b": LEAST, "c": 10**6}) == {"a b": LEAST}
+
+
+def test_languages_without_spaces_have_none() -> None:
+    assert [spaced(code) for code in ("en", "ar", "zh", "zh-Hant", "ja", "th")] == [True, True] + [False] * 4
+
+
+def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_path: Path) -> None:
+    files = make_corpus(tmp_path / "c", ("de", "en"), 120)
+    cleared = [f"A small dog sleeps. Number{row} of the fire hydrant is {row}." for row in range(30)]
+    with files["en"].open("a", encoding="utf-8") as file:
+        file.write("\n".join([*cleared, *(f"Row {row} {row + 7}" for row in range(900))]) + "\n")
+    plain = build_index(bundle, files, tmp_path / "plain", wording=Wording(phrases=False))
+    manifest = build_index(bundle, files, tmp_path / "index", wording=Wording(least=2))
+    translator = Translator.open(tmp_path / "index")
+    words = dict(translator.vocabulary("en"))
+    assert words["fire hydrant"] == 30
+    assert manifest.languages["en"].phrases == sum(" " in word for word in words) > 0
+    assert manifest.languages["en"].words == len(words) < plain.languages["en"].words
+    assert plain.languages["en"].phrases == 0
+    assert min(words.values()) >= 2
+    assert "number3" not in words
+    (known,), (unknown,) = translator.words(["Fire  hydrant", "number3"], "en", "de")
+    assert known.metadata == {"in_vocabulary": True}
+    assert unknown.metadata == {"in_vocabulary": False}
