@@ -16,7 +16,7 @@ from index.corpora.formats import Source
 from index.encoder import TextEncoder
 from index.errors import DataError, RecipeError
 from index.translator import Translator
-from tests.training.tiny import recipe
+from tests.training.tiny import BAG, recipe
 from training.data.synthetic_encoders import write_tiny_vit, write_tiny_xlmr
 from training.encoders.pretrained import PretrainedSettings, load_text, own_tokenizer
 from training.export import export_run
@@ -52,6 +52,16 @@ heads_alone = 0.5
 [run]
 threads = 1
 """
+
+
+# A bag of subwords on frozen features, whose gradients can be compared.
+SMALL = BAG.replace('space = "whitened"', 'space = "learned"').replace("whitening = 0.5", "")
+SMALL = SMALL.replace('text = "none"', 'text = "linear"')
+SMALL = (
+    SMALL[: SMALL.index("[objectives.visual")]
+    + "[objectives.caption_tuning]\n"
+    + SMALL[SMALL.index("[optim") :]
+)
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +190,23 @@ def test_a_foreign_tokenizer_is_told(encoders: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "weights" / "small" / "config.json", folder / "weights" / "xlmr")
     with pytest.raises(DataError, match="its tokenizer is another model's"):
         prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), folder)
+
+
+def test_the_temperatures_gradient_does_not_depend_on_how_a_batch_is_cut(data: Path, tmp_path: Path) -> None:
+    whole, cut = (_gradient(data, tmp_path / str(size), size) for size in (0, 7))
+    assert whole.abs().item() > 0
+    torch.testing.assert_close(whole, cut, rtol=1e-4, atol=1e-7)
+
+
+def _gradient(data: Path, folder: Path, chunk_size: int) -> torch.Tensor:
+    folder.mkdir()
+    changes = ("text.dropout=0", "text.token_dropout=0", f"optimiser.chunk_size={chunk_size}")
+    given = recipe(SMALL, folder, *changes)
+    run = create_run(folder / "run", given, resume=False)
+    loop = Loop(run, prepare(run, data))
+    loop.prepared.model.train()
+    loop.engine.backward(loop._chunks(loop.prepared.sampler.batches(0)[0], 0, 0))
+    scale = loop.prepared.model.scale
+    assert scale is not None
+    assert scale.logarithm.grad is not None
+    return scale.logarithm.grad

@@ -37,7 +37,7 @@ def test_sentences_of_one_picture_come_to_share_tokens_across_languages() -> Non
     meanings = [draw.choice(10, 3, replace=False) for _ in range(300)]
     tokens = [(row + 4 + 10 * language).astype(np.int32) for row in meanings for language in (0, 1)]
     sentences = Sentences(tokens, np.tile([0, 1], 300), np.repeat(np.arange(300), 2))
-    settings = PretrainingSettings(steps=120, batch_size=48, learning_rate=1e-2, margin=0.2)
+    settings = PretrainingSettings(steps=60, batch_size=48, learning_rate=1e-2, margin=0.2)
 
     def similarity(found: object) -> float:
         """Of a word's latent vector to its counterpart's, less that to all others."""
@@ -51,8 +51,8 @@ def test_sentences_of_one_picture_come_to_share_tokens_across_languages() -> Non
 
     learned = pretrain(vectors, sentences, 40, 16, settings, seed=0)
     shuffled = Sentences(tokens, sentences.languages, draw.permutation(sentences.pictures))
-    assert similarity(learned) > 0.5
-    assert similarity(pretrain(vectors, shuffled, 40, 16, settings, seed=0)) < 0.25
+    assert similarity(learned) > 0.25
+    assert similarity(pretrain(vectors, shuffled, 40, 16, settings, seed=0)) < 0.1
 
 
 def test_it_is_the_same_for_the_same_seed() -> None:
