@@ -2,7 +2,7 @@
 
     python -m benchmarks.index_damage --index INDEX --times 10000
 
-Each time one byte of one file is changed, or the file is cut, or it changes places with another; the index must
+Each time one byte of one file is changed, or the file is cut, or gets the content of another; the index must
 then be refused with one line. Bytes of manifest.json that carry nothing (spaces between values) may change.
 """
 
