@@ -163,6 +163,8 @@ class Loop:
     def _epoch(self, epoch: int) -> None:
         began = time.monotonic()
         self._take_window(epoch)
+        if 0 < epoch == self.run.recipe.turns.epochs:  # other losses, of another size
+            self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
         self.prepared.model.train()
         if isinstance(self.prepared.tokens, RespelledCaptions):
             self.prepared.tokens.epoch = epoch

@@ -16,6 +16,7 @@ from training.checkpoint import load_best
 from training.data.captions import Caption, CaptionedPictures
 from training.data.transfer import read_given
 from training.data.whitening import unit
+from training.experiments.adding import Pace, add_language
 from training.export import best_model, export_run
 from training.loop import train
 from training.prepare import training_captions
@@ -236,3 +237,15 @@ def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
     still = train(start_recipe(recipe(GRU, tmp_path, *settings)), data, tmp_path / "run")
     result = still.result()
     assert result["epochs"] == result["best_epoch"] + 3 < 50
+
+
+def test_no_language_is_added_to_a_vocabulary_of_words(tuned: Run, data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="reads whole words, or by another encoder"):
+        add_language(tuned.folder, "zh", data, tmp_path / "added", Pace())
+
+
+def test_losses_of_another_size_after_a_pretraining_are_no_explosion(data: Path, tmp_path: Path) -> None:
+    turns = 'turns={"first": ["whole_hinge"], "epochs": 3, "go_on": false}'
+    small = ("objectives.whole_hinge.weight=1e-4", "optimiser.epochs=6", "optimiser.explosion_steps=3")
+    made = start_recipe(recipe(GRU, tmp_path, turns, *small))
+    assert train(made, data, tmp_path / "run").result()["epochs"] == 6

@@ -40,6 +40,8 @@ from training.validation import ValidationSet, validate
 
 # Losses with nothing to say of a new language: of pictures alone, and of pairs that are not mined anew.
 LEFT_OUT = ("visual_contrastive", "pseudopairs")
+GIVEN = {"whitened", "adaptations"}  # of what losses need, that which there is here
+GROWING = ("transformer", "bag", "adapted")  # encoders whose vocabulary can grow
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,23 @@ def grown_recipe(base: Run, language: str, pace: Pace) -> Recipe:
         raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
     if was.data.stream:
         raise UsageError(f"{base.folder} was streamed: a language can be added to runs on photos/ only")
+    if was.tokenizer.kind == "words" or was.text.encoder not in GROWING:
+        raise UsageError(
+            f"{base.folder} reads whole words, or by another encoder than {', '.join(GROWING)}: no language "
+            "can be added"
+        )
     objectives = {name: o for name, o in was.objectives.items() if name not in LEFT_OUT}
-    unfit = [name for name, o in objectives.items() if o.needs & {"partners", "decoder"}]
+    unfit = [name for name, o in objectives.items() if o.needs - GIVEN]
     if unfit or not objectives:
         raise UsageError(
             f"{base.folder} learned by {(unfit or list(was.objectives))[0]}: no language can be added"
         )
-    table = was.model_dump(mode="json") | {"name": f"{was.name}-{language.lower()}"[:63], "mining": None}
+    table = was.model_dump(mode="json") | {
+        "name": f"{was.name}-{language.lower()}"[:63],
+        "mining": None,
+        "transfer": None,
+        "turns": {},
+    }
     table["description"] += f"; {known_language(language).name} added to the finished run"
     table["objectives"] = {name: table["objectives"][name] for name in objectives}
     codes, added = (*was.data.languages, language), (*was.data.added, language)
