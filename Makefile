@@ -61,7 +61,7 @@ hooks: install-dev  ## Check what is committed and pushed, by pre-commit
 	$(BIN)/pre-commit install
 
 chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliability.md (under 30 minutes)
-	mkdir -p var
+	mkdir -p var && rm -f var/chaos.json
 	$(BIN)/python -m benchmarks.chaos --write docs/reliability.md --json var/chaos.json
 
 # In an environment of their own, so that they audit what we install and not themselves.

@@ -3,6 +3,8 @@
     make chaos
     python -m benchmarks.chaos [--only PATTERN]... [--small] [--json RAW] [--write docs/reliability.md]
 
+Outcomes that RAW has from before are not tried again.
+
 Some faults need redis-server, mount (root) or faketime; what this machine can't have is named as not tried.
 Exit 0: everything tried went as expected. 1: something did not; the table says what.
 """
@@ -11,7 +13,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ import click
 
 from benchmarks.chaos import disk, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
+from index.files import replace_text
 
 BEGIN, END = "<!-- table: make chaos -->\n", "<!-- end of the table -->\n"
 
@@ -212,6 +214,15 @@ def write(document: Path, outcomes: list[Outcome]) -> None:
     document.write_text(head + BEGIN + table(outcomes) + note + END + tail, "utf-8")
 
 
+def read(raw: Path | None) -> dict[str, Outcome]:
+    """Outcomes from before, by name of the fault."""
+    if raw is None or not raw.exists():
+        return {}
+    names = {fault.name for fault in FAULTS}
+    rows = [Outcome(**row) for row in json.loads(raw.read_text("utf-8"))]
+    return {row.name: row for row in rows if row.name in names}
+
+
 @click.command()
 @click.option("--only", multiple=True, help="Names of faults, * allowed.")
 @click.option("--small", is_flag=True, help="Few repetitions, for a first look.")
@@ -226,19 +237,17 @@ def main(only: tuple[str, ...], small: bool, document: Path | None, raw: Path | 
         raise click.UsageError(f"--only matches none of {', '.join(f.name for f in FAULTS)}")
     if document and len(chosen) < len(FAULTS):
         raise click.UsageError("--write wants all faults: leave --only out")
-    folder = Path(tempfile.mkdtemp(prefix="passepartout-chaos-"))
-    outcomes: list[Outcome] = []
-    try:
-        stage = Stage(folder, small)
-        for fault in chosen:
-            outcomes.append(happen(fault, stage))
-            last = outcomes[-1]
-            mark = {True: "ok", False: "NOT AS EXPECTED", None: "not tried"}[last.as_expected]
-            click.echo(f"{mark:<10} {last.name} ({last.seconds:.0f} s): {_cell(last.found)}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if raw:
-        raw.write_text(json.dumps([asdict(o) for o in outcomes], indent=2) + "\n", "utf-8")
+    found = read(raw)
+    if left := [fault for fault in chosen if fault.name not in found]:
+        with tempfile.TemporaryDirectory(prefix="passepartout-chaos-", ignore_cleanup_errors=True) as folder:
+            stage = Stage(Path(folder), small)
+            for fault in left:
+                found[fault.name] = last = happen(fault, stage)
+                mark = {True: "ok", False: "NOT AS EXPECTED", None: "not tried"}[last.as_expected]
+                click.echo(f"{mark:<10} {last.name} ({last.seconds:.0f} s): {_cell(last.found)}")
+                if raw:
+                    replace_text(raw, json.dumps([asdict(o) for o in found.values()], indent=2) + "\n")
+    outcomes = [found[fault.name] for fault in chosen]
     if document:
         write(document, outcomes)
     raise SystemExit(any(o.as_expected is False for o in outcomes))

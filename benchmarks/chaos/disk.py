@@ -22,7 +22,7 @@ from benchmarks.chaos.stage import (
     succeed,
 )
 
-COPIES = 12  # times the scenes: a build of some seconds
+COPIES = 4  # times the scenes: a build of some seconds
 
 
 def kill_builds(stage: Stage) -> str:
@@ -130,14 +130,16 @@ def remove(path: Path, _: Stage) -> None:
     path.unlink()
 
 
-DAMAGE: tuple[tuple[Callable[[Path, Stage], None], ...], ...] = ((flip_a_bit, cut), (flip_a_bit, remove))
+Damage = Callable[[Path, Stage], None]
+DAMAGE: tuple[Damage, ...] = (flip_a_bit, cut, remove)
 
 
 def damaged_index(stage: Stage) -> str:
     version = next((stage.index / "versions").iterdir())
     files = sorted(p.relative_to(stage.index) for p in version.rglob("*") if p.is_file() and p.stat().st_size)
     served = 0
-    tries = [(file, damage) for number, file in enumerate(files) for damage in DAMAGE[number % 2]]
+    tries: list[tuple[Path, Damage]] = [(file, flip_a_bit) for file in files]
+    tries += [(file, DAMAGE[1 + number % 2]) for number, file in enumerate(files[::3])]
     for file, damage in tries[:: len(tries) // 4] if stage.small else tries:
         index = stage.copy("damaged")
         damage(index / file, stage)

@@ -1,0 +1,65 @@
+"""benchmarks/report.py keeps what a command prints and tabulates it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "report.py"
+PRINTS = """
+import json, random, sys
+print("warming up")
+print(json.dumps({"vectors": 7, "engines": [
+  {"engine": "flat", "effort": "all", "median": 2.0, "recall": 1.0},
+  {"engine": "graph", "effort": "64", "median": float(sys.argv[1]), "recall": 0.9}]}, indent=1))
+"""
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, SCRIPT, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    program = tmp_path / "engines.py"
+    # Another figure each time: 0.4, then 0.6.
+    program.write_text(PRINTS.replace("float(sys.argv[1])", "0.4 + 0.2 * seen"), "utf-8")
+    counted = f"import pathlib; seen = len(list(pathlib.Path({str(tmp_path / 'raw')!r}).glob('*.json')))\n"
+    program.write_text(counted + program.read_text("utf-8"), "utf-8")
+    folder = tmp_path / "raw"
+    done = run("record", "search", "--raw", folder, "--times", "2", "--", sys.executable, program)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_what_is_recorded_is_what_was_printed(raw: Path) -> None:
+    kept = [json.loads((raw / f"search-{n}.json").read_text("utf-8")) for n in (1, 2)]
+    assert [one["result"]["engines"][1]["median"] for one in kept] == [0.4, pytest.approx(0.6)]
+    assert kept[0]["command"].endswith("engines.py")
+    assert "cores" in kept[0]["machine"]
+
+
+def test_the_report_has_medians_ratios_and_pictures(raw: Path, tmp_path: Path) -> None:
+    done = run("write", "--raw", raw, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "2 runs, medians ± half the range" in report
+    assert "| engines graph 64 | 0.5 ± 0.1 | 0.9 | 0.25 |" in report
+    assert "| engines flat all | 2 | 1 | 1.00 |" in report
+    assert "| all | 7 | 1.00 |" in report
+    pictures = list((tmp_path / "out").glob("*.svg"))
+    assert [path.name in report for path in pictures] == [True]
+    assert "<svg" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_what_prints_no_json_or_fails_is_refused(tmp_path: Path) -> None:
+    silent = run("record", "x", "--raw", tmp_path, "--", sys.executable, "-c", "print('hello')")
+    assert silent.returncode == 1
+    assert "printed no JSON" in silent.stderr
+    failed = run("record", "x", "--raw", tmp_path, "--", sys.executable, "-c", "raise SystemExit(3)")
+    assert "ended with 3" in failed.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert "has no *.json" in run("write", "--raw", tmp_path, "--out", tmp_path / "o").stderr
