@@ -50,7 +50,7 @@ Search = Callable[[Vectors], Rows]
 
 @dataclass(frozen=True)
 class Measured:
-    """Of an engine: median and 95th percentile in ms of processor time, MB of memory, s to open, recall@10."""
+    """Of an engine: median and 95th percentile, ms of processor time; MB; seconds to open; recall@10."""
 
     engine: str
     effort: str

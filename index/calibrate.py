@@ -80,7 +80,8 @@ def questions(
     if source.groups is None or target.groups is None:
         return np.zeros(0, np.int64), []
     tried = random.choice(len(source), min(len(source), TRIES * count), replace=False, shuffle=False)
-    rows, answers = [], []
+    rows: list[int] = []
+    answers: list[list[int]] = []
     for row in tried.tolist():
         if len(rows) < count and (found := target.groups.rows(source.groups.of(row))):
             rows.append(row)

@@ -41,15 +41,15 @@ class InvertedIndex(VectorIndex):
     def __init__(self, index: Any, lists: Any, rows: Halves, structure: Structure) -> None:  # noqa: ANN401
         self._index, self._lists, self._rows = index, lists, rows
         self.use(structure)
-        self._wide = faiss.SearchParametersIVF(nprobe=structure.lists)
-        self._near = faiss.SearchParametersIVF(nprobe=min(NEIGHBOUR_PROBES, structure.lists))
+        self._wide = _probing(structure.lists)
+        self._near = _probing(min(NEIGHBOUR_PROBES, structure.lists))
         self.count, self.dimension = rows.shape
 
     @classmethod
     def open(cls, path: Path, count: int, dimension: int, structure: Structure) -> "InvertedIndex":
         """Open files whose checksums have been verified; DamagedError if they do not belong together."""
         try:
-            index = faiss.read_index(str(path))
+            index: Any = faiss.read_index(str(path))
         except RuntimeError as error:
             raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
         fits = isinstance(index, faiss.IndexIVFPQFastScan) and index.metric_type == faiss.METRIC_INNER_PRODUCT
@@ -98,6 +98,17 @@ class InvertedIndex(VectorIndex):
         return means.astype(np.float32)
 
 
+def _probing(lists: int) -> Any:  # noqa: ANN401 (faiss is untyped)
+    parameters: Any = faiss.SearchParametersIVF()
+    parameters.nprobe = lists
+    return parameters
+
+
+def _blocks(index: Any) -> Any:  # noqa: ANN401 (faiss is untyped)
+    """The lists of an index that FAISS has in memory."""
+    return faiss.downcast_InvertedLists(index.invlists)
+
+
 def _open_rows(path: Path, shape: tuple[int, int]) -> Halves:
     try:
         rows: Halves = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -111,14 +122,14 @@ def _open_rows(path: Path, shape: tuple[int, int]) -> Halves:
 def _open_lists(path: Path, index: Any, count: int) -> Any:  # noqa: ANN401 (faiss is untyped)
     """Map the file of lists and give it to `index`."""
     sizes = np.fromfile(path, np.int64, count=index.nlist)
-    code = faiss.downcast_InvertedLists(index.invlists).block_size // PACKED
+    code = _blocks(index).block_size // PACKED
     capacities = _packed(sizes)
     offsets = _header(index.nlist) + np.concatenate([[0], np.cumsum(capacities * (code + 8))])
     if len(sizes) != index.nlist or (sizes < 0).any() or sizes.sum() != count:
         raise DamagedError(f"{path}: not the lists of {count} rows: build the index again")
     if path.stat().st_size != offsets[-1]:
         raise DamagedError(f"{path}: its lists do not end where it does: build the index again")
-    lists = faiss.OnDiskInvertedLists()
+    lists: Any = faiss.OnDiskInvertedLists()
     lists.nlist, lists.code_size = index.nlist, code
     lists.filename, lists.totsize = str(path), int(offsets[-1])
     lists.read_only, lists.prefetch_nthread = True, 0
@@ -181,7 +192,7 @@ def train(rows: Halves, lists: int) -> tuple[Vectors, Any]:
         gpu=faiss.get_num_gpus() > 0,
     )
     means.train(sample)
-    centroids: Vectors = means.centroids
+    centroids = np.asarray(means.centroids, np.float32)
     index = _empty(centroids, dimension)
     index.train(sample[:: max(1, len(sample) // LEAST_POINTS)])
     return centroids, index
@@ -223,6 +234,6 @@ def _pack(packer: Any, centroid: Vectors, rows: Vectors) -> bytes:  # noqa: ANN4
     packer.quantizer.reset()
     packer.quantizer.add(centroid[None])
     packer.add(rows)
-    lists = faiss.downcast_InvertedLists(packer.invlists)
+    lists = _blocks(packer)
     size = -(-len(rows) // PACKED) * lists.block_size
     return bytes(faiss.rev_swig_ptr(lists.get_codes(0), size).tobytes())

@@ -50,13 +50,12 @@ class Confidence(BaseModel):
 
     `aligned`: fitted on `n` answers to aligned sentences of this very index, `plain` without lengths and
     `lengths` with them; `length` is the mean of log(1 + characters) in each language. `encoder`: fitted when
-    the encoder was made, by its bundle. `mutual`: without either, fitted as if those answers were right that
-    lead back to the question. `fixed`: a curve that knows nothing of encoder and index.
+    the encoder was made, by its bundle. `fixed`: a curve that knows nothing of encoder and index.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: Literal["aligned", "encoder", "mutual", "fixed"] = "fixed"
+    source: Literal["aligned", "encoder", "fixed"] = "fixed"
     n: int = Field(default=0, ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
     curve: tuple[CurvePoint, ...] = ()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,19 @@ class SentenceIndex:
         self.vectors, self.groups = vectors, groups
         self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
-        self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
-        # For queries in a language that the index has no sentences of.
-        self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
+        self._means = dict(zip(sources, means.T, strict=True))
+        self._every = means
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
         self._language, self._scoring = language, scoring
+
+    @cached_property
+    def _overall(self) -> NDArray[np.float32]:
+        """(count,) means for questions in a language that the index has nothing of."""
+        found: NDArray[np.float32] = (
+            self._every.mean(axis=1) if self._means else np.zeros(len(self), np.float32)
+        )
+        return found
 
     def __len__(self) -> int:
         return self.vectors.count
@@ -121,8 +129,7 @@ class SentenceIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
-        means: NDArray[np.float32] = self._means.get(source, self._overall)
-        return means
+        return self._means[source] if source in self._means else self._overall
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""

@@ -73,9 +73,10 @@ def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: A
 
 
 def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Read a verified .npy file of float32; DamagedError if it has another shape or type. Never pickled."""
+    """Map a verified .npy file of float32; DamagedError if it has another shape or type. Never pickled."""
     try:
-        values = np.load(path, allow_pickle=False)
+        # What is empty cannot be mapped.
+        values = np.load(path, mmap_mode="r" if np.prod(shape) else None, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise DamagedError(f"{path}: not a numpy array: build the index again") from error
     if values.shape != shape or values.dtype != np.float32:

@@ -1,6 +1,7 @@
 """WordIndex: the words of one language, their vectors after alignment, searched with CSLS."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,16 @@ class WordIndex:
         self._words = table.column("word")
         self._counts = table.column("count")
         self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
-        self._means = dict(zip(sources, np.ascontiguousarray(means.T), strict=True))
-        self._overall = means.mean(axis=1) if sources else np.zeros(vectors.count, np.float32)
+        self._means = dict(zip(sources, means.T, strict=True))
+        self._every = means
+
+    @cached_property
+    def _overall(self) -> NDArray[np.float32]:
+        """(count,) means for questions in a language that the index has nothing of."""
+        found: NDArray[np.float32] = (
+            self._every.mean(axis=1) if self._means else np.zeros(len(self), np.float32)
+        )
+        return found
 
     def __len__(self) -> int:
         return self.vectors.count
@@ -89,8 +98,7 @@ class WordIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
-        means: NDArray[np.float32] = self._means.get(source, self._overall)
-        return means
+        return self._means[source] if source in self._means else self._overall
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from index.confidence import FALLBACK, WORDS_FALLBACK, Calibration, calibration_error, features, fit
+from index.confidence import (
+    FALLBACK,
+    WORDS_FALLBACK,
+    Calibration,
+    calibration_error,
+    features,
+    fit,
+    with_lengths,
+)
 
 VALUES = st.lists(st.tuples(*[st.floats(-5, 5)] * 4), min_size=1, max_size=20)
 
@@ -97,3 +105,26 @@ def test_fallbacks_rise_with_the_score_and_say_that_they_were_not_fitted(fallbac
 def test_impossible_calibrations_cannot_be_made(values: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Calibration(**({"weights": (0.0,) * 4, "bias": 0.0, "n": 1} | values))
+
+
+def test_lengths_join_the_features() -> None:
+    values = features([0.5, 0.6], [0.1, 0.2], [0.0, 0.3], 100)
+    found = with_lengths(values, [0.4, -0.2], [0.1, 0.1])
+    np.testing.assert_allclose(found[:, :4], values)
+    np.testing.assert_allclose(found[:, 4:], [[0.3, 0.4], [0.3, -0.2]])
+
+
+def test_a_calibration_without_lengths_leaves_them_out() -> None:
+    values = features([0.5], [0.1], [0.0], 100)
+    four = Calibration(weights=(1.0, 2.0, 3.0, 4.0), bias=0.5, n=1)
+    assert four.probability(values) == four.probability(with_lengths(values, [1.0], [2.0]))
+
+
+def test_an_answer_much_longer_than_the_question_is_less_sure() -> None:
+    random = np.random.default_rng(3)
+    values, right = answers(random, 5000)
+    question = random.normal(0, 0.3, 5000)
+    answer = np.where(right, question + random.normal(0, 0.1, 5000), random.normal(0, 0.3, 5000))
+    found = fit(with_lengths(values, question, answer), right)
+    assert found.weights[4] < 0
+    assert calibration_error(found.probability(with_lengths(values, question, answer)), right) < 0.03
