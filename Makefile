@@ -64,14 +64,15 @@ chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliabil
 	mkdir -p var && rm -f var/chaos.json
 	$(BIN)/python -m benchmarks.chaos --write docs/reliability.md --json var/chaos.json
 
-# In an environment of their own, so that they audit what we install and not themselves.
+# In an environment of their own, so that they audit what we install and not themselves. --strict: where the
+# database of weaknesses cannot be reached, pip-audit would only say that it looked at nothing, and pass.
 AUDIT := $(VENV)/audit/bin
 
 audit: install $(AUDIT)/pip-audit  ## Known weaknesses of every package (pip-audit), and var/sbom.json (CycloneDX)
 	@mkdir -p var
 	$(AUDIT)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o var/sbom.json $(BIN)/python
-	$(BIN)/python -m pip list --format=freeze --exclude-editable | grep -v '^passepartout==' >var/installed.txt
-	$(AUDIT)/pip-audit --requirement var/installed.txt --no-deps --disable-pip $(AUDIT_OPTIONS)
+	$(BIN)/python -m pip list --format=freeze --exclude-editable | grep -v '^passepartout==' | sed 's/+.*//' >var/installed.txt
+	$(AUDIT)/pip-audit --requirement var/installed.txt --no-deps --disable-pip --strict
 
 $(AUDIT)/pip-audit:
 	$(PYTHON) -m venv $(VENV)/audit

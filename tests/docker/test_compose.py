@@ -10,7 +10,7 @@ Blocks = dict[str, str]
 
 @pytest.fixture(scope="module")
 def blocks(root: Path) -> Blocks:
-    """Each service's lines, with those that it merges from x-image and x-confined."""
+    """Each service's lines, with those that it merges from x-image, x-confined and x-serving."""
     text = (root / "docker/compose.yaml").read_text("utf-8")
     shared = dict(re.findall(r"^x-\S+ &(\w+)\n((?:  .*\n)+)", text, re.M))
     services = text.split("\nservices:\n")[1].split("\nvolumes:\n")[0]
@@ -21,30 +21,57 @@ def blocks(root: Path) -> Blocks:
     }
 
 
-def test_there_are_the_index_job_redis_and_the_service(blocks: Blocks) -> None:
-    assert set(blocks) == {"index", "redis", "service"}
+SERVING = ("service", "gpu", "one", "two")
 
 
-def test_only_the_service_is_published_and_on_loopback(blocks: Blocks) -> None:
-    assert [name for name, block in blocks.items() if "ports:" in block] == ["service"]
-    assert 'ports: ["${PASSEPARTOUT_HOST:-127.0.0.1}:${PASSEPARTOUT_PORT:-8000}:8000"]' in blocks["service"]
+def test_each_profile_starts_its_own_beside_the_index_job_and_redis(blocks: Blocks, root: Path) -> None:
+    found = {name: re.findall(r"profiles: \[(\w+)\]", block) for name, block in blocks.items()}
+    assert found == {
+        "index": [],
+        "redis": [],
+        "service": ["cpu"],
+        "gpu": ["gpu"],
+        "one": ["scale"],
+        "two": ["scale"],
+        "proxy": ["scale"],
+    }
+    assert "COMPOSE_PROFILES=cpu" in (root / "docker/.env").read_text("utf-8").splitlines()
+    assert "capabilities: [gpu]" in blocks["gpu"]
 
 
-def test_the_service_waits_for_the_index_and_redis(blocks: Blocks) -> None:
-    waits = dict(re.findall(r"(\w+):\n\s+condition: (\w+)", blocks["service"]))
+def test_one_a_profile_is_published_and_on_loopback(blocks: Blocks) -> None:
+    published = [name for name, block in blocks.items() if "ports:" in block]
+    assert published == ["service", "gpu", "proxy"]
+    for name in published:
+        assert 'ports: ["${PASSEPARTOUT_HOST:-127.0.0.1}:${PASSEPARTOUT_PORT:-8000}:8000"]' in blocks[name]
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_what_serves_waits_for_the_index_and_redis(blocks: Blocks, name: str) -> None:
+    waits = dict(re.findall(r"(\w+):\n\s+condition: (\w+)", blocks[name]))
     assert waits == {"index": "service_completed_successfully", "redis": "service_healthy"}
     assert "depends_on" not in blocks["index"]
 
 
-@pytest.mark.parametrize("name", ["index", "redis", "service"])
+def test_the_proxy_knows_both_replicas_and_is_bounded(blocks: Blocks, root: Path) -> None:
+    assert dict(re.findall(r"(\w+):\n\s+condition: (\w+)", blocks["proxy"])) == {
+        "one": "service_healthy",
+        "two": "service_healthy",
+    }
+    told = (root / "docker/nginx.conf").read_text("utf-8")
+    assert re.findall(r"server (\w+):8000", told) == ["one", "two"]
+    assert "location = /metrics { return 404; }" in told
+
+
+@pytest.mark.parametrize("name", ["index", "redis", "proxy", *SERVING])
 def test_everything_is_confined(blocks: Blocks, name: str) -> None:
     for line in ("read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
         assert line in blocks[name]
     assert "privileged" not in blocks[name].replace("no-new-privileges", "")
 
 
-def test_the_service_cannot_change_the_index(blocks: Blocks) -> None:
-    assert 'volumes: ["data:/data:ro"]' in blocks["service"]
+def test_what_serves_cannot_change_the_index(blocks: Blocks) -> None:
+    assert all('volumes: ["data:/data:ro"]' in blocks[name] for name in SERVING)
     assert 'volumes: ["data:/data"]' in blocks["index"]
 
 
@@ -66,13 +93,13 @@ def test_redis_is_a_bounded_cache_that_leaves_nothing_behind(blocks: Blocks) -> 
 
 def test_the_job_ends_and_the_others_come_back(blocks: Blocks) -> None:
     assert 'restart: "no"' in blocks["index"]
-    assert all("restart: unless-stopped" in blocks[name] for name in ("redis", "service"))
+    assert all("restart: unless-stopped" in blocks[name] for name in ("redis", "proxy", *SERVING))
 
 
 def test_no_image_floats(root: Path) -> None:
     text = (root / "docker/compose.yaml").read_text("utf-8")
     images = re.findall(r"(?:image|BASE): \$\{\w+:-([^}]+)\}", text)
-    assert len(images) == 3
+    assert len(images) == 4
     assert all(re.fullmatch(r"[a-z]+:(?!latest)\S+", image) for image in images)
 
 
