@@ -129,7 +129,8 @@ class SentenceIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
-        return self._means[source] if source in self._means else self._overall
+        means = self._means.get(source)
+        return self._overall if means is None else means
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""
