@@ -2,62 +2,60 @@
 
     python -m benchmarks.build_kills --encoder models/small --corpus en=FILE --corpus de=FILE --kills 200
 
-An index is built from the first half of each corpus and served; builds of the whole are killed after a random
-share of the time that an unbroken one takes, as often as asked. After each kill the version served must open,
-every checksum computed anew, and be the old one or the new one, whole; then the build is repeated, unbroken,
-and must give the files of a build that never was killed, and encode no shard again that had been noted.
+An index is built from the first half of each corpus and served; builds of the whole, in processes of their
+own, are killed after a random share of the time that an unbroken one takes. After each kill the version served must
+open, every checksum computed anew; then the build is repeated, unbroken, and must give the files of a build
+that never was killed.
 """
 
 import json
+import multiprocessing
+import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from index.build import build_index
+from index.bundle import open_bundle
 from index.files import describe
 from index.versions import current, open_version, versions
 
-Command = list[str]
+FORK = multiprocessing.get_context("fork")  # what is imported is there already
 
 
-def command(encoder: Path, corpora: Sequence[str], out: Path, threads: int) -> Command:
-    given = [f"--corpus={corpus}" for corpus in corpora]
-    words = [
-        "index",
-        "build",
-        "--encoder",
-        str(encoder),
-        *given,
-        "--out",
-        str(out),
-        "--threads",
-        str(threads),
-    ]
-    return [sys.executable, "-m", "passepartout", *words]
+def work(encoder: Path, corpora: Sequence[str], out: Path, threads: int) -> None:
+    """A build, in a process of its own."""
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        pairs = [corpus.partition("=") for corpus in corpora]
+        files = {code: Path(name) for code, _, name in pairs}
+        build_index(open_bundle(encoder), files, out, threads=threads)
 
 
-def finish(words: Command) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
+def finish(*given: Any) -> None:  # noqa: ANN401 (what `work` takes)
+    process = FORK.Process(target=work, args=given)
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"a build ended with {process.exitcode}")
 
 
-def kill(words: Command, seconds: float) -> bool:
-    """Start a command and kill it; whether it was still at work."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    return process.wait() == -signal.SIGKILL
+def kill(seconds: float, *given: Any) -> bool:  # noqa: ANN401 (what `work` takes)
+    """Start a build and kill it; whether it was still at work."""
+    process = FORK.Process(target=work, args=given)
+    process.start()
+    process.join(seconds)
+    process.kill()
+    process.join()
+    return process.exitcode == -signal.SIGKILL
 
 
 def halves(corpora: Sequence[str], folder: Path) -> list[str]:
@@ -90,19 +88,27 @@ def where(out: Path) -> str:
     return "before or after"
 
 
-def once(words: Command, pristine: Path, out: Path, wanted: object, seconds: float) -> Counter[str]:
+def once(
+    encoder: Path,
+    corpora: Sequence[str],
+    pristine: Path,
+    out: Path,
+    threads: int,
+    wanted: object,
+    seconds: float,
+) -> Counter[str]:
     """One kill: what of it counts."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(pristine, out)
     old = current(out)
-    found = Counter(kills=int(kill(words, seconds)))
+    found = Counter(kills=int(kill(seconds, encoder, corpora, out, threads)))
     found[f"killed: {where(out)}"] += 1
     for version in versions(out):
         open_version(out, version, fresh=True)
     found["served new"] += current(out) != old
     journals = [path.read_bytes() for path in (out / "work").glob("*.parts/*.journal")]
     noted = sum(content.count(b"\n") for content in journals)
-    finish(words)
+    finish(encoder, corpora, out, threads)
     found["identical"] += open_version(out, fresh=True)[1].files == wanted
     found["shards that had been noted"] += noted
     return found
@@ -119,16 +125,16 @@ def main(encoder: Path, corpora: Sequence[str], kills: int, threads: int, seed: 
     with tempfile.TemporaryDirectory(prefix="passepartout-kills-") as name:
         folder = Path(name)
         pristine, out = folder / "pristine", folder / "out"
-        finish(command(encoder, halves(corpora, folder), pristine, threads))
+        finish(encoder, halves(corpora, folder), pristine, threads)
         shutil.copytree(pristine, out)
-        words = command(encoder, corpora, out, threads)
         began = time.monotonic()
-        finish(words)
+        finish(encoder, corpora, out, threads)
         whole = time.monotonic() - began
         wanted = open_version(out, fresh=True)[1].files
         total: Counter[str] = Counter()
         for number in range(kills):
-            total += once(words, pristine, out, wanted, draw.uniform(0, 1.05 * whole))
+            seconds = draw.uniform(0, 1.05 * whole)
+            total += once(encoder, corpora, pristine, out, threads, wanted, seconds)
             if (number + 1) % 10 == 0:
                 click.echo(f"{number + 1}: {json.dumps(dict(total))}", err=True)
         assert describe(pristine)
