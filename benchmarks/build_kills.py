@@ -3,9 +3,9 @@
     python -m benchmarks.build_kills --encoder models/small --corpus en=FILE --corpus de=FILE --kills 200
 
 An index is built from the first half of each corpus and served; builds of the whole, in processes of their
-own, are killed after a random share of the time that an unbroken one takes. After each kill the version served must
-open, every checksum computed anew; then the build is repeated, unbroken, and must give the files of a build
-that never was killed.
+own, are killed after a random share of the time that an unbroken one takes. After each kill the version
+served must open, every checksum computed anew; then the build is repeated, unbroken, and must give the
+files of a build that never was killed.
 """
 
 import json
