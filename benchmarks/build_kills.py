@@ -1,4 +1,4 @@
-"""Kill -9 a build, or a change, at random moments: what is served, and whether going on gives the same bytes.
+"""Kill -9 a build at random moments: what is served, and whether going on gives the same bytes.
 
     python -m benchmarks.build_kills --encoder models/small --corpus en=FILE --corpus de=FILE --kills 200
 

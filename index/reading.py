@@ -6,6 +6,7 @@ LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json, wh
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
@@ -58,9 +59,13 @@ def texts_of(job: Job, code: str) -> Iterator[list[str]]:
 def word_counts(job: Job, code: str, encoders: Encoders) -> Counter[str]:
     """How often each word occurs in the sentences of a language that was read."""
     counts: Counter[str] = Counter()
-    pending = deque(encoders.count(texts, code) for texts in texts_of(job, code))
-    while pending:
-        counts.update(result_of(pending.popleft()))
+    pending: deque[Future[dict[str, int]]] = deque()
+    for texts in texts_of(job, code):
+        pending.append(encoders.count(texts, code))
+        if len(pending) > encoders.ahead:
+            counts.update(result_of(pending.popleft()))
+    for future in pending:
+        counts.update(result_of(future))
     return counts
 
 
