@@ -71,7 +71,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._metrics: Metrics = self.app_state[METRICS]
         self._task: asyncio.Task[None] | None = None
         self._pending: RequestResponseCycle | None = None  # its body is not there yet
-        self._stopping = self._partial = False
+        self._stopping = self._partial = self._following = False
         seconds = self._limits.request_seconds
         self._to_send = Deadline(self.loop, seconds, lambda: self._end(ProblemType.TOO_SLOW))
         # A close would wait for the client to take what is buffered.
@@ -150,6 +150,11 @@ class LimitedProtocol(HttpToolsProtocol):
         elif not self.pipeline:
             self.cycle.keep_alive = False
 
+    def on_response_complete(self) -> None:
+        self._following = True  # what waited behind this request takes its place
+        super().on_response_complete()
+        self._following = False
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         """Start when the body is there, else who sends slowly would take the place of others."""
         if self._stopping and not self.pipeline:
@@ -174,7 +179,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _admit(self, cycle: RequestResponseCycle) -> None:
         path = cycle.scope["path"]
-        if len(self.tasks) >= self._limits.max_waiting and not path.startswith(ALWAYS):
+        full = len(self.tasks) >= self._limits.max_waiting and not self._following
+        if full and not path.startswith(ALWAYS):
             self._refuse(cycle)
             return
         task = self.loop.create_task(cycle.run_asgi(self.app))

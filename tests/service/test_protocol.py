@@ -1,8 +1,10 @@
 """The server before raw connections: heads beyond the limits, slow clients, more requests than it takes."""
 
 import contextlib
+import gzip
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -180,3 +182,62 @@ def test_a_request_more_than_it_takes_is_refused_and_told_when_to_come_again(con
             assert answer(connection)[0].status == 200
         other.sendall(head() + BODY)
         assert answer(other)[0].status == 200
+
+
+TWO_LENGTHS = head().replace(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\n") + BODY
+LENGTH_AND_CHUNKS = head("Transfer-Encoding: chunked") + b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+ODD_CODING = head("Transfer-Encoding: chunked, identity").replace(b"Content-Length", b"X") + b"0\r\n\r\n"
+SIGNED = head().replace(b"Content-Length: ", b"Content-Length: +") + BODY
+
+
+@pytest.mark.parametrize(
+    "sent", [TWO_LENGTHS, LENGTH_AND_CHUNKS, ODD_CODING, SIGNED], ids=["two", "both", "odd", "signed"]
+)
+def test_a_body_whose_end_is_not_clear_is_refused_and_nothing_behind_it_is_read(
+    connect: Connect, sent: bytes
+) -> None:
+    with connect() as connection:
+        connection.sendall(sent)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_compressed_body_is_not_unpacked(connect: Connect) -> None:
+    packed = gzip.compress(b'{"text": "' + b" " * 50_000_000)
+    with connect() as connection:
+        connection.sendall(head("Content-Encoding: gzip", length=len(packed)) + packed)
+        problem(connection, 400, "bad-json")
+
+
+def test_two_hundred_slow_clients_take_nobodys_place(connect: Connect) -> None:
+    with contextlib.ExitStack() as stack:
+        for number in range(200):
+            slow = stack.enter_context(connect())
+            slow.sendall(head() + BODY[: number % len(BODY)])
+        with connect() as other:
+            other.sendall(head() + BODY)
+            assert answer(other)[0].status == 200
+
+
+def test_who_waits_for_leave_to_send_a_body_gets_it(connect: Connect) -> None:
+    with connect() as connection:
+        connection.sendall(head("Expect: 100-continue"))
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(BODY)
+        assert answer(connection)[0].status == 200
+        connection.sendall(head("Expect: 100-continue", length=10_000_000))
+        problem(connection, 413, "body-too-large")
+
+
+def test_hundreds_of_requests_at_once_are_answered_in_order(connect: Connect) -> None:
+    count = 300
+    last = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    sent = b"GET /problems/none HTTP/1.1\r\nHost: x\r\n\r\n" * count + last
+    with connect() as connection:
+        thread = threading.Thread(target=connection.sendall, args=(sent,))
+        thread.start()
+        received = b"".join(iter(lambda: connection.recv(1 << 20), b""))
+        thread.join()
+    answers = [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]]
+    assert answers == [b"404"] * count + [b"200"]
