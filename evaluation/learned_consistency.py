@@ -33,9 +33,9 @@ def fit_consistency(
     weights = (np.asarray(begin.first), np.asarray(begin.second))
     moments = [[np.zeros_like(part), np.zeros_like(part)] for part in weights]
     for step in range(1, ITERATIONS + 1):
-        loss_and_gradient = triplet_gradient(to_candidates, weights, FROM_QUESTIONS)
-        others = triplet_gradient(to_questions, weights, 1.0)
-        gradient = tuple(one + other for one, other in zip(loss_and_gradient[1], others[1], strict=True))
+        _, one = triplet_gradient(to_candidates, weights, FROM_QUESTIONS)
+        _, other = triplet_gradient(to_questions, weights, 1.0)
+        gradient = [_of_shares(part + same) for part, same in zip(one, other, strict=True)]
         weights = _to_scale(_adam(weights, gradient, moments, step))
     first = tuple(tuple(map(float, row)) for row in weights[0])
     return Consistency(languages=tuple(languages), first=first, second=tuple(map(float, weights[1])))
@@ -85,6 +85,12 @@ def _nearest(cosines: Mapping[str, Vectors], languages: Sequence[str]) -> NDArra
 
 def _some(rows: NDArray[np.float64], draw: np.random.Generator) -> NDArray[np.float64]:
     return rows if len(rows) <= MOST else rows[draw.choice(len(rows), MOST, replace=False)]
+
+
+def _of_shares(gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What changes a sum of 1 no more: Adam takes steps of one size, whatever is common to all would hide
+    what differs."""
+    return gradient - gradient.mean(axis=0)
 
 
 def _to_scale(weights: Weights) -> Weights:

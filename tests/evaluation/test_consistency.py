@@ -86,3 +86,10 @@ def test_good_translations_help_and_are_never_in_the_targets_language() -> None:
         score_consistency("en", "de", blind, {}, Consistency.uniform(LANGUAGES)).measures["given_a_r1"]
         == (score_consistency("en", "de", blind, {}, Consistency.uniform(LANGUAGES)).measures["alone_r1"])
     )
+
+
+def test_it_tells_apart_languages_that_all_help() -> None:
+    """Every weight's gradient has one sign: only their differences say whom to trust."""
+    asked, truth = scenes(200, {"de": 0.3, "en": 0.5, "fr": 0.8})
+    weights = np.asarray(fit_consistency(LANGUAGES, [(asked, truth)]).first).mean(axis=1)
+    assert weights[0] > weights[1] > weights[2]

@@ -108,6 +108,8 @@ def grown_recipe(base: Run, language: str, pace: Pace) -> Recipe:
         raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
     if was.data.stream:
         raise UsageError(f"{base.folder} was streamed: a language can be added to runs on photos/ only")
+    if was.data.rotation:
+        raise UsageError(f"{base.folder} has data.rotation, which leaves no pictures to a new language")
     if was.tokenizer.kind == "words" or was.text.encoder not in GROWING:
         raise UsageError(
             f"{base.folder} reads whole words, or by another encoder than {', '.join(GROWING)}: no language "

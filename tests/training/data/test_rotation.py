@@ -8,10 +8,14 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from index.errors import UsageError
+from tests.training.tiny import BAG, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.companions import CompanionSource
 from training.data.sampler import PictureSampler
+from training.experiments.adding import Pace, grown_recipe
 from training.recipe import DataSettings
+from training.run import Run
 
 
 def settings(**changes: object) -> DataSettings:
@@ -92,3 +96,9 @@ def test_a_language_may_have_drawings_alone(data: Path, tmp_path: Path) -> None:
 def test_what_can_not_rotate_is_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         settings(**changes)
+
+
+def test_a_rotation_leaves_nothing_to_a_language_added_later(tmp_path: Path) -> None:
+    run = Run(tmp_path, recipe(BAG, tmp_path, 'data.rotation=["en"]'))
+    with pytest.raises(UsageError, match="leaves no pictures to a new language"):
+        grown_recipe(run, "zh", Pace())
