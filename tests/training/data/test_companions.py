@@ -57,3 +57,15 @@ def test_the_fixed_space_is_that_of_the_captions_pictures() -> None:
     found = CompanionSource(DATA, LANGUAGES, TOKENS, whitened=space).of(EVERY[[3, 0]], draw(), CPU)
     assert found.whitened is not None
     assert found.whitened.tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_neighbour_is_another_caption_of_the_picture_in_whatever_language() -> None:
+    alone = CaptionedPictures((*DATA.pictures, "c.jpg"), (*DATA.captions, Caption(2, "pt", "x")))
+    source = CompanionSource(alone, LANGUAGES, [*TOKENS, np.array([15], np.int32)], beside=True)
+    seen: list[set[int]] = [set() for _ in range(6)]
+    for seed in range(40):
+        found = source.of(np.arange(6), draw(seed), CPU).neighbours
+        assert found is not None
+        for caption, token in enumerate(found[0][:, 0].tolist()):
+            seen[caption].add(token - 10)
+    assert seen == [{1, 2}, {0, 2}, {0, 1}, {4}, {3}, {5}], "itself where there is no other"
