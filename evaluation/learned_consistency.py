@@ -90,7 +90,7 @@ def _some(rows: NDArray[np.float64], draw: np.random.Generator) -> NDArray[np.fl
 def _of_shares(gradient: NDArray[np.float64]) -> NDArray[np.float64]:
     """What changes a sum of 1 no more: Adam takes steps of one size, whatever is common to all would hide
     what differs."""
-    return gradient - gradient.mean(axis=0)
+    return np.asarray(gradient - gradient.mean(axis=0))
 
 
 def _to_scale(weights: Weights) -> Weights:
