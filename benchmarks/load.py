@@ -135,7 +135,10 @@ class Load:
         self.free(client)
 
     def lost(self, client: Client) -> None:
-        if self._running:
+        if client in self._idle:
+            self._idle.remove(client)
+        elif self._running:
+            self._busy -= 1
             self.seen.faults["connection lost"] += 1
 
     async def _pace(self, started: float, seconds: float) -> None:
