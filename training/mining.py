@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from training.data.whitening import unit
 
-BLOCK = 1000  # rows of a block of similarities
+BLOCK = 250  # rows of a block of similarities, which then stay in the cache
 SAMPLE = 4000  # sentences of a language that neighbourhood means are taken over
 
 Vectors = NDArray[np.float32]
@@ -24,8 +24,8 @@ def mine(
 ) -> dict[tuple[str, str], Pairs]:
     """Language -> (n, d) unit rows; (language, other) -> (m, 2) rows of mutually nearest sentences.
 
-    Of each pair of languages the share `keep` with the highest CSLS stays. `neighbours` is the k of CSLS in
-    the whole of a language.
+    Of all pairs the share `keep` with the highest CSLS stays: languages that are far apart have to wait until
+    they are nearer. `neighbours` is the k of CSLS in the whole of a language.
     """
     draw = np.random.default_rng(seed)
     centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
@@ -36,10 +36,21 @@ def mine(
             _neighbourhood(centred[a], samples[b], neighbours * len(samples[b]) / len(centred[b]))
             for a, b in ((one, other), (other, one))
         ]
-        pairs, scores = _mutual(centred[one], centred[other], *near)
-        best = np.argsort(-scores, kind="stable")[: round(keep * len(pairs))]
-        found[one, other] = pairs[np.sort(best)]
-    return found
+        found[one, other] = _mutual(centred[one], centred[other], *near)
+    return _surest(found, keep)
+
+
+def _surest(
+    found: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
+) -> dict[tuple[str, str], Pairs]:
+    """Of pairs and their scores the share with the highest."""
+    scores = np.concatenate([scores for _, scores in found.values()])
+    order = np.argsort(-scores, kind="stable")
+    kept = np.zeros(len(scores), bool)
+    kept[order[: round(keep * len(scores))]] = True
+    ends = np.cumsum([len(scores) for _, scores in found.values()])
+    parts = np.split(kept, ends[:-1])
+    return {key: pairs[part] for (key, (pairs, _)), part in zip(found.items(), parts, strict=True)}
 
 
 def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:

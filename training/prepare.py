@@ -97,7 +97,6 @@ def prepare(run: Run, data: Path) -> Prepared:
         beside="neighbours" in recipe.needs,
     )
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
-    unpictured = {language: sentences[language][: len(lines)] for language, lines in texts.items()}
     if isinstance(model.text, Adapted | Bag | Hybrid | Universal):
         learn_languages(model.text, recipe.data.languages, sentences)
     if isinstance(model.text, Bag) and model.text.settings.embeddings == "vouched":
@@ -123,7 +122,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         pictures=sources[0],
         sampler=_with_transfer(recipe, sampler, told, given),
         companions=companions,
-        pseudopairs=_pairs(recipe, unpictured or sentences, told, given, spelled),
+        pseudopairs=_pairs(recipe, sentences, told, given, spelled),
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,

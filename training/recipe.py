@@ -183,8 +183,8 @@ class MiningSettings(Table):
     """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the encoder
     as it is before epoch `begin` and before every `every`-th from there on (training.mining).
 
-    Mined among the sentences of data.texts, or, where it has none, among the captions. keep: the share of
-    each two languages' pairs that is kept, those with the highest CSLS. neighbours: the k of CSLS.
+    Mined among the sentences of data.texts and the captions. keep: the share of all pairs that is kept, those
+    with the highest CSLS. neighbours: the k of CSLS.
     """
 
     begin: int = Field(ge=1)

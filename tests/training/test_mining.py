@@ -58,6 +58,18 @@ def test_the_surest_are_kept() -> None:
     assert sum(i == j for i, j in half) / len(half) > sum(i == j for i, j in every) / len(every)
 
 
+def test_the_surest_of_all_languages_are_kept() -> None:
+    """German is near to English and far from Portuguese: nearly all that is kept is German and English."""
+    one = vectors(100, 0)
+    rows = {"de": one, "en": noisy(one, 0.3, 1), "pt": noisy(one, 3, 2)}
+    every, third = (mine(rows, keep=keep, neighbours=5, seed=0) for keep in (1, 1 / 3))
+    assert list(third) == list(every)
+    assert sum(map(len, third.values())) == round(sum(map(len, every.values())) / 3)
+    assert len(third["de", "en"]) > 5 * len(third["de", "pt"])
+    for key, pairs in third.items():
+        assert {tuple(pair) for pair in pairs} <= {tuple(pair) for pair in every[key]}
+
+
 def test_what_all_sentences_of_a_language_share_does_not_count() -> None:
     one = vectors(80, 0)
     shifted = unit(one + 3 * vectors(1, 9))

@@ -130,7 +130,7 @@ def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> Non
     texts = training_texts(run, data)
     assert set(texts) == set(run.recipe.data.languages)
     kept = load_pairs(run.pseudopairs_file(3))
-    assert all(rows.max() < len(texts["en"]) for rows in kept.values()), "captions are not in it"
+    assert max(rows.max() for rows in kept.values()) >= len(texts["en"]), "captions are in it as well"
 
 
 @pytest.mark.parametrize(

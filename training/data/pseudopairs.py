@@ -15,13 +15,15 @@ from training.data.tokens import pad
 
 Tokens = tuple[Tensor, Tensor]  # ids and mask
 Pairs = NDArray[np.int64]
+EVENNESS = 0.75  # 0 would draw any two languages as often as any others, 1 any pair as often as any other
 
 
 class PseudopairSource:
     """The sentences that may be paired, as token ids by language, and the pairs found last.
 
-    A batch pairs sentences of two languages, drawn as often as they have pairs, so that all negatives of a
-    sentence are in its partner's language. It depends on seed, epoch and number alone.
+    A batch mixes the pairs of all languages, so that the negatives of a sentence are in all of them, its own
+    among them. Two languages are drawn in proportion to the number of their pairs to the power of 3/4: those
+    that have few are drawn more often than these are. It depends on seed, epoch and number alone.
     """
 
     def __init__(self, tokens: Mapping[str, list[NDArray[np.int32]]], seed: int) -> None:
@@ -31,18 +33,19 @@ class PseudopairSource:
         self.file: Path | None = None  # where they are kept
 
     def batch(self, size: int, epoch: int, number: int) -> "PairBatch | None":
-        """`size` pairs, some twice where there are fewer; None where there are none."""
+        """`size` pairs, some perhaps twice; None where there are none."""
         languages = sorted(self.pairs)
-        counts = np.asarray([len(self.pairs[key]) for key in languages])
-        if not counts.sum():
+        weights = np.asarray([len(self.pairs[key]) for key in languages]) ** EVENNESS
+        if not weights.sum():
             return None
         draw = np.random.default_rng([self.seed, epoch, number, 1])
-        one, other = languages[int(draw.choice(len(counts), p=counts / counts.sum()))]
-        rows = self.pairs[one, other]
-        drawn = rows[draw.choice(len(rows), size, replace=len(rows) < size)]
-        return PairBatch(
-            [self.tokens[one][i] for i in drawn[:, 0]], [self.tokens[other][i] for i in drawn[:, 1]]
-        )
+        sentences: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        for drawn in draw.choice(len(languages), size, p=weights / weights.sum()):
+            one, other = languages[int(drawn)]
+            rows = self.pairs[one, other]
+            i, j = rows[int(draw.integers(len(rows)))]
+            sentences.append((self.tokens[one][i], self.tokens[other][j]))
+        return PairBatch([one for one, _ in sentences], [other for _, other in sentences])
 
     def write(self, file: Path) -> None:
         """Keep the pairs, a tensor (m, 2) for each two languages."""

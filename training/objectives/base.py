@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import torch
+import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
@@ -136,3 +138,12 @@ def _float(tokens: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor] | None
 def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
     """Cosine of unit rows scaled to [0, 1] (globetrotter, B.1): (N, D), (M, D) -> (N, M)."""
     return (1 + a @ b.T) / 2
+
+
+def partner_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
+    """Eq. 1 over 2N sentences (N, D), (N, D), where α is 1 for row i of both and 0 for all else."""
+    both = torch.cat([one, other])
+    logits = unit_similarity(both, both) / temperature
+    itself = torch.eye(len(both), dtype=torch.bool, device=both.device)
+    partner = torch.arange(len(both), device=both.device).roll(len(one))
+    return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)

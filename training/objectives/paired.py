@@ -1,10 +1,8 @@
 """The supervised ceiling: α is 1 for sentences known to be paired (globetrotter, 5.1)."""
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Need, Outputs, unit_similarity
+from training.objectives.base import Contrastive, Need, Outputs, partner_loss
 
 
 class Paired(Contrastive):
@@ -20,8 +18,4 @@ class Paired(Contrastive):
 
     def __call__(self, outputs: Outputs) -> Tensor:
         assert outputs.partners is not None, "the model embeds partners where an objective needs them"
-        text = torch.cat([outputs.text, outputs.partners])
-        logits = unit_similarity(text, text) / self.temperature
-        itself = torch.eye(len(text), dtype=torch.bool, device=text.device)
-        partner = torch.arange(len(text), device=text.device).roll(len(outputs.text))
-        return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)
+        return partner_loss(outputs.text, outputs.partners, self.temperature)

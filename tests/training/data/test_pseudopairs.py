@@ -34,16 +34,13 @@ def drawn(made: PseudopairSource, size: int, number: int) -> list[tuple[int, int
     return list(zip(one[:, 0].tolist(), other[:, 0].tolist(), strict=True))
 
 
-def test_a_batch_holds_pairs_of_two_languages_as_often_as_they_have_pairs() -> None:
+def test_a_batch_mixes_languages_those_with_few_pairs_a_little_more_often() -> None:
     made = source()
-    portuguese = 0
-    for number in range(200):
-        pairs = drawn(made, 8, number)
-        assert len(set(pairs)) == 8, "none twice where there are enough"
-        steps = {other - one for one, other in pairs}
-        assert steps in ({100}, {201})
-        portuguese += steps == {201}
-    assert 30 < portuguese < 75, "a quarter of the pairs"
+    steps = [other - one for number in range(200) for one, other in drawn(made, 8, number)]
+    assert set(steps) == {100, 201}
+    share = steps.count(201) / len(steps)
+    expected = 10**0.75 / (10**0.75 + 30**0.75)
+    assert share == pytest.approx(expected, abs=0.05)
 
 
 def test_fewer_pairs_than_rows_come_again() -> None:

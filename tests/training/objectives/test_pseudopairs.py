@@ -15,16 +15,16 @@ def outputs(one: Tensor, other: Tensor) -> Outputs:
 
 
 def by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
-    """Both directions, the mean over pairs."""
-    n, total = len(one), 0.0
-    beta = [[math.exp((1 + float(a @ b)) / 2 / temperature) for b in other] for a in one]
-    for i in range(n):
-        total -= math.log(beta[i][i] / sum(beta[i])) + math.log(beta[i][i] / sum(row[i] for row in beta))
-    return total / n
+    """Each sentence against all others but itself; the mean over both of each pair."""
+    both, n, total = torch.cat([one, other]), len(one), 0.0
+    beta = [[math.exp((1 + float(a @ b)) / 2 / temperature) for b in both] for a in both]
+    for i in range(2 * n):
+        total -= math.log(beta[i][(i + n) % (2 * n)] / (sum(beta[i]) - beta[i][i]))
+    return total / (2 * n)
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
-def test_the_softmax_over_partners(temperature: float) -> None:
+def test_the_softmax_over_all_sentences(temperature: float) -> None:
     one, other = rows(5, 4, 0), rows(5, 4, 1)
     found = Pseudopairs(temperature=temperature)(outputs(one, other)).item()
     assert found == pytest.approx(by_hand(one, other, temperature), rel=1e-9)
