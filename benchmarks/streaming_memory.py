@@ -30,7 +30,7 @@ from training.data.stream import Stream, take_inventory
 from training.data.synthetic import captions, draw, draw_scenes
 from training.data.tokens import pad, tokenize, train_tokenizer
 from training.encoders.vision import PixelScale
-from training.recipe import TokenizerSettings
+from training.settings import TokenizerSettings
 
 CPU = torch.device("cpu")
 LANGUAGES = ("en", "de", "pt")

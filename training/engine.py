@@ -18,7 +18,8 @@ from torch import Tensor
 from training.model import Batch, TwoBranch, weighted_losses
 from training.objectives import Objective, Outputs
 from training.processes import Processes
-from training.recipe import OptimiserSettings, Recipe
+from training.recipe import Recipe
+from training.settings import OptimiserSettings
 from training.statistics import pooled_statistics, still_statistics
 
 Losses = dict[str, Tensor]

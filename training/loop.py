@@ -20,9 +20,10 @@ from training.guard import LossGuard
 from training.model import Batch
 from training.prepare import Prepared, prepare
 from training.processes import Processes, joined
-from training.recipe import OptimiserSettings, Recipe
+from training.recipe import Recipe
 from training.rounds import stage, take_up_round
 from training.run import Run, create_run, open_run
+from training.settings import OptimiserSettings
 from training.streaming import Windows, prepare_streamed
 from training.transfer import finished_start, start_folder, start_recipe, take_up
 from training.validation import validate

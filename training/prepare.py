@@ -12,11 +12,11 @@ from tokenizers import Tokenizer
 
 from index.errors import DataError
 from index.files import replace_text
+from training.beginning import Known, begin
 from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
 from training.data.features import features_of_collection
-from training.data.first_words import first_words
 from training.data.pictograms import move_onto_photographs, open_artists
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive, PictureCollection
@@ -28,15 +28,9 @@ from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
-from training.data.vouching import vouched_rows
 from training.data.whitening import fit_whitening, unit
-from training.encoders.adapted import Adapted
-from training.encoders.bag import Bag
-from training.encoders.hybrid import Hybrid
 from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
-from training.encoders.universal import Universal
 from training.encoders.vision import Backbone, load_backbone
-from training.hybrid_words import begin_hybrid
 from training.model import TwoBranch, pick_device
 from training.recipe import Recipe
 from training.run import Run
@@ -97,15 +91,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         beside="neighbours" in recipe.needs,
     )
     sentences = sentence_tokens(tokenizer, texts, train, tokens)
-    if isinstance(model.text, Adapted | Bag | Hybrid | Universal):
-        learn_languages(model.text, recipe.data.languages, sentences)
-    if isinstance(model.text, Bag) and model.text.settings.embeddings == "vouched":
-        _vouch(model.text, tokens, companions, sources[0])
-    if isinstance(model.text, Hybrid):
-        known = (tokens, companions)
-        begin_hybrid(model.text, tokenizer, data, sentences, recipe.data.languages, known, recipe.seed)
-    if isinstance(model.text, Universal):
-        _give_words(model.text, recipe, data, tokenizer, sentences)
+    begin(model.text, Known(recipe, data, tokenizer, sentences, tokens, companions, sources[0]))
     if run.start_file.is_file():
         load_best(run.start_file, model)
     sampler = PictureSampler(
@@ -127,19 +113,6 @@ def prepare(run: Run, data: Path) -> Prepared:
         model=model,
         device=device,
         skipped=skipped,
-    )
-
-
-def _give_words(
-    encoder: Universal,
-    recipe: Recipe,
-    data: Path,
-    tokenizer: Tokenizer,
-    sentences: Mapping[str, Sequence[NDArray[np.int32]]],
-) -> None:
-    settings, languages = encoder.settings, recipe.data.languages
-    encoder.take_words(
-        first_words(settings.vectors, data, languages, tokenizer, sentences, settings.words, recipe.seed)
     )
 
 
@@ -198,33 +171,6 @@ def sentence_tokens(
     for caption, row in zip(captions.captions, tokens, strict=True):
         found.setdefault(caption.language, []).append(row)
     return found
-
-
-def learn_languages(
-    encoder: Adapted | Bag | Hybrid | Universal,
-    languages: Sequence[str],
-    sentences: Mapping[str, list[NDArray[np.int32]]],
-) -> None:
-    """Teach an encoder that tells languages apart what each looks like."""
-    rows = [row for language in languages for row in sentences.get(language, ())]
-    counts = [len(sentences.get(language, ())) for language in languages]
-    encoder.learn_languages(rows, np.repeat(np.arange(len(languages)), counts))
-
-
-def _vouch(
-    encoder: Bag, tokens: Sequence[NDArray[np.int32]], companions: CompanionSource, pictures: PictureSource
-) -> None:
-    space = pictures.plain(np.arange(companions.pictures.max() + 1)).numpy()
-    encoder.vouch(
-        vouched_rows(
-            tokens,
-            companions.languages[: len(tokens)],
-            companions.pictures[: len(tokens)],
-            space,
-            shape=(encoder.vocabulary, encoder.rows.shape[1]),
-            false_share=encoder.settings.false_share,
-        )
-    )
 
 
 def _of_run(

@@ -6,8 +6,8 @@ from index.errors import DamagedError
 from training.data.pseudopairs import PseudopairSource
 from training.mining import Pairs, mine
 from training.model import TwoBranch
-from training.recipe import MiningSettings
 from training.run import Run
+from training.settings import MiningSettings
 from training.validation import embed_texts
 
 

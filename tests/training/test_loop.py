@@ -17,8 +17,9 @@ from training.export import export_run
 from training.loop import Loop, learning_rate, train
 from training.model import weighted_losses
 from training.prepare import prepare
-from training.recipe import OptimiserSettings, Recipe
+from training.recipe import Recipe
 from training.run import Run, open_run
+from training.settings import OptimiserSettings
 from training.validation import validate
 
 OFTEN = ("run.checkpoint_every=2", "optimiser.epochs=4")

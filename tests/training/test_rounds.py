@@ -19,9 +19,10 @@ from training.encoders.bag import Bag
 from training.export import export_run
 from training.loop import Loop, train
 from training.prepare import prepare, training_texts
-from training.recipe import MiningSettings, Recipe
+from training.recipe import Recipe
 from training.rounds import last_round, stage
 from training.run import Run
+from training.settings import MiningSettings
 
 ROUNDS = (
     f"data.texts={TEXTS}",

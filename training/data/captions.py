@@ -13,7 +13,7 @@ import numpy as np
 from evaluation.sets import read_captions, read_split
 from index.errors import DataError
 from training.data.pictograms import Owners, load_drawings
-from training.recipe import DataSettings
+from training.settings import DataSettings
 
 
 @dataclass(frozen=True)

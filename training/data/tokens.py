@@ -9,7 +9,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from torch import Tensor
 
 from index.text import clean
-from training.recipe import TokenizerSettings
+from training.settings import TokenizerSettings
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order

@@ -20,6 +20,7 @@ from index.errors import PassepartoutError, TrainingError, UsageError
 from index.files import replace_text
 from index.languages import language as known_language
 from index.progress import Progress
+from training.beginning import learn_languages
 from training.checkpoint import Counters, save_best
 from training.data.texts import data_sha256
 from training.data.tokens import pad, tokenize
@@ -33,7 +34,7 @@ from training.export import best_model
 from training.loop import LOG_STEPS, learning_rate
 from training.model import Batch, TwoBranch, pick_device, weighted_losses
 from training.objectives import Outputs
-from training.prepare import learn_languages, sentence_tokens, training_texts
+from training.prepare import sentence_tokens, training_texts
 from training.recipe import Recipe
 from training.run import Run, create_run, open_run
 from training.validation import ValidationSet, validate

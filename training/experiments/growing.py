@@ -14,7 +14,8 @@ from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
 from training.encoders.heads import LinearHead, PredictionHead
 from training.model import TwoBranch
-from training.recipe import Recipe, TokenizerSettings
+from training.recipe import Recipe
+from training.settings import TokenizerSettings
 
 SEEN = 2  # times, for a character to be worth a subword
 

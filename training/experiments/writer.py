@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from training.data.tokens import PAD_ID, SEQUENCE_ID, pad, tokenize, train_tokenizer
-from training.recipe import TokenizerSettings
+from training.settings import TokenizerSettings
 
 Vectors = NDArray[np.float32]
 LONGEST = 40  # tokens that are written

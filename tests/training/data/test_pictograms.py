@@ -12,7 +12,7 @@ from index.errors import DataError
 from training.data.captions import load_split
 from training.data.pictograms import deal, is_drawing, load_drawings, move_onto_photographs, open_artists
 from training.data.synthetic_pictograms import ARTISTS, SHOWN, concepts
-from training.recipe import DataSettings
+from training.settings import DataSettings
 
 LANGUAGES = ("en", "de", "pt")
 LEARNED = [code for code in concepts() if part_of(code) == "train"]

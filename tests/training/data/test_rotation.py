@@ -14,8 +14,8 @@ from training.data.captions import CaptionedPictures, load_split
 from training.data.companions import CompanionSource
 from training.data.sampler import PictureSampler
 from training.experiments.adding import Pace, grown_recipe
-from training.recipe import DataSettings
 from training.run import Run
+from training.settings import DataSettings
 
 
 def settings(**changes: object) -> DataSettings:

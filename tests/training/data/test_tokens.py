@@ -18,7 +18,7 @@ from training.data.tokens import (
     tokenize,
     train_tokenizer,
 )
-from training.recipe import TokenizerSettings
+from training.settings import TokenizerSettings
 
 TEXTS = [
     "A dog runs on the beach.",

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from index.errors import DataError
 from training.data.first_words import first_words
 from training.data.tokens import SPECIAL, UNKNOWN_ID, tokenize, train_tokenizer
-from training.recipe import TokenizerSettings
+from training.settings import TokenizerSettings
 
 TEXTS = ["A dog runs, on the beach.", "Ein Hund rennt am Strand!", "狗在沙滩上跑。", "كلب على الشاطئ."] * 3
 SETTINGS = TokenizerSettings(kind="words", vocabulary=200)
