@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -179,6 +180,8 @@ def happen(fault: Fault, stage: Stage) -> Outcome:
         as_expected, found = None, str(missing)
     except SurpriseError as surprise:
         as_expected, found = False, str(surprise)
+    except subprocess.TimeoutExpired as slow:
+        as_expected, found = False, f"a command did not end within {slow.timeout:.0f} s"
     except Exception as error:  # of whatever kind: it belongs into the table
         as_expected, found = False, f"{type(error).__name__}: {error}"
     return Outcome(fault.name, as_expected, " ".join(found.split()), time.monotonic() - begun)
