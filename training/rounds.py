@@ -1,6 +1,10 @@
 """Rounds of mining: before some epochs, pseudopairs are looked for with the encoder as it then is."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from index.errors import DamagedError
 from training.data.pseudopairs import PseudopairSource
@@ -28,7 +32,7 @@ def take_up_round(
     if file.is_file():
         source.read(file)
     elif held == epoch:
-        source.pairs = _mine(source, model, device, settings)
+        source.pairs = _mine(source, epoch, model, device, settings)
         source.write(file)
     else:
         raise DamagedError(f"{file} is missing; train again into another folder")
@@ -51,11 +55,27 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 
 def _mine(
-    source: PseudopairSource, model: TwoBranch, device: torch.device, settings: MiningSettings
+    source: PseudopairSource, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
 ) -> dict[tuple[str, str], Pairs]:
     was = model.training
     model.eval()
+    drawn = {
+        language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
+        for language, rows in source.tokens.items()
+    }
     with torch.inference_mode():
-        vectors = {language: embed_texts(model, rows, device) for language, rows in source.tokens.items()}
+        vectors = {
+            language: embed_texts(model, [source.tokens[language][i] for i in rows], device)
+            for language, rows in drawn.items()
+        }
     model.train(was)
-    return mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
+    pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
+    return {
+        (one, other): np.stack([drawn[one][rows[:, 0]], drawn[other][rows[:, 1]]], axis=1)
+        for (one, other), rows in pairs.items()
+    }
+
+
+def _draw(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
+    """The numbers below `count`, or `most` of them, in order."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:most])

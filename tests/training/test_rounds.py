@@ -20,7 +20,7 @@ from training.export import export_run
 from training.loop import Loop, train
 from training.prepare import prepare, training_texts
 from training.recipe import Recipe
-from training.rounds import last_round, stage
+from training.rounds import _mine, last_round, stage
 from training.run import Run
 from training.settings import MiningSettings
 
@@ -87,6 +87,25 @@ def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> No
         kept = load_pairs(run.pseudopairs_file(epoch))
         assert {key.replace(" ", "-"): len(rows) for key, rows in kept.items()} == counts
         assert all(counts.values())
+
+
+def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path) -> None:
+    prepared = prepare(run, data)
+    source, model = prepared.pseudopairs, prepared.model
+    assert source is not None
+    seen: list[set[int]] = []
+    for epoch in (3, 5, 3):
+        few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
+        pairs = _mine(source, epoch, model, torch.device("cpu"), few)
+        english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
+        seen.append(set(english.tolist()))
+    assert 0 < len(seen[0]) <= 20
+    assert seen[0] == seen[2] != seen[1]
+    assert max(map(max, seen)) > 20, "they are drawn from all"
+
+
+def _places(key: tuple[str, str]) -> list[int]:
+    return [place for place, language in enumerate(key) if language == "en"]
 
 
 def test_they_are_learned_from(run: Run) -> None:
