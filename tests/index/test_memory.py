@@ -126,7 +126,8 @@ def test_the_commands(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"{2 * len(ENGLISH) + 3} sentences" in capsys.readouterr().out
     given = ["translate", ENGLISH[-1], "--from", "en", "--to", "de", "--index", str(memory), "--json"]
     assert run(given) == 0
-    (answer,) = json.loads(capsys.readouterr().out)["translations"]
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    (answer,) = result["translations"]["de"]
     assert answer["metadata"]["memory"]["similarity"] == 1
 
 
