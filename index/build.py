@@ -39,6 +39,7 @@ from index.versions import (
     CleaningEntry,
     IndexManifest,
     LanguageEntry,
+    Options,
     WordAlignment,
     building,
     current,
@@ -72,6 +73,10 @@ class Plan:
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
         return CleaningEntry(off=tuple(sorted(rules.off)), longest=rules.longest, likeness=rules.likeness)
+
+    def options(self) -> Options:
+        words = self.wording
+        return Options(structure=self.searching.kind, least_count=words.least, phrases=words.phrases)
 
 
 def build_index(
@@ -195,6 +200,7 @@ class _Build:
             model=self.bundle.name,
             dimension=self.encoder.dimension,
             scoring=self.plan.searching.scoring,
+            options=self.plan.options(),
             key=self.work.name,
             languages=self.entries,
             alignment=_summary(alignment),

@@ -7,9 +7,10 @@ added ones are cleaned, by the rules of the index.
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from dataclasses import replace as changed
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from index.base import Base
 from index.build import Plan, fingerprints, run_plan
@@ -19,11 +20,30 @@ from index.corpora.formats import Source
 from index.corpora.sentence import Sentence
 from index.corpus import Intake, by_language
 from index.errors import CorpusError, UsageError
+from index.hubness import Scoring
+from index.lexicon import Wording
+from index.structure import Kind
 from index.structures import Searching
 from index.text import clean
 from index.versions import ENCODER, IndexManifest, open_version
 
 SHOWN = 3  # ids in a message
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Options of a build that a change sets anew; None: as the version that is changed has them.
+
+    `structure` "auto" is by the number of sentences.
+    """
+
+    structure: Kind | Literal["auto"] | None = None
+    scoring: Scoring | None = None
+    least_count: int | None = None
+    phrases: bool | None = None
+
+
+KEPT = Changes()
 
 
 def change_index(
@@ -35,13 +55,15 @@ def change_index(
     own_ids: bool = False,
     encoder: Bundle | None = None,
     threads: int = 1,
+    changes: Changes = KEPT,
 ) -> IndexManifest:
     """Publish a version with changes to the one served; its manifest.
 
     Sentences of `replace` take the place of those of the same ids, LANG:ID: text and metadata, translations
     stay. Ids of added ones are LANG:FILE:ID, or LANG:ID if `own_ids`. `encoder`: what the index must have
-    been made with. Raises UsageError for ids that are not there, CorpusError for those that are there
-    already and for files that cannot be read, and what `build_index` raises.
+    been made with. `changes`: options other than those of the version. Raises UsageError for ids that are not
+    there, CorpusError for those that are there already and for files that cannot be read, and what
+    `build_index` raises.
     """
     folder, manifest = open_version(index)
     bundle = open_bundle(folder / ENCODER)
@@ -76,7 +98,7 @@ def change_index(
         [fingerprints(added), own_ids, _digest(replaced), sorted(deleted), manifest.digest],
         kept,
         manifest.version,
-        Searching(scoring=manifest.scoring),
+        *_options(manifest, changes),
     )
     return run_plan(bundle, plan, index, threads)
 
@@ -93,6 +115,15 @@ def check_encoder(index: Path, own: Bundle, other: Bundle) -> None:
 def _rules(manifest: IndexManifest) -> Cleaning:
     rules = manifest.cleaning
     return Cleaning(frozenset(cast(Sequence[Rule], rules.off)), rules.longest, rules.likeness)
+
+
+def _options(manifest: IndexManifest, changes: Changes) -> tuple[Searching, Wording]:
+    """How the new version is searched and which words it has."""
+    asked = {name: value for name, value in asdict(changes).items() if value is not None}
+    asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
+    kind = None if asked["structure"] == "auto" else asked["structure"]
+    words = Wording(least=asked["least_count"], phrases=asked["phrases"])
+    return Searching(kind, asked["scoring"]), words
 
 
 def _replacements(

@@ -6,14 +6,14 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from index.cleaning import RULES, Cleaning, Rule
 from index.corpora.formats import Source
 from index.errors import CorpusError, UnknownLanguageError, UsageError
-from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe
+from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe, searching
 from index.upkeep import COMMANDS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -113,26 +113,7 @@ for command in COMMANDS:
     show_default=True,
     help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
 )
-@click.option(
-    "--structure",
-    type=click.Choice(["exact", "pq", "ivf"]),
-    help="What searches sentences: every vector, every code or the codes near the query. [by their number]",
-)
-@click.option(
-    "--least-count",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Leave out words that occur less often than this.",
-)
-@click.option("--no-phrases", is_flag=True, help="Leave out phrases of two words among the words.")
-@click.option(
-    "--scoring",
-    type=click.Choice(["csls", "ratio"]),
-    default="csls",
-    show_default=True,
-    help="What ranks sentences: CSLS or the ratio margin.",
-)
+@searching("auto", "csls", 1, True)
 @click.option(
     "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
 )
@@ -145,10 +126,10 @@ def build(
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
-    structure: Kind | None,
+    structure: Kind | Literal["auto"],
     scoring: Scoring,
     least_count: int,
-    no_phrases: bool,
+    phrases: bool,
     out: Path,
     threads: int,
     as_json: bool,
@@ -167,8 +148,8 @@ def build(
         out,
         threads=threads,
         cleaning=cleaning,
-        searching=Searching(structure, scoring),
-        wording=Wording(least=least_count, phrases=not no_phrases),
+        searching=Searching(None if structure == "auto" else structure, scoring),
+        wording=Wording(least=least_count, phrases=phrases),
     )
     describe(out, manifest, as_json)
 
@@ -199,12 +180,12 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @INDEX
 @JSON
 def info(folder: Path, as_json: bool) -> None:
-    """Show what an index holds."""
+    """Show what an index holds and how well it answers."""
     from index.manifest import read_manifest
     from index.versions import VERSIONS, IndexManifest, current
 
     version = folder / VERSIONS / current(folder)
-    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
+    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json, more=True)
 
 
 @index.command()

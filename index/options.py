@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,7 +13,11 @@ from index.corpora.formats import FORMATS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
+    from index.quality import HubnessEntry, PairQuality
+    from index.structure import Structure
     from index.versions import IndexManifest
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -72,7 +77,58 @@ CORPUS = click.option(
 )
 
 
-def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
+def searching(
+    structure: str | None = None,
+    scoring: str | None = None,
+    least_count: int | None = None,
+    phrases: bool | None = None,
+) -> Callable[[Command], Command]:
+    """Options for how sentences are searched and which words there are; None: as they were."""
+
+    def shown(value: object) -> bool | str:
+        return "as before" if value is None else True
+
+    options = (
+        click.option(
+            "--structure",
+            type=click.Choice(["auto", "exact", "pq", "ivf"]),
+            default=structure,
+            show_default=shown(structure),
+            help="What searches sentences: every vector, every code or the codes near the query; "
+            "auto: what suits their number.",
+        ),
+        click.option(
+            "--scoring",
+            type=click.Choice(["csls", "ratio"]),
+            default=scoring,
+            show_default=shown(scoring),
+            help="What ranks sentences: CSLS or the ratio margin.",
+        ),
+        click.option(
+            "--least-count",
+            type=click.IntRange(1),
+            default=least_count,
+            show_default=shown(least_count),
+            help="Leave out words that occur less often than this.",
+        ),
+        click.option(
+            "--phrases/--no-phrases",
+            default=phrases,
+            show_default=shown(phrases),
+            help="Have phrases of two words among the words.",
+        ),
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool = False) -> None:
+    """Say what a version holds; `more`: also how it is searched and how well each pair answers."""
     if as_json:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
@@ -81,9 +137,30 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         aligned = f", {entry.links} aligned" if entry.links else ""
         click.echo(
             f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
-            f"({entry.lines} lines{dropped})"
+            f"({entry.lines} lines{dropped})" + (f", {_structure(entry.structure)}" if more else "")
         )
+    for pair, hubness in manifest.hubness.items() if more else ():
+        click.echo(f"{pair}: {_quality(manifest.quality.get(pair), hubness)}")
     for file, count in manifest.skipped.items():
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
+
+
+def _structure(structure: Structure) -> str:
+    if structure.kind == "exact":
+        return "exact"
+    found = "" if structure.recall is None else f", recall {structure.recall:.3f}"
+    return (
+        f"{structure.kind}, {structure.probes} of {structure.lists} lists, "
+        f"{structure.candidates} candidates{found}"
+    )
+
+
+def _quality(quality: PairQuality | None, hubness: HubnessEntry) -> str:
+    """What is known of asking in one language for sentences of another."""
+    crowded = f"hubness {hubness.csls:.1f} (by cosine {hubness.cosine:.1f})"
+    if quality is None:
+        return f"no aligned sentences, {crowded}"
+    sure = "" if quality.ece is None else f", calibration error {quality.ece:.3f}"
+    return f"R@1 {quality.r1:.3f}, R@10 {quality.r10:.3f} of {quality.n}{sure}, {crowded}"

@@ -1,4 +1,4 @@
-"""How much of an approximate structure a query reads: as little as finds RECALL of the ten nearest.
+"""How much of an approximate structure a query reads: as little as finds AIM of the ten nearest.
 
 The nearest of a sentence in another language lie further away than those of its own language and are spread
 over more lists, so it is sentences of the other languages that are asked.
@@ -12,7 +12,7 @@ import numpy as np
 from index.encoder import Vectors
 from index.inverted import InvertedIndex
 from index.search import BLOCK, Rows, VectorIndex
-from index.structure import RECALL, Structure
+from index.structure import AIM, Structure
 
 QUERIES = 256
 NEAREST = 10
@@ -57,7 +57,7 @@ def recall(found: Rows, wanted: Rows) -> float:
     return hits / max(1, wanted.size)
 
 
-def tune(index: InvertedIndex, structure: Structure, queries: Vectors, least: float = RECALL) -> Structure:
+def tune(index: InvertedIndex, structure: Structure, queries: Vectors, least: float = AIM) -> Structure:
     """The structure with the fewest probes and candidates that reaches `least`, each doubled as it helps.
 
     Leaves `index` with it. Where not even the most suffices, the most, with the recall that it has.

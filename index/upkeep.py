@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from index.corpora.formats import Source
-from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe
+from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe, searching
 
 SHOWN = 5  # ids of a language, where they are not asked for as JSON
 
@@ -27,6 +28,7 @@ ENCODER = click.option(
     "--own-ids", is_flag=True, help="Ids are LANG:ID as FILE has them, not LANG:FILE:ID; each must be new."
 )
 @ENCODER
+@searching()
 @THREADS
 @JSON
 def add(
@@ -37,9 +39,10 @@ def add(
     encoder: Path | None,
     threads: int,
     as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` adds)
 ) -> None:
     """Add sentences to an index: a new version, in which only they are encoded."""
-    _change(folder, encoder, threads, as_json, add=_sources(corpora, form), own_ids=own_ids)
+    _change(folder, encoder, threads, as_json, options, add=_sources(corpora, form), own_ids=own_ids)
 
 
 @click.command()
@@ -47,6 +50,7 @@ def add(
 @CORPUS
 @FORMAT
 @ENCODER
+@searching()
 @THREADS
 @JSON
 def replace(
@@ -56,20 +60,29 @@ def replace(
     encoder: Path | None,
     threads: int,
     as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` adds)
 ) -> None:
     """Give sentences of an index another text and metadata, by the ids that `index export` writes."""
-    _change(folder, encoder, threads, as_json, replace=_sources(corpora, form))
+    _change(folder, encoder, threads, as_json, options, replace=_sources(corpora, form))
 
 
 @click.command()
 @INDEX
 @click.option("--id", "ids", multiple=True, help="A sentence, such as de:17; repeatable.")
 @click.option("--ids", "file", type=FILE, help="A file with an id a line.")
+@searching()
 @THREADS
 @JSON
-def delete(folder: Path, ids: Sequence[str], file: Path | None, threads: int, as_json: bool) -> None:
+def delete(
+    folder: Path,
+    ids: Sequence[str],
+    file: Path | None,
+    threads: int,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` adds)
+) -> None:
     """Take sentences out of an index by their ids."""
-    _change(folder, None, threads, as_json, delete=[*ids, *(_lines(file) if file else [])])
+    _change(folder, None, threads, as_json, options, delete=[*ids, *(_lines(file) if file else [])])
 
 
 def _lines(file: Path) -> list[str]:
@@ -87,6 +100,7 @@ def _change(
     encoder: Path | None,
     threads: int,
     as_json: bool,
+    options: Mapping[str, Any],
     *,
     add: Sequence[Source] = (),
     replace: Sequence[Source] = (),
@@ -94,7 +108,7 @@ def _change(
     own_ids: bool = False,
 ) -> None:
     from index.bundle import open_bundle
-    from index.changes import change_index
+    from index.changes import Changes, change_index
 
     bundle = open_bundle(encoder) if encoder else None
     manifest = change_index(
@@ -105,6 +119,7 @@ def _change(
         own_ids=own_ids,
         encoder=bundle,
         threads=threads,
+        changes=Changes(**options),
     )
     describe(folder, manifest, as_json)
 

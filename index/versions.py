@@ -35,7 +35,7 @@ from index.files import FileEntry, describe, fsync, fsync_tree, replace_text, ve
 from index.hubness import Scoring
 from index.manifest import NAME, Manifest, read_manifest, write_manifest
 from index.quality import Confidence, HubnessEntry, PairQuality
-from index.structure import EXACT, EXTENSIONS, Structure
+from index.structure import EXACT, EXTENSIONS, Kind, Structure
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
@@ -72,6 +72,19 @@ class CleaningEntry(BaseModel):
     likeness: float
 
 
+class Options(BaseModel):
+    """What whoever built it asked for, beside cleaning and scoring; a change keeps it.
+
+    `structure` of sentences, None: by their number; words that occur `least_count` times; `phrases` or not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    structure: Kind | None = None
+    least_count: int = Field(default=1, ge=1)
+    phrases: bool = True
+
+
 class WordAlignment(BaseModel):
     """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation.
 
@@ -101,6 +114,7 @@ class IndexManifest(Manifest):
     model: str
     dimension: int = Field(ge=1, le=65536)
     scoring: Scoring = "csls"
+    options: Options = Options()
     calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     key: str = Field(pattern=r"^[0-9a-f]{64}$")
     languages: dict[str, LanguageEntry] = Field(min_length=1)

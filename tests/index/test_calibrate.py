@@ -16,6 +16,7 @@ from index.sentences import SentenceIndex
 from index.structures import Searching
 from index.translator import Translator
 from index.versions import IndexManifest, open_version
+from passepartout import run
 from tests.bundles import make_bundle, make_corpus
 
 CODES = ("en", "de", "pt")
@@ -56,6 +57,18 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
         assert entry.n == 600
         assert entry.ece is not None
         assert entry.ece < 0.1
+
+
+def test_info_tells_structure_and_pairs(
+    index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["index", "info", str(index)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    structure = manifest.languages[CODES[0]].structure
+    assert f"ivf, {structure.probes} of {structure.lists} lists" in lines[0]
+    found = manifest.quality[f"{CODES[0]}-{CODES[1]}"]
+    (line,) = [line for line in lines if line.startswith(f"{CODES[0]}-{CODES[1]}: ")]
+    assert f"R@1 {found.r1:.3f}, R@10 {found.r10:.3f} of 600, calibration error" in line
 
 
 def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest) -> None:

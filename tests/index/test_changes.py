@@ -26,10 +26,13 @@ from index.difference import Difference, compare
 from index.encoding import Worker
 from index.errors import BundleError, CorpusError, DamagedError, UsageError
 from index.files import describe
+from index.lexicon import Wording
 from index.sentences import COLUMNS
+from index.structures import Searching
 from index.texts import read_table
 from index.translator import Translator
-from index.versions import collect, current, locked, open_version, roll_back, serve, versions
+from index.versions import Options, collect, current, locked, open_version, roll_back, serve, versions
+from index.words import COLUMNS as WORDS
 from passepartout import run
 from tests.bundles import make_bundle, make_corpus, sentences
 from tests.damage import flip_middle
@@ -124,6 +127,29 @@ def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
     assert texts(index)["pt:1"] == "O cão corre."
     made = change_index(index, delete=["pt:1"])
     assert list(made.languages) == ["en", "de"]
+
+
+def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    files = make_corpus(tmp_path / "corpus", ("en", "de"), 300)
+    build_index(
+        bundle, files, index, searching=Searching("ivf", "ratio"), wording=Wording(least=2, phrases=False)
+    )
+    options = Options(structure="ivf", least_count=2, phrases=False)
+    for _ in range(2):
+        made = change_index(index, delete=[f"en:{current(index)[-1]}"])
+        assert (made.options, made.scoring) == (options, "ratio")
+        assert made.languages["de"].structure.kind == "ivf"
+        assert made.languages["en"].phrases == 0
+        table = read_table(
+            index / "versions" / made.version / "en.words.arrow", WORDS, made.languages["en"].words
+        )
+        assert min(table.column("count").to_pylist()) >= 2
+    said = ["index", "delete", str(index), "--id", "de:5", "--structure", "auto", "--phrases"]
+    assert run([*said, "--scoring", "csls", "--least-count", "1"]) == 0
+    made = open_version(index)[1]
+    assert (made.options, made.scoring) == (Options(), "csls")
+    assert made.languages["de"].structure.kind == "exact"
 
 
 def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path: Path) -> None:
