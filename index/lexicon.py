@@ -48,7 +48,7 @@ def choose_words(job: Job, counts: Mapping[str, Counter[str]], wording: Wording)
 def phrases_of(job: Job, code: str) -> dict[str, int]:
     """Phrases in the first PHRASE_SENTENCES sentences of a language, with their counts there."""
     texts = islice((text for batch in texts_of(job, code) for text in batch), PHRASE_SENTENCES)
-    return find_phrases(*count_pairs(words(text, code) for text in texts))
+    return find_phrases(*count_pairs(texts, lambda piece: words(piece, code)))
 
 
 def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:

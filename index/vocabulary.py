@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,9 @@ def by_frequency(counts: Mapping[str, int]) -> list[str]:
 
 def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.float64]:
     """(vocabulary,) how often each token occurs in words that occur `counts` times."""
-    found = np.zeros(encoder.vocabulary)
-    for tokens, count in zip(encoder.tokens(list(counts)), counts.values(), strict=True):
-        np.add.at(found, tokens, count)
+    tokens = encoder.tokens(list(counts))
+    weights = np.repeat(np.fromiter(counts.values(), np.float64, len(counts)), list(map(len, tokens)))
+    every = np.fromiter(chain.from_iterable(tokens), np.int64, len(weights))
+    # Sums of whole numbers: exact in any order.
+    found: NDArray[np.float64] = np.bincount(every, weights, encoder.vocabulary)
     return found
