@@ -60,5 +60,4 @@ def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.
     weights = np.repeat(np.fromiter(counts.values(), np.float64, len(counts)), list(map(len, tokens)))
     every = np.fromiter(chain.from_iterable(tokens), np.int64, len(weights))
     # Sums of whole numbers: exact in any order.
-    found: NDArray[np.float64] = np.bincount(every, weights, encoder.vocabulary)
-    return found
+    return np.bincount(every, weights, encoder.vocabulary).astype(np.float64)
