@@ -12,6 +12,12 @@ from service.problems import MEDIA_TYPE, Problem, ProblemType
 from service.settings import Settings
 
 REFERENCE = "#/components/schemas/{model}"
+# The two ways to send a key (keys.py). Where a route needs none, or only where keys are set, nothing is declared.
+SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+NEEDS_A_KEY: dict[str, Any] = {"security": [{scheme: []} for scheme in SCHEMES]}
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
@@ -41,6 +47,7 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
                     title=app.title, version=app.version, description=app.description, routes=app.routes
                 )
             )
+            made["components"]["securitySchemes"] = SCHEMES
             _add_problem(made["components"]["schemas"])
             _add_limits(made["components"]["schemas"], settings)
         return made

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from service.generations import Generations
-from service.openapi import problem_responses
+from service.openapi import NEEDS_A_KEY, problem_responses
 from service.problems import ProblemError, ProblemType
 from service.schemas import Response
 
@@ -25,6 +25,7 @@ class Reloaded(Response):
 @router.post(
     "/reload",
     summary="Serve the index's current version",
+    openapi_extra=NEEDS_A_KEY,
     responses=problem_responses(
         ProblemType.UNAUTHORISED,
         ProblemType.METHOD_NOT_ALLOWED,

@@ -16,7 +16,7 @@ from training.loop import train
 from training.processes import Processes, joined
 from training.run import Run, open_run
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 # Trains until a step, then dies in every process as a preempted machine would.
 DIE = """
 import os, sys
