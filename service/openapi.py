@@ -12,7 +12,7 @@ from service.problems import MEDIA_TYPE, Problem, ProblemType
 from service.settings import Settings
 
 REFERENCE = "#/components/schemas/{model}"
-# The two ways to send a key (keys.py). Where a route needs none, or only where keys are set, nothing is declared.
+# The two ways to send a key (keys.py), declared where a route needs one whatever the settings are.
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
