@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The page, opened; no test may leave an error of the script or a request to elsewhere behind."""
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(30_000)
     page = context.new_page()
     faults: list[str] = []
 
