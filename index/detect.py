@@ -6,10 +6,11 @@ knows the very text that the index is for, in every language of the bundle, and 
 """
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
+
+from index.pieces import Tokens
 
 UNSEEN = 0.01  # the probability kept for tokens never seen: shared evenly, so that they favour no language
 TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
@@ -45,22 +46,19 @@ class Detector:
             return False
         return self.chances(tokens)[language] < FOREIGN
 
-    def all_foreign(
-        self, tokens: Sequence[Sequence[int]], language: str, special: NDArray[np.int64]
-    ) -> list[bool]:
+    def all_foreign(self, tokens: Tokens, language: str, special: NDArray[np.int64]) -> NDArray[np.bool_]:
         """`foreign` of each of many texts, at once; `special` tokens do not count."""
         if language not in self.languages:
-            return [False] * len(tokens)
-        lengths = np.array([len(found) for found in tokens], np.int64)
-        every = np.fromiter(chain.from_iterable(tokens), np.int64, lengths.sum())
-        texts = np.repeat(np.arange(len(tokens)), lengths)
-        counted = np.isin(every, special, invert=True)
-        every, texts = every[counted], texts[counted]
+            return np.zeros(len(tokens), bool)
+        every, texts = tokens.every, tokens.texts
+        if len(special):
+            counted = np.isin(every, special, invert=True)
+            every, texts = every[counted], texts[counted]
         lengths = np.bincount(texts, minlength=len(tokens))
         scores = np.stack([np.bincount(texts, row[every], len(tokens)) for row in self.table]) / TEMPERATURE
         chances = np.exp(scores - scores.max(axis=0))
         own = chances[self.languages.index(language)] / chances.sum(axis=0)
-        found: list[bool] = ((own < FOREIGN) & (lengths >= FOREIGN_TOKENS)).tolist()
+        found: NDArray[np.bool_] = (own < FOREIGN) & (lengths >= FOREIGN_TOKENS)
         return found
 
 

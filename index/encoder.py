@@ -1,7 +1,7 @@
 """TextEncoder: sentences to unit vectors with ONNX Runtime and tokenizers; no torch."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from tokenizers import Encoding, Tokenizer
 
 from index.bundle import Bundle
 from index.errors import DamagedError, UsageError
+from index.pieces import Memory, Tokens
 from index.text import clean
 
 Vectors = NDArray[np.float32]
@@ -60,18 +61,29 @@ class TextEncoder:
         """The token ids of each text as the encoder reads them, special tokens included; none empty."""
         return [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
 
+    def memory(self) -> Memory:
+        """What gives the `whole_tokens` of a corpus, where few words make up many texts."""
+        return Memory(self._tokenizer, self.whole_tokens, self._longest, self.bundle.manifest.max_tokens)
+
     def encode_tokens(
         self,
-        tokens: Sequence[list[int]],
+        tokens: Sequence[list[int]] | Tokens,
         batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> Vectors:
         """What `whole_tokens` gives -> (n, d), as `encode`."""
-        found = np.empty((len(tokens), self.dimension), np.float32)
-        for rows in _buckets([len(ids) for ids in tokens], batch_size):
-            found[rows] = self._run([tokens[row] for row in rows])
+        given = tokens if isinstance(tokens, Tokens) else Tokens.of(tokens)
+        found = np.empty((len(given), self.dimension), np.float32)
+        order = np.argsort(given.lengths, kind="stable")
+        ordered = given.take(order)
+        ends = np.cumsum(ordered.lengths)
+        for start in range(0, len(order), batch_size):
+            rows = slice(start, start + batch_size)
+            lengths = ordered.lengths[rows]
+            end = ends[rows][-1]
+            found[order[rows]] = self._run(ordered.every[end - lengths.sum() : end], lengths)
             if progress:
-                progress(len(rows))
+                progress(len(lengths))
         return found
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
@@ -119,13 +131,12 @@ class TextEncoder:
         cut = [clean(text[: self._longest]) for text in texts]
         return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
 
-    def _run(self, tokens: list[list[int]]) -> Vectors:
-        length = max(map(len, tokens))
-        ids = np.full((len(tokens), length), self._pad, np.int64)
-        mask = np.zeros((len(tokens), length), np.int64)
-        for row, found in enumerate(tokens):
-            ids[row, : len(found)] = found
-            mask[row, : len(found)] = 1
+    def _run(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Vectors:
+        """The tokens of texts, all in one row, and how many each has -> (n, d)."""
+        there = np.arange(lengths.max()) < lengths[:, None]
+        ids = np.full(there.shape, self._pad, np.int64)
+        ids[there] = tokens
+        mask = there.astype(np.int64)
         vectors: Vectors = self._session.run([OUTPUT], dict(zip(INPUTS, (ids, mask), strict=True)))[0]
         return vectors
 
@@ -158,13 +169,6 @@ class TextEncoder:
                 f"{len(self.bundle.manifest.languages)} languages: export it again"
             )
         return every
-
-
-def _buckets(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Row numbers in batches of at most `size`, of similar length."""
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
 
 
 def _graph(bundle: Bundle, precision: str) -> Path:

@@ -49,16 +49,19 @@ class Worker:
         # One thread each: as many processes as cores, and the same bits whoever encodes.
         self.encoder = TextEncoder(bundle, threads=1)
         self.detector, self.batch_size = detector, batch_size
+        self.memory = self.encoder.memory()
 
     def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
-        tokens = self.encoder.whole_tokens(texts)
-        foreign = [False] * len(texts)
+        tokens = self.memory.tokens(texts)
+        foreign = np.zeros(len(texts), bool)
         if judged:
             foreign = self.detector.all_foreign(tokens, code, self.encoder.special)
+        if not foreign.any():
+            return Encoded(foreign.tolist(), self.encoder.encode_tokens(tokens, self.batch_size))
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
-        own = [row for row, other in enumerate(foreign) if not other]
-        vectors[own] = self.encoder.encode_tokens([tokens[row] for row in own], self.batch_size)
-        return Encoded(foreign, vectors)
+        own = np.flatnonzero(~foreign)
+        vectors[own] = self.encoder.encode_tokens(tokens.take(own), self.batch_size)
+        return Encoded(foreign.tolist(), vectors)
 
 
 class Encoders:

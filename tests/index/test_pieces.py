@@ -1,0 +1,144 @@
+"""Tokens of a corpus, each piece tokenised once: the same as the tokenizer's own, whatever the text."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from index import pieces
+from index.bundle import Bundle
+from index.encoder import TextEncoder
+from index.pieces import Memory, Pieces, Tokens, slices
+from index.text import clean
+from tests.bundles import FILLERS, sentences
+
+MOST, LONGEST = 12, 60
+
+
+def bpe() -> Tokenizer:
+    """As `training` makes them: any character, a few merges, Metaspace."""
+    letters = sorted({*"abcdefghijklmnopqrstuvwxyz0123456789.,!\u0308\u2581", *"ñüéß"})
+    vocabulary = {token: number for number, token in enumerate(["<pad>", "<unk>", "<seq>", *letters])}
+    merges = [("a", "b"), ("\u2581", "a"), ("\u2581a", "b"), ("c", "d")]
+    for pair in merges:
+        vocabulary["".join(pair)] = len(vocabulary)
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Metaspace(),
+            pre_tokenizers.Punctuation(),
+            pre_tokenizers.Digits(individual_digits=True),
+        ]
+    )
+    tokenizer.add_special_tokens(
+        [AddedToken("<pad>", normalized=False), AddedToken("<seq>", normalized=False)]
+    )
+    tokenizer.enable_truncation(MOST)
+    return tokenizer
+
+
+def with_first() -> Tokenizer:
+    tokenizer = bpe()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<seq> <pad> $A", special_tokens=[("<seq>", 2), ("<pad>", 0)]
+    )
+    return tokenizer
+
+
+def by_words() -> Tokenizer:
+    words = {word: number for number, word in enumerate(["[UNK]", *FILLERS, "##s", "dog", "d"])}
+    tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.enable_truncation(MOST)
+    return tokenizer
+
+
+def plainly(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[list[int]]]:
+    """As the encoder does it."""
+    return lambda texts: [
+        found.ids or [1] for found in tokenizer.encode_batch([clean(t[:LONGEST]) for t in texts])
+    ]
+
+
+def lists(tokens: Tokens) -> list[list[int]]:
+    return [found.tolist() for found in np.split(tokens.every, np.cumsum(tokens.lengths)[:-1])]
+
+
+ODD = "ab cab a dog 3.14 x<seq> <seq> <pad>y \u2581a a\u2581 ¨b b¨ 中文 Ünï \u0308 \u200b \u200d ﬁ İ \ud800"
+PIECES = st.sampled_from([*ODD.split(" "), "\xa0", "\0", "a" * 30])
+TEXTS = st.lists(st.lists(PIECES | st.text(max_size=4), max_size=8).map(" ".join), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("make", [bpe, with_first, by_words])
+@given(rounds=st.lists(TEXTS, min_size=1, max_size=3))
+@example(rounds=[["ab cab", ""], ["¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a"]])
+def test_tokens_are_those_of_the_tokenizer(make: Callable[[], Tokenizer], rounds: list[list[str]]) -> None:
+    tokenizer = make()
+    tokenize = plainly(tokenizer)
+    memory = Memory(tokenizer, tokenize, LONGEST, MOST)
+    assert memory.usable
+    for texts in rounds:
+        assert lists(memory.tokens(texts)) == tokenize(texts)
+
+
+def test_what_is_known_is_not_tokenised_again_and_forgotten_when_it_is_much(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    encoder = TextEncoder(bundle)
+    memory = encoder.memory()
+    learn = memory._certain
+    monkeypatch.setattr(memory, "_certain", lambda piece: asked.append(piece) or learn(piece))
+    texts = sentences("en")[:50]
+    for _ in range(2):
+        assert lists(memory.tokens(texts)) == encoder.whole_tokens(texts)
+    assert sorted(asked) == sorted({piece for text in texts for piece in text.split()})
+    monkeypatch.setattr(pieces, "MOST", 3)
+    before = len(asked)
+    assert lists(memory.tokens(texts)) == encoder.whole_tokens(texts)
+    assert len(asked) == 2 * before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Punctuation()),
+        lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Metaspace(prepend_scheme="first")),
+        lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Metaspace(split=False)),
+        lambda t: setattr(t, "normalizer", normalizers.Replace("a b", "c")),
+        lambda t: setattr(t, "post_processor", processors.BertProcessing(("<seq>", 2), ("<pad>", 0))),
+        lambda t: t.add_tokens([AddedToken("a b", normalized=False)]),
+        lambda t: t.add_tokens([AddedToken("ab", normalized=True)]),
+        lambda t: t.no_truncation(),
+        lambda t: t.enable_truncation(MOST, direction="left"),
+    ],
+    ids=["punctuation", "first", "whole", "replaced", "both", "spaced", "normalized", "endless", "left"],
+)
+def test_a_tokenizer_that_looks_beyond_spaces_is_asked_itself(change: Callable[[Tokenizer], object]) -> None:
+    tokenizer = bpe()
+    change(tokenizer)
+    tokenize = plainly(tokenizer)
+    memory = Memory(tokenizer, tokenize, LONGEST, MOST)
+    assert not memory.usable
+    texts = ["ab ab a b", "a bc", ""]
+    assert lists(memory.tokens(texts)) == tokenize(texts)
+
+
+def test_pieces_are_numbered_as_they_come() -> None:
+    known = Pieces()
+    assert lists(known.numbered(["a b", "", "b  c a"])) == [[0, 1], [], [1, 2, 0]]
+    assert lists(known.numbered(["c d"])) == [[2, 3]]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=6), st.data())
+def test_tokens_of_some_texts(texts: list[list[int]], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1))
+    tokens = Tokens.of(texts)
+    assert lists(tokens) == texts
+    assert lists(tokens.take(np.array(rows))) == [texts[row] for row in rows]
+    assert slices(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
