@@ -23,7 +23,7 @@ from index.corpora.formats import Source, format_of
 from index.corpus import Intake, by_language, sources_of
 from index.encoder import TextEncoder
 from index.encoding import Encoders
-from index.errors import BundleError, CorpusError, UsageError
+from index.errors import BundleError, BusyError, CorpusError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, save_array
 from index.judging import judged
@@ -43,6 +43,7 @@ from index.versions import (
     WordAlignment,
     building,
     current,
+    made,
     next_version,
     parts_of,
     publish,
@@ -58,7 +59,9 @@ EVERY_RULE = Cleaning()
 class Plan:
     """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
 
-    `inputs` stands for all of it but the encoder, as JSON; `base` is the version that is changed.
+    `inputs` stands for all of it but the encoder, as JSON; `base` is the version that is changed. A version
+    later than `since` that has been made so already is taken as it is: whoever asked was killed before they
+    heard of it.
     """
 
     intakes: Mapping[str, Intake]
@@ -69,6 +72,7 @@ class Plan:
     base: str | None = None
     searching: Searching = CHOSEN
     wording: Wording = EVERY_WORD
+    since: str | None = None
 
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
@@ -89,11 +93,13 @@ def build_index(
     cleaning: Cleaning = EVERY_RULE,
     searching: Searching = CHOSEN,
     wording: Wording = EVERY_WORD,
+    since: str | None = None,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
-    Raises UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that
-    cannot be read, UsageError while another build of `out` runs, BundleError if `out` cannot be written.
+    `since`: take a version later than this that was made of the same as it is. Raises UnknownLanguageError
+    for a language that the bundle does not know, CorpusError for a file that cannot be read, BusyError while
+    another build of `out` runs, BundleError if `out` cannot be written.
     """
     known = bundle.manifest.languages
     found, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
@@ -101,7 +107,9 @@ def build_index(
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
         for code, sources in found.items()
     }
-    plan = Plan(intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording)
+    plan = Plan(
+        intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording, since=since
+    )
     return run_plan(bundle, plan, out, threads, batch_size)
 
 
@@ -114,8 +122,11 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: in
                 work.rmdir()
                 serve(out, finished)
                 return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
+            if plan.since and (before := made(out, key, plan.since)):
+                work.rmdir()
+                return read_manifest(out / VERSIONS / before, IndexManifest, "a version of an index")
             if plan.base and plan.base != current(out):
-                raise UsageError(f"{out}: another version is served now: repeat the command")
+                raise BusyError(f"{out}: another version is served now: repeat the command")
             return _Build(bundle, plan, work, threads, batch_size).run(out)
     except (OSError, sqlite3.Error) as error:
         raise BundleError(

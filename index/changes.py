@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from index.base import Base
-from index.build import Plan, fingerprints, run_plan
+from index.build import Plan, build_index, fingerprints, run_plan
 from index.bundle import Bundle, open_bundle
 from index.cleaning import Cleaning, Rule
 from index.corpora.formats import Source
@@ -56,16 +56,18 @@ def change_index(
     encoder: Bundle | None = None,
     threads: int = 1,
     changes: Changes = KEPT,
+    base: str | None = None,
 ) -> IndexManifest:
     """Publish a version with changes to the one served; its manifest.
 
     Sentences of `replace` take the place of those of the same ids, LANG:ID: text and metadata, translations
     stay. Ids of added ones are LANG:FILE:ID, or LANG:ID if `own_ids`. `encoder`: what the index must have
-    been made with. `changes`: options other than those of the version. Raises UsageError for ids that are not
-    there, CorpusError for those that are there already and for files that cannot be read, and what
-    `build_index` raises.
+    been made with. `changes`: options other than those of the version. `base`: the version to change; what
+    has been made so of it already is taken as it is. Raises UsageError for ids that are not there,
+    CorpusError for those that are there already and for files that cannot be read, BusyError where `base` is
+    no longer served, and what `build_index` raises.
     """
-    folder, manifest = open_version(index)
+    folder, manifest = open_version(index, base)
     bundle = open_bundle(folder / ENCODER)
     if encoder is not None:
         check_encoder(index, bundle, encoder)
@@ -99,8 +101,30 @@ def change_index(
         kept,
         manifest.version,
         *_options(manifest, changes),
+        since=base,
     )
     return run_plan(bundle, plan, index, threads)
+
+
+def rebuild_index(
+    index: Path, sources: Sequence[Source], *, threads: int = 1, since: str | None = None
+) -> IndexManifest:
+    """Publish a version with these corpora alone; encoder, rules and options are those of the one served.
+
+    `since` and what it raises: as `build_index`.
+    """
+    folder, manifest = open_version(index, since)
+    searching, wording = _options(manifest, KEPT)
+    return build_index(
+        open_bundle(folder / ENCODER),
+        sources,
+        index,
+        threads=threads,
+        cleaning=_rules(manifest),
+        searching=searching,
+        wording=wording,
+        since=since,
+    )
 
 
 def check_encoder(index: Path, own: Bundle, other: Bundle) -> None:

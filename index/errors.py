@@ -2,6 +2,7 @@
 
 PassepartoutError            exit 1: the work failed
 ├── UsageError               exit 2: the call is wrong; the message says what to change
+│   ├── BusyError            something else changes the index now, or has just done: repeat it
 │   ├── CorpusError          an input file that cannot be read as what it should be
 │   ├── DataError            training or evaluation data that is missing or malformed
 │   ├── RecipeError          a recipe with an unknown key or a value out of range
@@ -23,6 +24,10 @@ class PassepartoutError(Exception):
 
 class UsageError(PassepartoutError):
     exit_code = 2
+
+
+class BusyError(UsageError):
+    pass
 
 
 class CorpusError(UsageError):

@@ -1,13 +1,45 @@
-"""Progress of long work on standard error: a bar on a terminal, else a line every few seconds."""
+"""Progress of long work on standard error: a bar on a terminal, else a line every few seconds.
+
+Who does the work for others hears of it instead: `with heard_by(listener): ...`.
+"""
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TextIO
 
 WIDTH = 24
 TERMINAL_SECONDS = 0.1
 LINE_SECONDS = 5.0
+HEARD_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far one part of the work is: `done` of `total` units."""
+
+    label: str
+    done: int
+    total: int
+    unit: str
+
+
+Listener = Callable[[Step], None]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell the listener, at most every half second, what would be shown; what it raises ends the work."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 class Progress:
@@ -18,7 +50,10 @@ class Progress:
         self.done = 0
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty()
+        self._listener = _listener.get()
         self._every = TERMINAL_SECONDS if self._terminal else LINE_SECONDS
+        if self._listener:
+            self._every = HEARD_SECONDS
 
     def __enter__(self) -> "Progress":
         self._start = self._shown = time.monotonic()
@@ -27,8 +62,8 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Work that failed at once has nothing to show but its error.
-        if kind is None or self._shown > self._start:
+        # Work that failed has nothing to tell but its error, nor to show if it failed at once.
+        if kind is None or (self._shown > self._start and not self._listener):
             self._show(end=True)
 
     def advance(self, count: int = 1) -> None:
@@ -39,6 +74,9 @@ class Progress:
 
     def _show(self, end: bool = False) -> None:
         self._shown = time.monotonic()
+        if self._listener:
+            self._listener(Step(self.label, self.done, self.total, self.unit))
+            return
         line = self._line(self._shown - self._start, end)
         if self._terminal:
             self._stream.write(f"\r\x1b[K{line}" + ("\n" if end else ""))

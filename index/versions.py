@@ -30,7 +30,7 @@ from pathlib import Path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from index.bundle import CODE, BundleManifest
-from index.errors import BundleError, DamagedError, UsageError
+from index.errors import BundleError, BusyError, DamagedError
 from index.files import FileEntry, describe, fsync, fsync_tree, replace_text, verify
 from index.hubness import Scoring
 from index.manifest import NAME, Manifest, read_manifest, write_manifest
@@ -209,7 +209,7 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
 def locked(index: Path) -> Iterator[Path]:
     """Hold the lock of `index`, which the kernel releases when its holder dies; gives the folder work/.
 
-    Raises UsageError while another holds it.
+    Raises BusyError while another holds it.
     """
     work = index / WORK
     work.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def locked(index: Path) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(
+            raise BusyError(
                 f"{index}: another build is running: wait for it or give another folder"
             ) from None
         yield work
@@ -227,7 +227,7 @@ def locked(index: Path) -> Iterator[Path]:
 def building(index: Path, key: str) -> Iterator[Path]:
     """Hold the lock of `index` and give the work folder for `key`; work of other keys is removed.
 
-    Raises UsageError while another build holds the lock.
+    Raises BusyError while another build holds the lock.
     """
     with locked(index) as work:
         own = work / key
@@ -262,6 +262,12 @@ def unserved(index: Path, key: str) -> str | None:
         if _key(index / VERSIONS / version) == key:
             return version
     return None
+
+
+def made(index: Path, key: str, since: str) -> str | None:
+    """The version later than `since` that a build with `key` has published already."""
+    later = [version for version in versions(index) if _order(version) > _order(since)]
+    return next((version for version in later if _key(index / VERSIONS / version) == key), None)
 
 
 def _key(folder: Path) -> str | None:
@@ -300,7 +306,7 @@ def next_version(index: Path, now: datetime | None = None) -> str:
 def roll_back(index: Path, version: str | None = None) -> str:
     """Serve another version, checked anew: the one before the served where none is named; its ID.
 
-    Raises BundleError where there is none such, DamagedError, UsageError while a build is running.
+    Raises BundleError where there is none such, DamagedError, BusyError while a build is running.
     """
     with locked(index):
         served, there = current(index), versions(index)
@@ -316,7 +322,7 @@ def roll_back(index: Path, version: str | None = None) -> str:
 def collect(index: Path, keep: int = 2) -> list[str]:
     """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
 
-    Raises BundleError where there is no index, UsageError while a build is running.
+    Raises BundleError where there is no index, BusyError while a build is running.
     """
     served = current(index)
     with locked(index) as work:

@@ -20,11 +20,11 @@ from hypothesis.stateful import (
 
 from index.build import build_index
 from index.bundle import Bundle
-from index.changes import change_index
+from index.changes import change_index, rebuild_index
 from index.corpora.formats import Source
 from index.difference import Difference, compare
 from index.encoding import Worker
-from index.errors import BundleError, CorpusError, DamagedError, UsageError
+from index.errors import BundleError, BusyError, CorpusError, DamagedError, UsageError
 from index.files import describe
 from index.lexicon import Wording
 from index.sentences import COLUMNS
@@ -238,9 +238,32 @@ def test_a_version_that_was_published_meanwhile_is_not_lost(
         return plan(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(changes, "run_plan", late)
-    with pytest.raises(UsageError, match="another version is served now: repeat"):
+    with pytest.raises(BusyError, match="another version is served now: repeat"):
         change_index(index, delete=["en:1"])
     assert "en:1" in texts(index)
+
+
+def test_a_change_that_nobody_heard_of_is_not_made_twice(index: Path, tmp_path: Path) -> None:
+    """Who was killed after publishing repeats the change of the same base, and finds the version."""
+    rows = rows_of(tmp_path / "x.jsonl", [{"id": "new", "text": "Ein Pferd.", "language": "de"}])
+    added, first = [Source(rows)], current(index)
+    second = change_index(index, add=added, own_ids=True, base=first).version
+    assert change_index(index, add=added, own_ids=True, base=first).version == second
+    assert versions(index) == [first, second]
+    with pytest.raises(BusyError, match="another version is served now"):
+        change_index(index, delete=["en:1"], base=first)
+
+
+def test_other_corpora_take_the_place_of_all(index: Path, tmp_path: Path) -> None:
+    """With the encoder, rules and options of the version before, and once."""
+    first = current(index)
+    rows = rows_of(tmp_path / "x.jsonl", [{"id": "a", "en": "A dog runs.", "de": "Der Hund rennt."}])
+    made = rebuild_index(index, [Source(rows)], since=first)
+    assert texts(index) == {"en:a": "A dog runs.", "de:a": "Der Hund rennt."}
+    before = open_version(index, first)[1]
+    assert (made.model, made.cleaning, made.options) == (before.model, before.cleaning, before.options)
+    assert rebuild_index(index, [Source(rows)], since=first).version == made.version
+    assert rebuild_index(index, [Source(rows)]).version != made.version
 
 
 def test_differences_are_told_by_id(index: Path, tmp_path: Path) -> None:

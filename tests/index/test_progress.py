@@ -5,7 +5,7 @@ import io
 import pytest
 
 from index import progress
-from index.progress import Progress, duration
+from index.progress import Progress, Step, duration, heard_by
 
 
 class Terminal(io.StringIO):
@@ -72,3 +72,29 @@ def test_the_error_stream_is_the_default(capsys: pytest.CaptureFixture[str]) -> 
 )
 def test_duration(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_who_works_for_others_hears_of_it_instead(clock: list[float]) -> None:
+    stream, heard = io.StringIO(), list[Step]()
+    with heard_by(heard.append), Progress(9, unit="words", label="align", stream=stream) as bar:
+        for _ in range(9):
+            clock[0] += 0.2
+            bar.advance()
+    assert heard == [Step("align", done, 9, "words") for done in (3, 6, 9, 9)]
+    assert stream.getvalue() == ""
+
+
+def test_a_listener_may_end_the_work(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse(step: Step) -> None:
+        raise InterruptedError
+
+    def work() -> None:
+        with Progress(9, unit="words", label="align") as bar:
+            clock[0] += 1
+            bar.advance(9)
+
+    with heard_by(refuse), pytest.raises(InterruptedError):
+        work()
+    assert capsys.readouterr().err == ""
+    work()
+    assert "align 9/9 words" in capsys.readouterr().err
