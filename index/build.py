@@ -23,7 +23,8 @@ from index.corpora.formats import Source, format_of
 from index.corpus import Intake, by_language, sources_of
 from index.encoder import TextEncoder
 from index.encoding import Encoders
-from index.errors import BundleError, BusyError, CorpusError
+from index.engines import LOCAL, Engine, encoders_of
+from index.errors import BundleError, CorpusError, OutdatedError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, save_array
 from index.judging import judged
@@ -94,6 +95,7 @@ def build_index(
     searching: Searching = CHOSEN,
     wording: Wording = EVERY_WORD,
     since: str | None = None,
+    engine: Engine = LOCAL,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
@@ -110,10 +112,17 @@ def build_index(
     plan = Plan(
         intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording, since=since
     )
-    return run_plan(bundle, plan, out, threads, batch_size)
+    return run_plan(bundle, plan, out, threads, batch_size, engine)
 
 
-def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: int = 64) -> IndexManifest:
+def run_plan(
+    bundle: Bundle,
+    plan: Plan,
+    out: Path,
+    threads: int,
+    batch_size: int = 64,
+    engine: Engine = LOCAL,
+) -> IndexManifest:
     """Build and publish what is planned; raises as `build_index`."""
     key = build_key(bundle, plan)
     try:
@@ -126,8 +135,8 @@ def run_plan(bundle: Bundle, plan: Plan, out: Path, threads: int, batch_size: in
                 work.rmdir()
                 return read_manifest(out / VERSIONS / before, IndexManifest, "a version of an index")
             if plan.base and plan.base != current(out):
-                raise BusyError(f"{out}: another version is served now: repeat the command")
-            return _Build(bundle, plan, work, threads, batch_size).run(out)
+                raise OutdatedError(f"{out}: another version is served now: repeat the command")
+            return _Build(bundle, plan, work, threads, batch_size, engine).run(out)
     except (OSError, sqlite3.Error) as error:
         raise BundleError(
             f"{out}: the build stopped ({error}): free space or rights, then repeat it"
@@ -168,8 +177,10 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
 class _Build:
     """One run of the job; each stage leaves files."""
 
-    def __init__(self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int) -> None:
-        self.bundle, self.plan, self.work = bundle, plan, work
+    def __init__(
+        self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int, engine: Engine
+    ) -> None:
+        self.bundle, self.plan, self.work, self.engine = bundle, plan, work, engine
         # One thread, so that what it makes does not depend on how many cores there are.
         self.encoder = TextEncoder(bundle)
         self.job = Job(work, parts_of(work), bundle, self.encoder, threads, batch_size)
@@ -179,7 +190,7 @@ class _Build:
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        with Encoders(self.job, make_detector(self.encoder, counts)) as encoders:
+        with encoders_of(self.engine, self.job, make_detector(self.encoder, counts)) as encoders:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
         for code, entry in self.entries.items():

@@ -19,6 +19,7 @@ from index.cleaning import Cleaning, Rule
 from index.corpora.formats import Source
 from index.corpora.sentence import Sentence
 from index.corpus import Intake, by_language
+from index.engines import LOCAL, Engine
 from index.errors import CorpusError, UsageError
 from index.hubness import Scoring
 from index.lexicon import Wording
@@ -57,6 +58,7 @@ def change_index(
     threads: int = 1,
     changes: Changes = KEPT,
     base: str | None = None,
+    engine: Engine = LOCAL,
 ) -> IndexManifest:
     """Publish a version with changes to the one served; its manifest.
 
@@ -64,8 +66,8 @@ def change_index(
     stay. Ids of added ones are LANG:FILE:ID, or LANG:ID if `own_ids`. `encoder`: what the index must have
     been made with. `changes`: options other than those of the version. `base`: the version to change; what
     has been made so of it already is taken as it is. Raises UsageError for ids that are not there,
-    CorpusError for those that are there already and for files that cannot be read, BusyError where `base` is
-    no longer served, and what `build_index` raises.
+    CorpusError for those that are there already and for files that cannot be read, OutdatedError where
+    `base` is no longer served, and what `build_index` raises.
     """
     folder, manifest = open_version(index, base)
     bundle = open_bundle(folder / ENCODER)
@@ -103,7 +105,7 @@ def change_index(
         *_options(manifest, changes),
         since=base,
     )
-    return run_plan(bundle, plan, index, threads)
+    return run_plan(bundle, plan, index, threads, engine=engine)
 
 
 def rebuild_index(

@@ -2,7 +2,8 @@
 
 PassepartoutError            exit 1: the work failed
 ├── UsageError               exit 2: the call is wrong; the message says what to change
-│   ├── BusyError            something else changes the index now, or has just done: repeat it
+│   ├── BusyError            something else changes the index now: wait for it
+│   ├── OutdatedError        another version took the place of the one to be changed: repeat it
 │   ├── CorpusError          an input file that cannot be read as what it should be
 │   ├── DataError            training or evaluation data that is missing or malformed
 │   ├── RecipeError          a recipe with an unknown key or a value out of range
@@ -27,6 +28,10 @@ class UsageError(PassepartoutError):
 
 
 class BusyError(UsageError):
+    pass
+
+
+class OutdatedError(UsageError):
     pass
 
 

@@ -303,17 +303,22 @@ def next_version(index: Path, now: datetime | None = None) -> str:
     return f"{today}-{max(taken, default=0) + 1}"
 
 
+def version_before(index: Path) -> str:
+    """The version before the one served. BundleError where there is none."""
+    served, there = current(index), versions(index)
+    earlier = [name for name in there if _order(name) < _order(served)]
+    if not earlier:
+        raise BundleError(f"{index} has no version before {served}; it has: {', '.join(there)}")
+    return earlier[-1]
+
+
 def roll_back(index: Path, version: str | None = None) -> str:
     """Serve another version, checked anew: the one before the served where none is named; its ID.
 
     Raises BundleError where there is none such, DamagedError, BusyError while a build is running.
     """
     with locked(index):
-        served, there = current(index), versions(index)
-        earlier = [name for name in there if _order(name) < _order(served)]
-        if version is None and not earlier:
-            raise BundleError(f"{index} has no version before {served}; it has: {', '.join(there)}")
-        chosen = version or earlier[-1]
+        chosen = version or version_before(index)
         open_version(index, chosen, fresh=True)
         serve(index, chosen)
     return chosen

@@ -24,7 +24,7 @@ from index.changes import change_index, rebuild_index
 from index.corpora.formats import Source
 from index.difference import Difference, compare
 from index.encoding import Worker
-from index.errors import BundleError, BusyError, CorpusError, DamagedError, UsageError
+from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.files import describe
 from index.lexicon import Wording
 from index.sentences import COLUMNS
@@ -238,7 +238,7 @@ def test_a_version_that_was_published_meanwhile_is_not_lost(
         return plan(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(changes, "run_plan", late)
-    with pytest.raises(BusyError, match="another version is served now: repeat"):
+    with pytest.raises(OutdatedError, match="another version is served now: repeat"):
         change_index(index, delete=["en:1"])
     assert "en:1" in texts(index)
 
@@ -250,7 +250,7 @@ def test_a_change_that_nobody_heard_of_is_not_made_twice(index: Path, tmp_path: 
     second = change_index(index, add=added, own_ids=True, base=first).version
     assert change_index(index, add=added, own_ids=True, base=first).version == second
     assert versions(index) == [first, second]
-    with pytest.raises(BusyError, match="another version is served now"):
+    with pytest.raises(OutdatedError, match="another version is served now"):
         change_index(index, delete=["en:1"], base=first)
 
 
