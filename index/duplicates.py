@@ -103,8 +103,13 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
 
 
 def _both(text: str) -> tuple[bytes, bytes | None]:
-    folded = fold(text)
-    return digest(f"={text}"), digest(f"~{folded}") if len(folded) >= SHORTEST else None
+    if text.isascii():
+        own = text.encode()
+        folded = own.lower().translate(None, _MERE)
+        return digest(b"=" + own), digest(b"~" + folded) if len(folded) >= SHORTEST else None
+    own, letters = text.encode("utf-8", "surrogatepass"), fold(text)
+    near = digest(b"~" + letters.encode("utf-8", "surrogatepass")) if len(letters) >= SHORTEST else None
+    return digest(b"=" + own), near
 
 
 class _Letters(dict[int, str | None]):
@@ -118,6 +123,8 @@ class _Letters(dict[int, str | None]):
 
 
 _LETTERS = _Letters()
+# What of ASCII does not count.
+_MERE = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
 
 
 def fold(text: str) -> str:

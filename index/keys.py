@@ -1,7 +1,9 @@
 """Keys: the row of every key ever seen, in bounded memory; what is long ago lies sorted on disk.
 
 A log-structured merge table (O'Neil et al. 1996) of 128-bit digests: the latest in a dictionary, then sorted
-runs in temporary files, of which two are merged when one is not much longer than the other.
+runs in temporary files, of which two are merged when one is not much longer than the other. A run is sorted
+by the first half of its keys, which is a number and found faster than bytes; the second half tells apart the
+few that share a first one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,15 +15,17 @@ from numpy.typing import NDArray
 
 LATEST = 1 << 17  # keys in memory, and those of a batch
 BLOCK = 1 << 16  # keys merged at a time
-KEY, ROW = np.dtype("S16"), np.dtype("<i8")
-DIGEST = 15  # bytes; one more says that the key is there, since numpy cuts zeros off the end of a string
+BYTES = 16
+HALF, ROW = np.dtype("<u8"), np.dtype("<i8")
 
-Run = tuple[NDArray[np.bytes_], NDArray[np.int64]]  # keys, sorted, and their rows
+# Both halves of keys, sorted by the first, and their rows.
+Run = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]
 
 
-def digest(text: str) -> bytes:
+def digest(text: str | bytes) -> bytes:
     """The key of a text."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest() + b"\1"
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=BYTES).digest()
 
 
 class Keys:
@@ -45,14 +49,15 @@ class Keys:
         self._expected = {}
         if len(self._latest) >= LATEST:
             self._spill()
-        wanted = sorted({key for key in keys if key not in self._latest}) if self._runs else []
+        wanted = [key for key in keys if key not in self._latest] if self._runs else []
         if not wanted:
             return
-        sought = np.array(wanted, KEY)
-        for stored, rows in self._runs:
-            places = np.minimum(np.searchsorted(stored, sought), len(stored) - 1)
-            for place in np.flatnonzero(stored[places] == sought).tolist():
-                self._expected[wanted[place]] = int(rows[places[place]])
+        first, second = _halves(wanted)
+        order = np.argsort(first)
+        first, second = first[order], second[order]
+        for run in self._runs:
+            for place, row in zip(*_found(run, first, second), strict=True):
+                self._expected[wanted[order[place]]] = row
 
     def first(self, key: bytes, row: int) -> int | None:
         """The row of a key that was expected; None, and from now on `row`, where it has none."""
@@ -62,37 +67,59 @@ class Keys:
         return found
 
     def _spill(self) -> None:
-        keys = np.array(list(self._latest), KEY)
-        order = np.argsort(keys)
-        rows = np.fromiter(self._latest.values(), ROW, len(keys))
+        first, second = _halves(list(self._latest))
+        rows = np.fromiter(self._latest.values(), ROW, len(first))
+        order = np.argsort(first)
         self._latest = {}
-        self._runs.append(_stored([(keys[order], rows[order])]))
+        self._runs.append(_stored([(first[order], second[order], rows[order])]))
         while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
-            second, first = self._runs.pop(), self._runs.pop()
-            self._runs.append(_stored(_merged(first, second)))
+            newer, older = self._runs.pop(), self._runs.pop()
+            self._runs.append(_stored(_merged(older, newer)))
+
+
+def _halves(keys: list[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    both = np.frombuffer(b"".join(keys), HALF).reshape(-1, 2)
+    return both[:, 0].copy(), both[:, 1].copy()
+
+
+def _found(run: Run, first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tuple[list[int], list[int]]:
+    """Which of some keys, sorted by their first halves, are in a run, and their rows."""
+    stored, others, rows = run
+    places = np.searchsorted(stored, first)
+    sought = np.arange(len(first))
+    keys, values = list[int](), list[int]()
+    while len(sought := sought[places < len(stored)]):
+        places = places[places < len(stored)]
+        alike = stored[places] == first[sought]
+        places, sought = places[alike], sought[alike]
+        same = others[places] == second[sought]
+        keys += sought[same].tolist()
+        values += rows[places[same]].tolist()
+        places, sought = places[~same] + 1, sought[~same]
+    return keys, values
 
 
 def _stored(blocks: Iterable[Run]) -> Run:
     """A run as memory-mapped files without a name."""
-    with TemporaryFile() as keys, TemporaryFile() as rows:
+    with TemporaryFile() as first, TemporaryFile() as second, TemporaryFile() as rows:
+        files = (first, second, rows)
         for block in blocks:
-            keys.write(block[0].tobytes())
-            rows.write(block[1].tobytes())
-        keys.flush()
-        rows.flush()
-        return np.memmap(keys, KEY, "r"), np.memmap(rows, ROW, "r")
+            for file, column in zip(files, block, strict=True):
+                file.write(column.tobytes())
+        for file in files:
+            file.flush()
+        return np.memmap(first, HALF, "r"), np.memmap(second, HALF, "r"), np.memmap(rows, ROW, "r")
 
 
-def _merged(first: Run, second: Run) -> Iterator[Run]:
+def _merged(one: Run, other: Run) -> Iterator[Run]:
     """Two runs as blocks of one."""
     begin = 0
-    for start in range(0, len(first[0]), BLOCK):
+    for start in range(0, len(one[0]), BLOCK):
         part = slice(start, start + BLOCK)
-        last = start + BLOCK >= len(first[0])
-        after = int(np.searchsorted(second[0][begin:], first[0][part][-1]))
-        end = len(second[0]) if last else begin + after
-        keys = np.concatenate([first[0][part], second[0][begin:end]])
-        rows = np.concatenate([first[1][part], second[1][begin:end]])
-        order = np.argsort(keys, kind="stable")
-        yield keys[order], rows[order]
+        last = start + BLOCK >= len(one[0])
+        after = int(np.searchsorted(other[0][begin:], one[0][part][-1]))
+        end = len(other[0]) if last else begin + after
+        columns = [np.concatenate([mine[part], its[begin:end]]) for mine, its in zip(one, other, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        yield columns[0][order], columns[1][order], columns[2][order]
         begin = end

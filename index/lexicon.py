@@ -14,10 +14,9 @@ from index.phrases import count_pairs, find_phrases, spaced
 from index.procrustes import Alignment, align
 from index.progress import Progress
 from index.reading import texts_of
-from index.text import words
 from index.texts import write_table
 from index.vectors import write_vectors
-from index.vocabulary import by_frequency, token_counts
+from index.vocabulary import by_frequency, divided, token_counts
 
 ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
@@ -48,7 +47,7 @@ def choose_words(job: Job, counts: Mapping[str, Counter[str]], wording: Wording)
 def phrases_of(job: Job, code: str) -> dict[str, int]:
     """Phrases in the first PHRASE_SENTENCES sentences of a language, with their counts there."""
     texts = islice((text for batch in texts_of(job, code) for text in batch), PHRASE_SENTENCES)
-    return find_phrases(*count_pairs(texts, lambda piece: words(piece, code)))
+    return find_phrases(*count_pairs(texts, lambda piece: divided(piece, code)))
 
 
 def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:

@@ -4,7 +4,6 @@ Mikolov et al. 2013, equation 6: (count(a b) - DISCOUNT) / (count(a) count(b)), 
 words, which makes it the ratio of how often the two are together to how often chance would have them so.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -13,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages import language
+from index.pieces import Pieces, Tokens
 
 DISCOUNT = 5  # so that a pair seen a few times is no phrase
 LEAST = 10  # times seen
 RATIO = 50.0  # more often than by chance
 BATCH = 1 << 15  # sentences counted at a time
-END = -1  # of a sentence, among the numbers of words
 HALF = 32  # bits of each word in the key of a pair
 MASK = (1 << HALF) - 1
 # Scripts without spaces between words: ICU's dictionaries have their compounds already.
@@ -49,33 +48,30 @@ def count_pairs(
 
     `divide` gives the words of what stands between spaces, once for each: no word spans a space.
     """
-    words: dict[str, int] = {}  # word -> its number
-    known: dict[str, list[int]] = {}  # piece -> its words
+    words, pieces = Pieces(), Pieces()
+    known = Tokens.of([])  # the words of each piece
     rest = iter(texts)
     counts = np.zeros(0, np.int64)
     pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
     while batch := list(islice(rest, BATCH)):
-        numbers = array("q")
-        for text in batch:
-            for piece in text.split():
-                if (found := known.get(piece)) is None:
-                    found = known[piece] = [words.setdefault(word, len(words)) for word in divide(piece)]
-                numbers.extend(found)
-            numbers.append(END)
-        every = np.frombuffer(numbers, np.int64)
-        seen = np.bincount(every[every != END], minlength=len(words))
+        numbered = pieces.numbered(batch)
+        new = list(pieces)[len(known) :]
+        known = known.followed(Tokens.of([list(map(words.__getitem__, divide(piece))) for piece in new]))
+        every = known.take(numbered.every)
+        texts_of = np.repeat(numbered.texts, every.lengths)
+        seen = np.bincount(every.every, minlength=len(words))
         seen[: len(counts)] += counts
-        counts, pairs = seen, _added(pairs, every)
+        counts, pairs = seen, _added(pairs, every.every, texts_of)
     names = list(words)
     often = [column[pairs[1] >= LEAST].tolist() for column in pairs]
     named = {(names[key >> HALF], names[key & MASK]): count for key, count in zip(*often, strict=True)}
     return Counter(named), Counter(dict(zip(names, counts.tolist(), strict=True)))
 
 
-def _added(pairs: Numbered, words: NDArray[np.int64]) -> Numbered:
-    """Pairs and how often they were seen, with those among numbered words."""
+def _added(pairs: Numbered, words: NDArray[np.int64], texts: NDArray[np.int64]) -> Numbered:
+    """Pairs and how often they were seen, with those among the numbered words of numbered texts."""
     first, second = words[:-1], words[1:]
-    there = (first != second) & (first != END) & (second != END)
+    there = (first != second) & (texts[:-1] == texts[1:])
     keys, counts = np.unique((first[there] << HALF) | second[there], return_counts=True)
     every, where = np.unique(np.concatenate([pairs[0], keys]), return_inverse=True)
     total = np.zeros(len(every), np.int64)

@@ -53,6 +53,12 @@ class Tokens:
         lengths = self.lengths[rows]
         return Tokens(self.every[slices((np.cumsum(self.lengths) - self.lengths)[rows], lengths)], lengths)
 
+    def followed(self, others: "Tokens") -> "Tokens":
+        """These and others after them."""
+        return Tokens(
+            np.concatenate([self.every, others.every]), np.concatenate([self.lengths, others.lengths])
+        )
+
 
 def slices(starts: Integers, lengths: Integers) -> Integers:
     """The places starts[i] to starts[i] + lengths[i], for each i after the other."""
@@ -150,11 +156,7 @@ class Memory:
         asked = [piece if sure else "" for piece, sure in zip(new, certain, strict=True)]
         # What is too long for a text is cut here, as it would be in one.
         ids = [found.ids for found in self._tokenizer.encode_batch_fast(asked, add_special_tokens=False)]
-        known = Tokens.of(ids)
-        self._known = Tokens(
-            np.concatenate([self._known.every, known.every]),
-            np.concatenate([self._known.lengths, known.lengths]),
-        )
+        self._known = self._known.followed(Tokens.of(ids))
         self._doubtful = np.concatenate([self._doubtful, ~np.array(certain)])
 
     def _certain(self, piece: str) -> bool:

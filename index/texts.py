@@ -7,13 +7,13 @@ share them. (Parquet would cost 45 MB more in every process, for its code and fo
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from index.errors import DamagedError
+from index.errors import CorpusError, DamagedError
 
 BATCH = 1 << 16  # rows of a record batch, where a table is written by and by
 
@@ -22,7 +22,7 @@ Columns = Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]
 
 def write_table(path: Path, columns: Columns) -> None:
     """Write columns of equal length as an Arrow file of one record batch."""
-    batch = pa.record_batch(dict(columns))
+    batch = pa.record_batch(list(map(_array, columns.values())), names=list(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 
@@ -42,9 +42,27 @@ class TableWriter:
             self.flush()
 
     def flush(self) -> None:
-        batch = {name: pa.array(values[:BATCH], pa.string()) for name, values in self._rows.items()}
-        self._writer.write_batch(pa.record_batch(batch))
+        batch = [strings(values[:BATCH]) for values in self._rows.values()]
+        self._writer.write_batch(pa.record_batch(batch, names=list(self._rows)))
         self._rows = {name: values[BATCH:] for name, values in self._rows.items()}
+
+
+def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+    """An Arrow array of strings. Made of its buffers, since `pyarrow.array` imports pandas where it is."""
+    encoded = [value.encode() for value in values]
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(values)), out=offsets[1:])
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise CorpusError(f"{len(values)} texts in a row have more than 2 GiB: clean them by the rule `long`")
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(values), buffers)
+
+
+def _array(values: Sequence[str] | Sequence[int] | NDArray[np.int64]) -> Any:  # noqa: ANN401
+    if not isinstance(values, np.ndarray) and not (values and isinstance(values[0], int)):
+        return strings(cast("Sequence[str]", values))
+    numbers = np.ascontiguousarray(values, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.errors import DamagedError
+from index.pieces import MOST, Pieces
 from index.text import words
 
 
@@ -33,13 +35,19 @@ def read_counts(path: Path) -> dict[str, int]:
     return found
 
 
+@lru_cache(maxsize=MOST)
+def divided(piece: str, language: str) -> tuple[str, ...]:
+    """The words of what stands between spaces. No word spans a space, so each piece is divided once."""
+    return tuple(words(piece, language))
+
+
 def count_words(texts: Iterable[str], language: str) -> dict[str, int]:
     """How often each word occurs in some texts."""
-    # No word spans a space: what stands between spaces is divided once, however often it occurs.
-    pieces = Counter(piece for text in texts for piece in text.split())
+    pieces = Pieces()
+    counts = np.bincount(pieces.numbered(texts).every, minlength=len(pieces))
     found: Counter[str] = Counter()
-    for piece, count in pieces.items():
-        for word in words(piece, language):
+    for piece, count in zip(pieces, counts.tolist(), strict=True):
+        for word in divided(piece, language):
             found[word] += count
     return dict(found)
 

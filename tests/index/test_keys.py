@@ -37,7 +37,20 @@ def test_a_key_may_be_given_another_row(monkeypatch: pytest.MonkeyPatch) -> None
         assert table.first(digest("a"), 9) == 3
 
 
-def test_digests_keep_their_length_and_tell_texts_apart() -> None:
-    found = {digest(str(number)) for number in range(1000)}
-    assert len(found) == 1000
-    assert {len(name.rstrip(b"\0")) for name in found} == {16}
+def test_keys_that_share_their_first_half_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "LATEST", 1)
+    table = Keys()
+    names = [bytes(8) + bytes([number]) * 8 for number in range(5)] + [bytes([255]) * 16]
+    for row, name in enumerate(names[1:]):
+        table.expect([name])
+        assert table.first(name, row) is None
+    for _ in range(2):
+        table.expect(names)
+        assert [name in table for name in names] == [False] + [True] * 5
+        assert [table.first(name, 9) for name in names[1:]] == [0, 1, 2, 3, 4]
+
+
+def test_digests_tell_texts_apart() -> None:
+    assert len({digest(str(number)) for number in range(1000)}) == 1000
+    assert digest("é") == digest("é".encode())
+    assert {len(digest(text)) for text in ("", "a", "\ud800")} == {keys.BYTES}
