@@ -13,7 +13,19 @@ import click
 from index.cleaning import RULES, Cleaning, Rule
 from index.corpora.formats import Source
 from index.errors import CorpusError, UnknownLanguageError, UsageError
-from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe, searching
+from index.options import (
+    CORPUS,
+    FILE,
+    FOLDER,
+    FORMAT,
+    INDEX,
+    JSON,
+    THREADS,
+    describe,
+    encoding,
+    engine_of,
+    searching,
+)
 from index.upkeep import COMMANDS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -114,6 +126,7 @@ for command in COMMANDS:
     help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
 )
 @searching("auto", "csls", 1, True)
+@encoding
 @click.option(
     "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
 )
@@ -130,6 +143,8 @@ def build(
     scoring: Scoring,
     least_count: int,
     phrases: bool,
+    engine: Literal["local", "ray"],
+    ray_address: str | None,
     out: Path,
     threads: int,
     as_json: bool,
@@ -150,6 +165,7 @@ def build(
         cleaning=cleaning,
         searching=Searching(None if structure == "auto" else structure, scoring),
         wording=Wording(least=least_count, phrases=phrases),
+        engine=engine_of(engine, ray_address),
     )
     describe(out, manifest, as_json)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -13,6 +13,7 @@ from index.corpora.formats import FORMATS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
+    from index.engines import Engine
     from index.quality import HubnessEntry, PairQuality
     from index.structure import Structure
     from index.versions import IndexManifest
@@ -125,6 +126,30 @@ def searching(
         return command
 
     return decorate
+
+
+def encoding(command: Command) -> Command:
+    """Options for which machines encode; `engine_of` reads them."""
+    ray = click.option(
+        "--ray-address",
+        envvar="RAY_ADDRESS",
+        metavar="HOST:PORT",
+        help="The Ray cluster. [one that is started on this machine]",
+    )
+    engine = click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="What encodes: processes of this machine, or a Ray cluster; the index is the same.",
+    )
+    return engine(ray(command))
+
+
+def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
+    from index.engines import LOCAL, Engine
+
+    return Engine(kind, address or None) if kind == "ray" else LOCAL
 
 
 def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,19 @@ from typing import Any
 import click
 
 from index.corpora.formats import Source
-from index.options import CORPUS, FILE, FOLDER, FORMAT, INDEX, JSON, THREADS, describe, searching
+from index.options import (
+    CORPUS,
+    FILE,
+    FOLDER,
+    FORMAT,
+    INDEX,
+    JSON,
+    THREADS,
+    describe,
+    encoding,
+    engine_of,
+    searching,
+)
 
 SHOWN = 5  # ids of a language, where they are not asked for as JSON
 
@@ -29,6 +41,7 @@ ENCODER = click.option(
 )
 @ENCODER
 @searching()
+@encoding
 @THREADS
 @JSON
 def add(
@@ -39,7 +52,7 @@ def add(
     encoder: Path | None,
     threads: int,
     as_json: bool,
-    **options: Any,  # noqa: ANN401 (what `searching` adds)
+    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Add sentences to an index: a new version, in which only they are encoded."""
     _change(folder, encoder, threads, as_json, options, add=_sources(corpora, form), own_ids=own_ids)
@@ -51,6 +64,7 @@ def add(
 @FORMAT
 @ENCODER
 @searching()
+@encoding
 @THREADS
 @JSON
 def replace(
@@ -60,7 +74,7 @@ def replace(
     encoder: Path | None,
     threads: int,
     as_json: bool,
-    **options: Any,  # noqa: ANN401 (what `searching` adds)
+    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Give sentences of an index another text and metadata, by the ids that `index export` writes."""
     _change(folder, encoder, threads, as_json, options, replace=_sources(corpora, form))
@@ -100,7 +114,7 @@ def _change(
     encoder: Path | None,
     threads: int,
     as_json: bool,
-    options: Mapping[str, Any],
+    options: dict[str, Any],
     *,
     add: Sequence[Source] = (),
     replace: Sequence[Source] = (),
@@ -111,6 +125,7 @@ def _change(
     from index.changes import Changes, change_index
 
     bundle = open_bundle(encoder) if encoder else None
+    engine = engine_of(options.pop("engine", "local"), options.pop("ray_address", None))
     manifest = change_index(
         folder,
         add=add,
@@ -120,6 +135,7 @@ def _change(
         encoder=bundle,
         threads=threads,
         changes=Changes(**options),
+        engine=engine,
     )
     describe(folder, manifest, as_json)
 
