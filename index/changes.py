@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import Literal, cast
 
@@ -167,7 +166,7 @@ def _replacements(
                 )
             if own in found:
                 raise CorpusError(f"{file}, line {sentence.line}: {own} is given twice: give it once")
-            found[own] = file, changed(sentence, text=text) if formed else sentence
+            found[own] = file, sentence._replace(text=text) if formed else sentence
     return found
 
 

@@ -4,7 +4,7 @@ import csv
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TextIO, get_args
 
@@ -48,10 +48,12 @@ ONCE = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences with the name of their file; `texts` are cleaned, `wanted` those that are new, each once."""
+    """Sentences with the name of their file; `texts` are cleaned, `unfit` why each is dropped
+    whatever came before it, `wanted` those that are new, each once."""
 
     found: Sequence[tuple[str, Sentence]]
     texts: Sequence[str]
+    unfit: Sequence[Reason | None]
     keys: "TextKeys"
     wanted: Sequence[str]
 
@@ -127,23 +129,25 @@ class Cleaner:
         texts = [clean(sentence.text) for _, sentence in found]
         keys = self._keys_of(texts)
         self.seen.expect(keys)
-        fit = [
-            text for (_, sentence), text in zip(found, texts, strict=True) if not self._unfit(sentence, text)
-        ]
-        wanted = dict.fromkeys(fit)
+        unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(found, texts, strict=True)]
+        fit = [text for text, reason in zip(texts, unfit, strict=True) if reason is None]
+        wanted = list(dict.fromkeys(fit))
         if "duplicate" not in self.cleaning.off:
-            wanted = {text: None for text in wanted if text not in self._begun and text not in self.seen}
+            wanted = [text for text in self.seen.new(wanted) if text not in self._begun]
             self._begun.update(wanted)
-        return Batch(found, texts, keys, list(wanted))
+        return Batch(found, texts, unfit, keys, wanted)
 
     def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
         """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
         self.seen.expect(batch.keys)
         self._begun.difference_update(batch.wanted)
         judged = "language" not in self.cleaning.off
-        for number, ((file, sentence), text) in enumerate(zip(batch.found, batch.texts, strict=True)):
+        together = zip(batch.found, batch.texts, batch.unfit, strict=True)
+        for number, ((file, sentence), text, unfit) in enumerate(together):
             self.done.lines += 1
-            reason, row = self._reason(sentence, text, judged and foreign.get(text, False))
+            reason, row = unfit, None
+            if reason is None:
+                reason, row = self._reason(text, judged and foreign.get(text, False))
             if sentence.group is not None and row is not None:
                 self.done.rows.append(row)
                 self.done.groups.append(group_number(sentence.group))
@@ -157,7 +161,7 @@ class Cleaner:
         if "form" in self.cleaning.off or text == sentence.text:
             return sentence
         self.done.changed += 1
-        return replace(sentence, text=text)
+        return sentence._replace(text=text)
 
     def _drop(self, reason: Reason, file: str, sentence: Sentence, row: int | None, text: str) -> None:
         self.done.dropped[reason] += 1
@@ -176,11 +180,9 @@ class Cleaner:
             return "long"
         return None
 
-    def _reason(self, sentence: Sentence, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
-        """Why a sentence is dropped, and the row that stands for its text."""
+    def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
+        """Why a sentence that is fit is dropped, and the row that stands for its text."""
         off, row = self.cleaning.off, self.done.kept
-        if reason := self._unfit(sentence, text):
-            return reason, None
         first = self.seen.exact(text, FOREIGN if foreign else row)
         if foreign or first == FOREIGN:
             return "language", None

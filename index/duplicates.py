@@ -50,9 +50,10 @@ class Seen:
         self._own = keys
         self._keys.expect(key for both in keys.values() for key in both if key is not None)
 
-    def __contains__(self, text: str) -> bool:
-        """Whether a text that was expected has a row."""
-        return self._own[text][0] in self._keys
+    def new(self, texts: Iterable[str]) -> list[str]:
+        """Those of some texts that were expected which have no row."""
+        keys, own = self._keys, self._own
+        return [text for text in texts if own[text][0] not in keys]
 
     def exact(self, text: str, row: int) -> int | None:
         """The row that has this text; None, and from now on `row`, where there is none."""

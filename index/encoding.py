@@ -187,7 +187,7 @@ class Shards:
             if self._known[shard.number]["rows"] != rows:
                 raise DamagedError(f"{self._vectors.parent}: not of this corpus: remove this folder")
         else:
-            content = np.ascontiguousarray(kept(encoded.vectors), np.float32).tobytes()
+            content = np.ascontiguousarray(kept(encoded.vectors), np.float32).data
             self._file.seek(self._rows * self._width)
             self._file.write(content)
             self._file.flush()

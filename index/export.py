@@ -1,7 +1,6 @@
 """An index as a corpus: its sentences with ids and metadata, those of a group together; as TMX or TSV."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -62,11 +61,11 @@ def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> 
 
     def sentence(code: str, row: int) -> Sentence:
         found = sentence_of(tables[code], row)
-        return replace(found, language=code, id=found.id.removeprefix(f"{code}:"))
+        return found._replace(language=code, id=found.id.removeprefix(f"{code}:"))
 
     streams = [_links(code, found) for code, found in groups.items()]
     for number, members in groupby(merge(*streams), key=lambda link: link[0]):
-        yield [replace(sentence(code, row), group=f"{number:x}") for _, code, row in members]
+        yield [sentence(code, row)._replace(group=f"{number:x}") for _, code, row in members]
     for code, count in counts.items():
         for row in range(count):
             if not len(groups[code].of(row)):

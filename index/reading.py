@@ -136,7 +136,8 @@ class _Reading:
         )
         place = {text: row for row, text in enumerate(batch.wanted)}
         rows = [place[batch.texts[number]] for number, _ in kept]
-        self.shards.finish(shard, len(rows), lambda vectors: vectors[rows])
+        whole = rows == list(range(len(batch.wanted)))
+        self.shards.finish(shard, len(rows), lambda vectors: vectors if whole else vectors[rows])
         done = self.cleaner.done
         self.links.add(done.rows, done.groups)
         del done.rows[:], done.groups[:]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def read_language(source: Source, language: str, known: Collection[str]) -> Iter
         if sentence.language not in matched:
             matched[sentence.language] = lookup(sentence.language, known)
         if matched[sentence.language] == language:
-            yield sentence if sentence.language == language else replace(sentence, language=language)
+            yield sentence if sentence.language == language else sentence._replace(language=language)
 
 
 def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:

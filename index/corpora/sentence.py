@@ -1,14 +1,14 @@
 """Sentence: what every reader yields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence as its file has it, not cleaned.
 
     `id` is the file's own, else the number of the record; `line` is where the record begins (in Parquet its
@@ -20,7 +20,7 @@ class Sentence:
     text: str
     language: str
     line: int
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = NOTHING
     group: str | None = None
     confirmed: bool = True
 

@@ -10,6 +10,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -34,10 +35,10 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line with its end) of UTF-8 text, lines of at most 1 MiB. Raises CorpusError."""
     with open_stream(path) as file:
-        number = 0
-        while line := file.readline(LONGEST_LINE + 1):
-            number += 1
-            yield number, _decode(path, number, line)
+        lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
+        for number, line in enumerate(lines, start=1):
+            plain = line.isascii() and len(line) <= LONGEST_LINE
+            yield number, line.decode() if plain else _decode(path, number, line)
 
 
 def plain_suffixes(path: Path) -> list[str]:

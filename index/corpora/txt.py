@@ -1,7 +1,6 @@
 """Plain text, one sentence a line, and Moses pairs: plain texts whose lines translate each other."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from index.corpora.sentence import Sentence
@@ -30,7 +29,7 @@ def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
         language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
     name = stem(path)
     for sentence in read(path, language):
-        yield replace(sentence, group=f"{name}#{sentence.line}")
+        yield sentence._replace(group=f"{name}#{sentence.line}")
 
 
 def stem(path: Path) -> str:
