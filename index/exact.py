@@ -1,8 +1,7 @@
-"""ExactIndex: an 8-bit screen in front of the exact vectors, in one file.
+"""ExactIndex: 8-bit codes in front of the exact vectors, in one file.
 
-A single query is bound by memory bandwidth: exact search reads 4 d bytes a row. So a query first reads the
-8-bit codes (a quarter of that), keeps twice as many rows as asked for, and only those are compared exactly.
-Larger batches are bound by arithmetic instead and go straight to the exact vectors (BLAS).
+A query alone is bound by memory bandwidth, many by arithmetic: codes need a quarter of either. So rows are
+screened by codes (screen.py), half as many again as asked for, and only those are compared exactly.
 """
 
 from functools import cached_property
@@ -14,11 +13,12 @@ import numpy as np
 
 from index.encoder import Vectors
 from index.errors import DamagedError
+from index.screen import Screen, codes_of
 from index.search import BLOCK, Rows, VectorIndex, best
 
-SCREEN_FACTOR = 2
 SCREEN_ROWS = 4096  # fewer rows than this are searched exactly
-SCREEN_QUERIES = 16  # more queries than this are searched exactly
+LEVELS = 127  # the largest code in the file
+SPARE = 32  # rows that are compared exactly beside those asked for, at least
 
 
 class ExactIndex(VectorIndex):
@@ -26,7 +26,7 @@ class ExactIndex(VectorIndex):
 
     def __init__(self, index: Any) -> None:  # noqa: ANN401 (faiss is untyped)
         self._index = index
-        self._screen: Any = faiss.downcast_index(index.base_index)
+        self._codes: Any = faiss.downcast_index(index.base_index)
         self._exact: Any = faiss.downcast_index(index.refine_index)
         self.count = index.ntotal
         self.dimension = index.d
@@ -53,20 +53,28 @@ class ExactIndex(VectorIndex):
         if (k := min(k, self.count)) == 0:
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         queries = np.ascontiguousarray(queries, np.float32)
-        screened = self.count > SCREEN_ROWS and len(queries) < SCREEN_QUERIES
-        rows = np.sort(self._screened(queries, k) if screened else self._exact.search(queries, k)[1], axis=1)
+        rows = self._candidates(queries, k)
         cosines = np.empty(rows.shape, np.float32)
-        # One pair at a time, so that a cosine does not depend on what else is asked in the batch.
+        # One pair at a time, so that a cosine does not depend on what else is asked in the batch. Row -1 is
+        # no row: its cosine is -inf.
         pointers = [faiss.swig_ptr(values) for values in (queries, cosines, rows)]
         self._exact.compute_distance_subset(len(rows), pointers[0], rows.shape[1], *pointers[1:])
         return best(cosines, rows, k)
 
-    def _screened(self, queries: Vectors, k: int) -> Rows:
-        # FAISS compares 8-bit codes with the query cut to integers: scale it to use the whole range.
-        largest = np.maximum(np.abs(queries).max(axis=1, keepdims=True), 1e-12)
-        scaled = np.rint(queries * (127 / largest))
-        rows: Rows = self._screen.search(scaled, min(SCREEN_FACTOR * k, self.count))[1]
-        return rows
+    def _candidates(self, queries: Vectors, k: int) -> Rows:
+        """(n, d) -> (n, k or more) rows in order, the k nearest among them."""
+        if self.count <= SCREEN_ROWS:
+            return np.sort(self._exact.search(queries, k)[1], axis=1)
+        return self._screen.rows(queries, min(k + max(k // 2, SPARE), self.count))
+
+    @cached_property
+    def _screen(self) -> Screen:
+        """Made when it is needed: what is built or changed is read by rows alone."""
+        codes = np.empty((self.count, self.dimension), np.int8)
+        for start in range(0, self.count, BLOCK):
+            block = self._codes.reconstruct_n(start, min(BLOCK, self.count - start))
+            codes[start : start + BLOCK] = codes_of(block, LEVELS)
+        return Screen(codes, faiss.omp_get_max_threads())
 
     @cached_property
     def _every(self) -> Any:  # noqa: ANN401 (faiss is untyped)
@@ -89,7 +97,7 @@ def write_exact(path: Path, vectors: Vectors) -> None:
     )
     exact = faiss.IndexFlatIP(dimension)
     # One scale for all rows keeps the order of inner products.
-    scale = 127 / max(float(np.abs(vectors).max(initial=0)), 1e-12)
+    scale = LEVELS / max(float(np.abs(vectors).max(initial=0)), 1e-12)
     for start in range(0, len(vectors), BLOCK):
         block = np.ascontiguousarray(vectors[start : start + BLOCK])
         exact.add(block)

@@ -1,4 +1,4 @@
-"""ExactIndex: the 8-bit screen finds what an exact search finds."""
+"""ExactIndex: the screen finds what an exact search finds."""
 
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
-from index.exact import SCREEN_QUERIES, SCREEN_ROWS
+from index.exact import SCREEN_ROWS
 from index.hubness import neighbourhood_means
+from index.screen import QUERIES
 from index.vectors import VectorIndex, open_vectors, write_vectors
 
 Vectors = NDArray[np.float32]
@@ -61,7 +62,7 @@ def test_the_screen_finds_the_top_100(many: tuple[VectorIndex, Vectors]) -> None
 
 def test_few_and_many_queries_give_the_same(many: tuple[VectorIndex, Vectors]) -> None:
     index = many[0]
-    queries = unit_rows(np.random.default_rng(2), 4 * SCREEN_QUERIES, 64)
+    queries = unit_rows(np.random.default_rng(2), 4 * QUERIES + 1, 64)
     cosines, found = index.search(queries, 20)
     for query in range(0, len(queries), 7):
         alone, rows_alone = index.search(queries[query : query + 1], 20)
