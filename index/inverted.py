@@ -2,7 +2,8 @@
 
 A row is its list's centroid plus a residual, of which each two dimensions are one of 16 points (Jégou et al.
 2011, section 4; André et al. 2017 for the layout that is scanned in registers). A query reads the codes of
-the lists nearest to it, and the best of them are compared by their 16-bit vectors.
+the lists nearest to it, more where many are about as near, and the best of them are compared by their
+16-bit vectors.
 
 LANG.faiss       centroids and codebooks, no row
 LANG.lists       the length of each list (int64), then for each its codes and its rows (int64)
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from index.encoder import Vectors
 from index.errors import DamagedError
-from index.search import BLOCK, Rows, VectorIndex, best
+from index.search import BLOCK, Rows, VectorIndex
 from index.structure import Structure
 
 POINTS = 32  # for training, a list
@@ -40,8 +41,9 @@ class InvertedIndex(VectorIndex):
 
     def __init__(self, index: Any, lists: Any, rows: Halves, structure: Structure) -> None:  # noqa: ANN401
         self._index, self._lists, self._rows = index, lists, rows
+        self._centroids = index.quantizer.reconstruct_n(0, structure.lists)
+        self._ranking = faiss.IndexRefine(index, _view(rows))
         self.use(structure)
-        self._wide = _probing(structure.lists)
         self._near = _probing(min(NEIGHBOUR_PROBES, structure.lists))
         self.count, self.dimension = rows.shape
 
@@ -63,7 +65,24 @@ class InvertedIndex(VectorIndex):
 
     def use(self, structure: Structure) -> None:
         """Read so many lists and compare so many candidates from now on."""
-        self._index.nprobe, self._candidates = structure.probes, structure.candidates
+        self._probes, self._reach = structure.probes, structure.reach
+        self._candidates = structure.candidates
+
+    def gaps(self, queries: Vectors) -> Vectors:
+        """(n, d) -> (n, lists): by how much each list's centroid is further from a query than the nearest."""
+        cosines = queries @ self._centroids.T
+        found: Vectors = cosines.max(axis=1, keepdims=True) - cosines
+        return found
+
+    def lists_of(self, rows: Rows) -> Rows:
+        """The list of each of some rows."""
+        found: Rows = self._index.quantizer.search(self._rows[rows].astype(np.float32), 1)[1][:, 0]
+        return found
+
+    def candidates(self, query: Vectors, wanted: int) -> Rows:
+        """(d,) -> `wanted` rows, the one most like it by its code first; -1 where there are no more."""
+        rows: Rows = self._index.search(query[None], wanted, params=_probing(self._probed(query)))[1][0]
+        return rows
 
     def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
         end = self.count if count is None else start + count
@@ -79,14 +98,27 @@ class InvertedIndex(VectorIndex):
     def _one(self, query: Vectors, k: int) -> tuple[Vectors, Rows]:
         """(d,) -> cosines and rows (k,)."""
         wanted = min(max(FACTOR * k, self._candidates), self.count)
-        rows = self._index.search(query[None], wanted)[1][0]
-        if (rows >= 0).sum() < k:
-            rows = self._index.search(query[None], wanted, params=self._wide)[1][0]
-        rows = np.sort(rows[rows >= 0])
-        # Row by row and not by BLAS: a cosine does not depend on the other candidates.
-        cosines = np.einsum("nd,d->n", self._rows[rows].astype(np.float32), query)
-        chosen = best(cosines[None], rows[None], k)
-        return chosen[0][0], chosen[1][0]
+        cosines, rows = self._ranked(query, wanted, self._probed(query))
+        if len(rows) < k:
+            cosines, rows = self._ranked(query, wanted, len(self._centroids))
+        # Ties to the lower row.
+        order = np.lexsort((rows, -cosines))[:k]
+        return cosines[order], rows[order]
+
+    def _ranked(self, query: Vectors, wanted: int, probes: int) -> tuple[Vectors, Rows]:
+        """Exact cosines and rows of those most like a query by their codes."""
+        # Each row by itself and not by BLAS: a cosine does not depend on the other candidates.
+        parameters = faiss.IndexRefineSearchParameters(k_factor=1, base_index_params=_probing(probes))
+        cosines, rows = self._ranking.search(query[None], wanted, params=parameters)
+        there = rows[0] >= 0
+        return cosines[0][there], rows[0][there]
+
+    def _probed(self, query: Vectors) -> int:
+        """How many lists are read for a query: those nearly as near as the nearest."""
+        if self._reach is None:
+            return self._probes
+        cosines = self._centroids @ query
+        return min(int((cosines >= cosines.max() - self._reach).sum()), self._probes)
 
     def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
         if self.count == 0:
@@ -102,6 +134,19 @@ def _probing(lists: int) -> Any:  # noqa: ANN401 (faiss is untyped)
     parameters: Any = faiss.SearchParametersIVF()
     parameters.nprobe = lists
     return parameters
+
+
+def _view(rows: Halves) -> Any:  # noqa: ANN401 (faiss is untyped)
+    """What compares rows that lie elsewhere in memory. FAISS has a view of them for its own mapped files."""
+    index: Any = faiss.IndexScalarQuantizer(
+        rows.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+    )
+    codes, size = index.codes, rows.nbytes
+    codes.is_owned = False
+    codes.view_data = codes.c_ptr = faiss.swig_ptr(rows.view(np.uint8).reshape(-1))
+    codes.view_size = codes.c_size = size
+    index.ntotal = len(rows)
+    return index
 
 
 def _blocks(index: Any) -> Any:  # noqa: ANN401 (faiss is untyped)

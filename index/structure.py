@@ -3,6 +3,7 @@
 exact  8-bit screen in front of the vectors as they are (exact.py)
 pq     4-bit product-quantiser codes, all of which a query reads; the best are compared exactly (inverted.py)
 ivf    the same codes, of which a query reads those in the lists nearest to it
+milvus a collection of Milvus, which has the vectors and searches them (milvus.py)
 """
 
 from math import log2
@@ -17,15 +18,16 @@ LEAST_ROWS = 256  # fewer cannot train a quantiser
 # so that queries which it does not ask have that too (docs/decisions/0026).
 AIM = 0.995
 
-Kind = Literal["exact", "pq", "ivf"]
+Kind = Literal["exact", "pq", "ivf", "milvus"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Structure(BaseModel):
     """How the vectors of a language are searched.
 
-    A query reads `probes` of the `lists` and compares at least `candidates` exactly; `recall` is the share
-    of the ten nearest that this found for sentences of other languages when it was built.
+    A query reads the lists whose centroids' cosines are at most `reach` below the highest (None: whatever
+    they are), no more than `probes` of the `lists`, and compares at least `candidates` exactly; `recall` is
+    the share of the ten nearest that this found for sentences of other languages when it was built.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,6 +36,7 @@ class Structure(BaseModel):
     lists: int = Field(default=0, ge=0, le=1 << 24)
     probes: int = Field(default=0, ge=0, le=1 << 24)
     candidates: int = Field(default=0, ge=0, le=1 << 20)
+    reach: float | None = Field(default=None, ge=0, le=4)
     recall: float | None = Field(default=None, ge=0, le=1)
 
 
@@ -43,6 +46,7 @@ EXTENSIONS: dict[Kind, tuple[str, ...]] = {
     "exact": ("faiss",),
     "pq": ("vectors.npy", "lists", "faiss"),
     "ivf": ("vectors.npy", "lists", "faiss"),
+    "milvus": ("milvus",),
 }
 
 

@@ -18,6 +18,10 @@ QUERIES = 256
 NEAREST = 10
 STRIDE = 16 * BLOCK  # rows compared at a time
 MOST_CANDIDATES = 3200
+STEP = 32  # of their number
+# Of the nearest that may be missed, the part that may be so by the codes; the rest lies in lists not read.
+PARTS = (0.2, 0.5, 0.8)
+ROWS_A_CANDIDATE = 100  # whose codes are read in the time in which a candidate is compared
 
 
 def foreign_queries(opened: Mapping[str, VectorIndex], code: str) -> Vectors:
@@ -58,27 +62,45 @@ def recall(found: Rows, wanted: Rows) -> float:
 
 
 def tune(index: InvertedIndex, structure: Structure, queries: Vectors, least: float = AIM) -> Structure:
-    """The structure with the fewest probes and candidates that reaches `least`, each doubled as it helps.
+    """The structure that reads the least of those which find the share `least` of the nearest.
 
-    Leaves `index` with it. Where not even the most suffices, the most, with the recall that it has.
+    Leaves `index` with it. Where not even all lists suffice, all, with the recall that this has.
     """
     wanted = nearest(index, queries)
-
-    def measured(probes: int, candidates: int) -> Structure:
-        tried = structure.model_copy(update={"probes": probes, "candidates": candidates})
-        index.use(tried)
-        found = recall(index.search(queries, NEAREST)[1], wanted)
-        return tried.model_copy(update={"recall": found})
-
-    best = measured(structure.probes, structure.candidates)
-    while (best.recall or 0.0) < least:
-        steps = [
-            (min(2 * best.probes, structure.lists), best.candidates),
-            (best.probes, min(2 * best.candidates, MOST_CANDIDATES)),
-        ]
-        tries = [measured(*step) for step in steps if step != (best.probes, best.candidates)]
-        if not tries:
+    every = structure.model_copy(
+        update={"probes": structure.lists, "candidates": MOST_CANDIDATES, "reach": None}
+    )
+    gaps = index.gaps(queries)
+    own = np.take_along_axis(gaps, index.lists_of(wanted.ravel()).reshape(wanted.shape), axis=1)
+    shares = [least + (1 - least) * part for part in PARTS] if structure.kind == "ivf" and least < 1 else []
+    tries = []
+    for reach in [*(float(np.quantile(own, share, method="higher")) for share in shares), None]:
+        index.use(every.model_copy(update={"reach": reach}))
+        read = index.count * (1 if reach is None else float((gaps <= reach).mean()))
+        if tries and read > min(tries)[0] * ROWS_A_CANDIDATE:
             break
-        best = max(tries, key=lambda tried: tried.recall or 0.0)
+        if needed := _needed(_places(index, queries, wanted), least):
+            tries.append((needed + read / ROWS_A_CANDIDATE, needed, reach))
+    _, candidates, reach = min(tries, default=(0, MOST_CANDIDATES, None))
+    best = every.model_copy(update={"candidates": candidates, "reach": reach})
     index.use(best)
-    return best
+    return best.model_copy(update={"recall": recall(index.search(queries, NEAREST)[1], wanted)})
+
+
+def _places(index: InvertedIndex, queries: Vectors, wanted: Rows) -> Rows:
+    """(n, k) at which place among the candidates each wanted row is; MOST_CANDIDATES for one that is none."""
+    places = np.full(wanted.shape, MOST_CANDIDATES)
+    for row, query in enumerate(queries):
+        found = index.candidates(query, min(MOST_CANDIDATES, index.count))
+        order = np.argsort(found)
+        near = order[np.minimum(np.searchsorted(found[order], wanted[row]), len(found) - 1)]
+        places[row] = np.where(found[near] == wanted[row], near, MOST_CANDIDATES)
+    return places
+
+
+def _needed(places: Rows, least: float) -> int:
+    """How many candidates have the share `least` of the wanted rows among them; 0 where none have."""
+    last = int(np.ceil(least * places.size)) - 1
+    if last >= places.size or (needed := int(np.sort(places.ravel())[last]) + 1) > MOST_CANDIDATES:
+        return 0
+    return min(-(-needed // STEP) * STEP, MOST_CANDIDATES)

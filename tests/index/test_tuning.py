@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from index.inverted import InvertedIndex
-from index.structure import Structure, choose
-from index.tuning import STRIDE, foreign_queries, nearest, recall, tune
+from index.structure import AIM, Structure, choose
+from index.tuning import MOST_CANDIDATES, STEP, STRIDE, foreign_queries, nearest, recall, tune
 from index.vectors import open_vectors, write_vectors
 from tests.index.test_exact import unit_rows
 
@@ -38,13 +38,25 @@ def test_recall_counts_rows_whatever_their_order() -> None:
 @pytest.mark.parametrize("least", [0.5, 0.9, 0.99])
 def test_the_least_that_suffices_is_chosen(index: InvertedIndex, least: float) -> None:
     queries = unit_rows(np.random.default_rng(2), 100, 24)
-    found = tune(index, SPARSE, queries, least)
+    wanted = nearest(index, queries)
+    found = tune(index, choose(4000, "ivf"), queries, least)
     assert found.recall is not None
     assert found.recall >= least
-    assert found.recall == recall(index.search(queries, 10)[1], nearest(index, queries))
-    if (found.probes, found.candidates) != (SPARSE.probes, SPARSE.candidates):
-        index.use(SPARSE)
-        assert recall(index.search(queries, 10)[1], nearest(index, queries)) < least
+    assert found.recall == recall(index.search(queries, 10)[1], wanted)
+    assert found.reach is not None
+    for fewer in ({"candidates": found.candidates - STEP}, {"reach": 0.4 * found.reach}):
+        index.use(found.model_copy(update=fewer))
+        if found.candidates > STEP or "reach" in fewer:
+            assert recall(index.search(queries, 10)[1], wanted) < least
+
+
+def test_all_lists_are_read_by_pq(index: InvertedIndex) -> None:
+    queries = unit_rows(np.random.default_rng(2), 100, 24)
+    found = tune(index, choose(4000, "pq"), queries)
+    assert (found.probes, found.reach) == (64, None)
+    assert found.recall is not None
+    assert found.recall >= AIM
+    assert found.candidates < MOST_CANDIDATES
 
 
 def test_where_nothing_suffices_the_recall_says_so(index: InvertedIndex) -> None:
