@@ -2,10 +2,10 @@
 
 The rows are recombined captions of one language (recombined.py), the queries captions of another: they lie
 further from their nearest than rows do from each other, which is what an approximate search must cope with.
-Every engine searches in a process of its own, one query at a time on one thread. Times are of the processor,
-so that others on the machine count little; memory is what the process has resident more than before it opened
-the index. Graphs are tried with growing effort until their
-recall@10 reaches 0.99. What is made is kept in WORK and not made again.
+Every engine searches in a process of its own, one query at a time on one thread, in turn with the others: so
+many queries each, then the next, several rounds. Times are of the processor, so that others on the machine
+count little; memory is what the process has resident more than before it opened the index. Graphs are tried
+with growing effort until their recall@10 reaches 0.99. What is made is kept in WORK and not made again.
 
     python benchmarks/search.py --encoder BUNDLE --captions en.txt --queries de.txt --work WORK [--json]
 
@@ -17,8 +17,10 @@ import multiprocessing
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,7 @@ EFFORTS = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 TUNED_ON = 256  # queries; others are measured
 EXACT = 100_000
 BATCH = 64
+IN_TURN, ROUNDS = 25, 3
 ENGINES = ("flat", "pq", "ivf", "hnswlib", "usearch")
 
 Search = Callable[[Vectors], Rows]
@@ -84,13 +87,12 @@ def main(
     work.mkdir(parents=True, exist_ok=True)
     _make_vectors(encoder, captions, queries, work, count)
     _make_truth(work, asked)
-    found = []
-    context = multiprocessing.get_context("spawn")
-    for engine in engines:
-        with context.Pool(1) as pool:
-            found.append(pool.apply(_measure, (engine, work)))
-        if not as_json:
-            click.echo(" ".join(f"{name}={value}" for name, value in asdict(found[-1]).items()))
+    with ExitStack() as stack:
+        asked_of = [stack.enter_context(_engine(engine, work)) for engine in engines]
+        found = _in_turn(asked_of, asked)
+    if not as_json:
+        for one in found:
+            click.echo(" ".join(f"{name}={value}" for name, value in asdict(one).items()))
     share = _gemm_share(work)
     if as_json:
         click.echo(json.dumps({"vectors": count, "engines": [asdict(one) for one in found], "gemm": share}))
@@ -134,7 +136,34 @@ def _resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _measure(engine: str, work: Path) -> Measured:
+@contextmanager
+def _engine(engine: str, work: Path) -> Iterator[Connection]:
+    """A process that searches: it makes its index, opens it and finds its effort before it says so."""
+    context = multiprocessing.get_context("spawn")
+    ours, its = context.Pipe()
+    process = context.Process(target=_serve, args=(engine, work, its), daemon=True)
+    process.start()
+    try:
+        ours.recv()
+        yield ours
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _in_turn(engines: Sequence[Connection], asked: int) -> list[Measured]:
+    """Let the engines answer IN_TURN queries each, one engine after the other, ROUNDS times all of them."""
+    for _ in range(ROUNDS):
+        for start in range(0, asked, IN_TURN):
+            for engine in engines:
+                engine.send((start, start + IN_TURN))
+                engine.recv()
+    for engine in engines:
+        engine.send(None)
+    return [engine.recv() for engine in engines]
+
+
+def _serve(engine: str, work: Path, asking: Connection) -> None:
     faiss.omp_set_num_threads(1)
     MAKERS[engine](work)
     queries, tuned, truth = (np.load(work / f"{name}.npy") for name in ("asked", "tuned", "truth"))
@@ -142,17 +171,20 @@ def _measure(engine: str, work: Path) -> Measured:
     search, efforts = OPENERS[engine](work)
     opened = time.perf_counter() - start
     for effort in efforts(tuned):  # noqa: B007 (the last one is reported)
-        search(queries[:1])
-        times, rows = [], []
-        for row in range(len(queries)):
-            begin = time.process_time()
-            rows.append(search(queries[row : row + 1]))
-            times.append(1000 * (time.process_time() - begin))
-        reached = recall(np.concatenate(rows), truth)
+        reached = recall(np.concatenate([search(query[None]) for query in queries]), truth)
         if reached >= RECALL:
             break
+    asking.send("ready")
+    times = []
+    while (part := asking.recv()) is not None:
+        for query in queries[slice(*part)]:
+            begin = time.process_time()
+            search(query[None])
+            times.append(1000 * (time.process_time() - begin))
+        asking.send("done")
     p95 = float(np.percentile(times, 95))
-    return Measured(engine, effort, statistics.median(times), p95, _resident() - before, opened, reached)
+    memory = _resident() - before
+    asking.send(Measured(engine, effort, statistics.median(times), p95, memory, opened, reached))
 
 
 Opened = tuple[Search, Callable[[Vectors], Any]]
@@ -169,7 +201,8 @@ def _ours(kind: str) -> Callable[[Path], Opened]:
         structure = Structure.model_validate_json((work / f"{kind}.json").read_text())
         shape = np.load(work / "rows.npy", mmap_mode="r").shape
         index = open_vectors(work / f"{kind}.faiss", *shape, structure=structure)
-        effort = f"probes {structure.probes} of {structure.lists}, candidates {structure.candidates}"
+        lists = f"reach {structure.reach:.3f}" if structure.reach else "all"
+        effort = f"{lists} of {structure.lists} lists, {structure.candidates} candidates"
         return lambda query: index.search(query, K)[1], lambda tuned: [effort]
 
     return opener
