@@ -27,6 +27,7 @@ COMMANDS = {
     "encode": ("index.cli:encode", "Sentences to unit vectors."),
     "index": ("index.cli:index", "Build, inspect and verify an index."),
     "translate": ("service.translate:translate", "Translate with a service, or an index."),
+    "jobs": ("service.jobs.worker:jobs", "Change, build and roll back an index as a service is asked to."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
 }
 

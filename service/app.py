@@ -12,6 +12,8 @@ from starlette.middleware.cors import CORSMiddleware
 from index.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
+from service.api.corpus import router as corpus
+from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
 from service.api.metrics import router as metrics
 from service.api.native import router as native
@@ -21,12 +23,13 @@ from service.engine import Engine
 from service.envelope import Envelope
 from service.faults import add_handlers
 from service.generations import Generations, reloading_on_hangup
+from service.jobs.opening import open_jobs
 from service.keys import KeyCheck
 from service.limits import BodyLimit
 from service.metrics import Metrics
 from service.openapi import describe
 from service.page import page_router
-from service.protocol import METRICS, STATE
+from service.protocol import METRICS, STATE, STOPPING, STREAMED
 from service.settings import Settings, load_settings
 from service.tracing import OFF, Tracing
 
@@ -55,6 +58,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     )
     app.state.settings = settings
     app.state.generations = app.state.rates = None
+    app.state.jobs = open_jobs(settings)
     app.state.metrics = Metrics(tracing)
     app.state.keys = settings.keys
     _wrap(app, settings)
@@ -63,6 +67,8 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     app.include_router(amagama)
     app.include_router(metrics)
     app.include_router(admin)
+    app.include_router(corpus)
+    app.include_router(jobs)
     app.include_router(page_router())
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
@@ -77,7 +83,8 @@ def from_environment() -> FastAPI:
 
 def _wrap(app: FastAPI, settings: Settings) -> None:
     """The middlewares, the innermost first."""
-    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    streamed = {STREAMED: settings.max_upload_bytes}
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes, streamed=streamed)
     if settings.rate_limit:
         from service.rates import RateLimit, Rates  # their library costs memory: only where it is used
 
@@ -111,11 +118,13 @@ def _lifespan(
         app.state.generations = generations
         async with generations.watching(settings.watch_seconds if follow else 0):
             with reloading_on_hangup(generations):
-                yield {STATE: settings, METRICS: metrics}
+                yield {STATE: settings, METRICS: metrics, STOPPING: asyncio.Event()}
         app.state.generations = None
         generations.close()
         batcher.close()
         await cache.close()
+        if app.state.jobs is not None:
+            await asyncio.to_thread(app.state.jobs.close)
         if app.state.rates is not None:
             await app.state.rates.close()
         if tracing is not None:

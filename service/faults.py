@@ -26,11 +26,18 @@ MESSAGES = {
     "bool_type": "{field} must be true or false",
     "float_type": "{field} must be a number",
     "too_short": "{field} is an empty list: give at least {min_length}",
+    "string_too_short": "{field} is empty",
+    "string_too_long": "{field} is too long, the limit is {max_length} characters: shorten it",
+    "string_pattern_mismatch": "{field} must match {pattern}",
+    "too_long": "{field} has {actual_length} entries, the limit is {max_length}: send more requests",
+    "value_error": "{field}: {error}",
+    "union_tag_invalid": "{field}.action must be one of {expected_tags}",
+    "union_tag_not_found": "{field}.action is missing: it is required",
     "greater_than_equal": "{field} is {input}, the least is {ge}",
     "less_than_equal": "{field} is {input}, the most is {le}",
     "model_attributes_type": "body must be a JSON object, as in /openapi.json",
 }
-LIMITS = ("min_length", "ge", "le")
+LIMITS = ("min_length", "max_length", "ge", "le")
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -1,5 +1,7 @@
 """What is refused before anything reads it: bodies that are too long (uvicorn has no limit), and overload."""
 
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.problems import ProblemError, ProblemType
@@ -14,43 +16,47 @@ def overloaded() -> ProblemError:
 
 
 class BodyLimit:
-    """ASGI middleware: 413 for a body over `most` bytes, as declared or else as it streams."""
+    """ASGI middleware: 413 for a body over `most` bytes, as declared or else as it streams.
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    `streamed` has another limit for each path whose route reads its body bit by bit.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, streamed: Mapping[str, int]) -> None:
         self.app = app
-        self.most = most
+        self.most, self.streamed = most, streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared = _declared_length(scope)
-        if declared is not None and declared > self.most:
-            await self._refusal().response(scope)(scope, receive, send)
+        declared, most = _declared_length(scope), self.streamed.get(scope["path"], self.most)
+        if declared is not None and declared > most:
+            await _refusal(most).response(scope)(scope, receive, send)
         else:
             # The server reads no more than was declared.
-            await self.app(scope, receive if declared else self._counting(receive), send)
+            await self.app(scope, receive if declared else self._counting(receive, most), send)
 
-    def _counting(self, receive: Receive) -> Receive:
+    def _counting(self, receive: Receive, most: int) -> Receive:
         read = 0
 
         async def counted() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.most:
-                raise self._refusal()
+            if read > most:
+                raise _refusal(most)
             return message
 
         return counted
 
-    def _refusal(self) -> ProblemError:
-        # Closing the connection spares reading the rest of what was refused.
-        return ProblemError(
-            ProblemType.BODY_TOO_LARGE,
-            f"body is longer than {self.most} bytes, the most that is allowed: send fewer or shorter texts",
-            headers={"Connection": "close"},
-        )
+
+def _refusal(most: int) -> ProblemError:
+    # Closing the connection spares reading the rest of what was refused.
+    return ProblemError(
+        ProblemType.BODY_TOO_LARGE,
+        f"body is longer than {most} bytes, the most that is allowed: send fewer or shorter texts",
+        headers={"Connection": "close"},
+    )
 
 
 def _declared_length(scope: Scope) -> int | None:

@@ -40,6 +40,24 @@ class ProblemType(Enum):
         "Too slow",
         "The request did not come in the time that it gets: send it at once.",
     )
+    NO_JOBS = (
+        "no-jobs",
+        409,
+        "No queue of jobs",
+        "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
+    )
+    KEY_REUSED = (
+        "key-reused",
+        409,
+        "Idempotency key used",
+        "The Idempotency-Key has been used for another request: give each change a key of its own.",
+    )
+    SPOOL_FULL = (
+        "spool-full",
+        409,
+        "No room for uploads",
+        "Too many uploads wait for their jobs: use or delete them (max_spool_bytes).",
+    )
     BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
     VERSION_REFUSED = (
         "version-refused",
@@ -89,6 +107,12 @@ class ProblemType(Enum):
         503,
         "Overloaded",
         "More requests wait than the service can answer soon: try again after Retry-After seconds.",
+    )
+    JOBS_UNREACHABLE = (
+        "jobs-unreachable",
+        503,
+        "Queue of jobs unreachable",
+        "The Redis that keeps the jobs does not answer: try again after Retry-After seconds.",
     )
     NOT_READY = ("not-ready", 503, "Not ready", "The index is not open yet, or no longer: try again shortly.")
 

@@ -21,10 +21,14 @@ from service.metrics import Metrics
 from service.problems import LIBRETRANSLATE_PATHS, ProblemError, ProblemType
 from service.settings import Settings
 
-STATE, METRICS = "limits", "metrics"  # the names of settings and counts in the lifespan state
+# The names of settings, counts, and of what is set when the server stops, in the lifespan state.
+STATE, METRICS, STOPPING = "limits", "metrics", "stopping"
 CHUNKING = 8  # the most bytes sent for a byte of a body, in chunks of one byte each
 # Answered however busy the service is: what watches it must see it.
 ALWAYS = ("/health", "/metrics")
+# Its route reads the body bit by bit and, once it knows who sends it, grants it time and length: a function
+# of that name in the request's state does.
+STREAMED = f"{ADMIN}/uploads"
 FINISHED = (ADMIN,)  # what is done to its end, also when the client has gone
 DIGITS = 18  # of a length that is believed
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -54,6 +58,11 @@ class Deadline:
         if self._handle is None:
             self._handle = self._loop.call_later(self._seconds, self._act)
 
+    def put_off(self, seconds: float) -> None:
+        """Start anew, with another time."""
+        self.stop()
+        self._handle = self._loop.call_later(seconds, self._act)
+
     def stop(self) -> None:
         if self._handle is not None:
             self._handle.cancel()
@@ -66,6 +75,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._limits: Settings = self.app_state[STATE]
+        self._most = self._limits.max_body_bytes
         if len(self.connections) > self._limits.max_connections:
             self.transport.abort()
         self._metrics: Metrics = self.app_state[METRICS]
@@ -145,6 +155,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """The server stops: what this connection has sent, or is sending, is answered; then it is closed."""
         self._stopping = True
+        self.app_state[STOPPING].set()
         if self.cycle is None or self.cycle.response_complete:
             self.loop.call_later(LINGER, self._close_if_idle)
         elif not self.pipeline:
@@ -159,6 +170,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """Start when the body is there, else who sends slowly would take the place of others."""
         if self._stopping and not self.pipeline:
             cycle.keep_alive = False
+        if cycle.scope["path"] == STREAMED:
+            cycle.scope["state"][STREAMED] = self._grant
         if cycle.more_body and not self._too_long(cycle):
             self._pending = cycle
             if cycle.waiting_for_100_continue:
@@ -170,6 +183,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def _too_long(self, cycle: RequestResponseCycle) -> bool:
         """Whether the application must read the body bit by bit, or refuse it unread."""
         declared = dict(cycle.scope["headers"]).get(b"content-length", b"")
+        if cycle.scope["path"] == STREAMED:
+            return True
         return len(declared) > DIGITS or (declared.isdigit() and int(declared) > self._limits.max_body_bytes)
 
     def _start_pending(self) -> None:
@@ -213,6 +228,13 @@ class LimitedProtocol(HttpToolsProtocol):
     def _begin(self) -> None:
         self._begun = self._reading = self._in_head = True
         self._head = self._headers = self._raw = 0
+        self._most = self._limits.max_body_bytes
+
+    def _grant(self, seconds: float, most: int) -> None:
+        """Let the body that is being read take so long, and be so long, instead of what others may."""
+        self._most = most
+        if self._reading:
+            self._to_send.put_off(seconds)
 
     def _count_head(self, more: int) -> None:
         self._head += more
@@ -229,7 +251,7 @@ class LimitedProtocol(HttpToolsProtocol):
         most = self._limits.max_header_bytes
         if self._in_head and self._raw > most:
             self._end(ProblemType.HEAD_TOO_LARGE)
-        elif self._reading and self._raw > most + CHUNKING * self._limits.max_body_bytes:
+        elif self._reading and self._raw > most + CHUNKING * self._most:
             self._end(ProblemType.BODY_TOO_LARGE)
 
     def _end(self, problem: ProblemType) -> None:

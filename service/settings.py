@@ -162,6 +162,48 @@ class Settings(BaseSettings):
         "* for all.",
     )
 
+    jobs_url: SecretStr | None = Field(
+        default=None,
+        description="Redis that keeps the queue of jobs, an address as redis_url's; none: the index is not "
+        "changed over HTTP.",
+    )
+    jobs_queue: str = Field(
+        default="passepartout",
+        pattern=r"^[a-z0-9-]{1,64}$",
+        description="Name of the queue: one for each index, where several share that Redis.",
+    )
+    jobs_patience_seconds: int = Field(
+        default=60,
+        ge=3,
+        le=3600,
+        description="A job whose worker has not been heard of for this long is begun again.",
+    )
+    jobs_keep_seconds: int = Field(
+        default=604_800,
+        ge=60,
+        description="Time that jobs which have ended are kept, and uploads that no job has used.",
+    )
+    job_seconds: int = Field(
+        default=86_400, ge=1, description="Time that a job gets; one not done by then is ended."
+    )
+    spool: Path | None = Field(
+        default=None,
+        description="Folder of uploads, for service and worker; none: that of the index with .spool after "
+        "its name.",
+    )
+    max_upload_bytes: int = Field(
+        default=268_435_456, ge=1024, description="Longest corpus file, as it is sent."
+    )
+    max_corpus_bytes: int = Field(
+        default=2_147_483_648, ge=1024, description="Longest corpus file, decompressed."
+    )
+    max_spool_bytes: int = Field(
+        default=4_294_967_296, ge=1024, description="All uploads that wait for their jobs, together."
+    )
+    upload_seconds: float = Field(
+        default=600.0, gt=0, le=86_400, description="Time in which an upload must have come."
+    )
+
     drop_in_min_confidence: float = Field(
         default=0.5,
         ge=0,
@@ -215,7 +257,7 @@ class Settings(BaseSettings):
             raise ValueError("must be an http:// or https:// address, without a user")
         return given
 
-    @field_validator("redis_url")
+    @field_validator("redis_url", "jobs_url")
     @classmethod
     def _readable(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None:

@@ -48,12 +48,12 @@ async def reload(request: Request) -> Reloaded:
     except Exception:  # of which the log tells all
         raise ProblemError(ProblemType.VERSION_REFUSED, ProblemType.VERSION_REFUSED.meaning) from None
     if changed:
-        _tell_the_other_workers()
+        tell_the_other_workers()
     translator = generations.engine.translator
     return Reloaded(model=translator.model, index=translator.version, changed=changed)
 
 
-def _tell_the_other_workers() -> None:
+def tell_the_other_workers() -> None:
     """Through the process that started them all (server.py)."""
     if multiprocessing.parent_process() is not None:
         os.kill(os.getppid(), signal.SIGHUP)

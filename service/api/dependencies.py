@@ -1,6 +1,6 @@
 """What a route is given: the engine, the settings."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -10,6 +10,9 @@ from service.envelope import VERSION
 from service.generations import Generations
 from service.problems import ProblemError, ProblemType
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    from service.jobs.queue import JobQueue
 
 
 # Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
@@ -28,5 +31,14 @@ async def get_settings(request: Request) -> Settings:
     return settings
 
 
+async def get_jobs(request: Request) -> "JobQueue":
+    """The queue of jobs; ProblemError where there is none."""
+    queue: JobQueue | None = request.app.state.jobs
+    if queue is None:
+        raise ProblemError(ProblemType.NO_JOBS, ProblemType.NO_JOBS.meaning)
+    return queue
+
+
 EngineNow = Annotated[Engine, Depends(get_engine)]
 SettingsNow = Annotated[Settings, Depends(get_settings)]
+JobsNow = Annotated["JobQueue", Depends(get_jobs)]

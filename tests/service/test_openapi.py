@@ -50,6 +50,15 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /tmserver/{source_language}/{target_language}/unit/{text}",
         "get /metrics",
         "post /admin/reload",
+        "post /admin/uploads",
+        "get /admin/uploads",
+        "delete /admin/uploads/{upload_id}",
+        "get /admin/versions",
+        "post /admin/jobs",
+        "get /admin/jobs",
+        "get /admin/jobs/{job_id}",
+        "post /admin/jobs/{job_id}/cancel",
+        "get /admin/jobs/{job_id}/events",
     ]
 
 

@@ -1,0 +1,162 @@
+"""Corpus files for jobs, and the versions of the index: for admin keys alone."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from index.bundle import CODE
+from index.errors import BundleError
+from index.manifest import read_manifest
+from index.versions import VERSIONS, IndexManifest, current, versions
+from service.api.dependencies import EngineNow, JobsNow, SettingsNow
+from service.bodies import media_type
+from service.engine import Engine
+from service.jobs.schemas import Compression, Format, Upload, Uploads, Version, Versions
+from service.jobs.spool import FullError, TooLargeError, open_spool
+from service.languages import unknown
+from service.openapi import NEEDS_A_KEY, problem_responses
+from service.problems import FieldError, ProblemError, ProblemType
+from service.protocol import STREAMED
+
+router = APIRouter(prefix="/admin", tags=["Administration"])
+
+BYTES = "application/octet-stream"
+WITHOUT_LANGUAGE: tuple[Format, ...] = ("txt",)  # does not say which language it is in
+READING: tuple[ProblemType, ...] = (
+    ProblemType.UNAUTHORISED,
+    ProblemType.METHOD_NOT_ALLOWED,
+    ProblemType.INTERNAL,
+    ProblemType.OVERLOADED,
+    ProblemType.NOT_READY,
+)
+A_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file as it is, compressed or not.",
+        "content": {BYTES: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
+    }
+}
+
+
+@router.post(
+    "/uploads",
+    status_code=201,
+    summary="Upload a corpus file",
+    openapi_extra=NEEDS_A_KEY | A_FILE,
+    responses=problem_responses(
+        *READING,
+        ProblemType.NO_JOBS,
+        ProblemType.SPOOL_FULL,
+        ProblemType.BODY_TOO_LARGE,
+        ProblemType.UNSUPPORTED_MEDIA_TYPE,
+        ProblemType.INVALID_REQUEST,
+        ProblemType.UNKNOWN_LANGUAGE,
+    ),
+)
+async def upload(
+    request: Request,
+    engine: EngineNow,
+    settings: SettingsNow,
+    jobs: JobsNow,
+    form: Annotated[Format, Query(alias="format", description="What the file is.")],
+    compression: Annotated[Compression, Query(description="How it is compressed.")] = "none",
+    language: Annotated[
+        str | None,
+        Query(description="The language of its sentences, where the file does not say it.", pattern=CODE),
+    ] = None,
+) -> Upload:
+    """Keep a corpus file until a job uses it; what is in it is looked at by the job."""
+    _check(request, engine, form, language)
+    if grant := request.scope["state"].get(STREAMED):
+        grant(settings.upload_seconds, settings.max_upload_bytes)
+    try:
+        kept = await open_spool(settings).take(
+            request.stream(), form, compression, language, settings.max_upload_bytes
+        )
+    except TooLargeError:
+        told = f"the file is longer than {settings.max_upload_bytes} bytes: divide it"
+        raise ProblemError(ProblemType.BODY_TOO_LARGE, told, headers={"Connection": "close"}) from None
+    except FullError:
+        kind = ProblemType.SPOOL_FULL
+        raise ProblemError(kind, kind.meaning, headers={"Connection": "close"}) from None
+    if not kept.bytes:
+        await asyncio.to_thread(open_spool(settings).remove, kept.id)
+        raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")
+    return kept
+
+
+def _check(request: Request, engine: Engine, form: Format, language: str | None) -> None:
+    content_type = request.headers.get("content-type", "")
+    if media_type(content_type) != BYTES:
+        told = f"Content-Type is {content_type[:80] or 'missing'}: send the file itself as {BYTES}"
+        raise ProblemError(ProblemType.UNSUPPORTED_MEDIA_TYPE, told, headers={"Accept": BYTES})
+    if language is None and form in WITHOUT_LANGUAGE:
+        told = f"language is missing: {form} does not say which language its sentences are in"
+        raise ProblemError.of_fields(
+            ProblemType.INVALID_REQUEST, [FieldError(field="language", message=told)]
+        )
+    if language is not None and engine.languages.find(language) != language:
+        raise ProblemError.of_fields(
+            ProblemType.UNKNOWN_LANGUAGE, [unknown("language", language, engine.languages)]
+        )
+
+
+@router.get(
+    "/uploads",
+    summary="Uploads that no job has used",
+    openapi_extra=NEEDS_A_KEY,
+    responses=problem_responses(*READING),
+)
+async def uploads(settings: SettingsNow) -> Uploads:
+    return Uploads(uploads=await asyncio.to_thread(open_spool(settings).all))
+
+
+@router.delete(
+    "/uploads/{upload_id}",
+    status_code=204,
+    summary="Remove an upload",
+    openapi_extra=NEEDS_A_KEY,
+    responses=problem_responses(*READING, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST),
+)
+async def remove(upload_id: str, settings: SettingsNow) -> Response:
+    if not await asyncio.to_thread(open_spool(settings).remove, upload_id):
+        raise ProblemError(ProblemType.NOT_FOUND, "there is no such upload: GET /admin/uploads lists them")
+    return Response(status_code=204)
+
+
+@router.get(
+    "/versions",
+    summary="Versions of the index",
+    openapi_extra=NEEDS_A_KEY,
+    responses=problem_responses(*READING),
+)
+async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
+    """Those that a rollback can serve again; `gc` removes the old ones."""
+
+    def read() -> Versions:
+        index = settings.index
+        names = versions(index)[::-1]
+        found = [
+            read_manifest(index / VERSIONS / name, IndexManifest, "a version of an index") for name in names
+        ]
+        return Versions(
+            current=current(index), served=engine.translator.version, versions=list(map(_version, found))
+        )
+
+    try:
+        return await asyncio.to_thread(read)
+    except BundleError:  # one is being removed, or damaged
+        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning) from None
+
+
+def _version(manifest: IndexManifest) -> Version:
+    return Version(
+        id=manifest.version,
+        base=manifest.base,
+        created=manifest.created,
+        model=manifest.model,
+        sentences={code: entry.sentences for code, entry in manifest.languages.items()},
+    )

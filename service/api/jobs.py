@@ -1,0 +1,191 @@
+"""Jobs that change the index: for admin keys alone. A worker does them (service/jobs)."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Header
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response, StreamingResponse
+
+from service.api.admin import tell_the_other_workers
+from service.api.corpus import READING
+from service.api.dependencies import EngineNow, JobsNow, SettingsNow
+from service.bodies import JsonRoute
+from service.engine import Engine
+from service.generations import Generations
+from service.jobs.errors import ReusedError, UnreachableError
+from service.jobs.schemas import IDEMPOTENCY_KEY, Add, Build, Job, Jobs, Replace, Request
+from service.jobs.spool import Spool, open_spool
+from service.languages import unknown
+from service.limits import overloaded
+from service.openapi import NEEDS_A_KEY, problem_responses
+from service.problems import FieldError, ProblemError, ProblemType
+from service.protocol import STOPPING
+
+router = APIRouter(prefix="/admin/jobs", tags=["Administration"], route_class=JsonRoute)
+
+Found = TypeVar("Found")
+RETRY_AFTER = 5  # seconds, where Redis does not answer
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events. FastAPI's class for them wants a route that yields, which could refuse nothing."""
+
+    media_type = "text/event-stream"
+
+
+JOB_PROBLEMS = (*READING, ProblemType.NO_JOBS, ProblemType.JOBS_UNREACHABLE)
+ONE_JOB = problem_responses(*JOB_PROBLEMS, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST)
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Change the index",
+    openapi_extra=NEEDS_A_KEY,
+    responses=problem_responses(
+        *JOB_PROBLEMS,
+        ProblemType.KEY_REUSED,
+        ProblemType.BAD_JSON,
+        ProblemType.BODY_TOO_LARGE,
+        ProblemType.UNSUPPORTED_MEDIA_TYPE,
+        ProblemType.INVALID_REQUEST,
+        ProblemType.UNKNOWN_LANGUAGE,
+    ),
+)
+async def submit(
+    request: HttpRequest,
+    body: Request,
+    engine: EngineNow,
+    settings: SettingsNow,
+    jobs: JobsNow,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            pattern=IDEMPOTENCY_KEY,
+            description="The client's own name for this change: sent again with it, it is not made twice.",
+        ),
+    ] = None,
+) -> Job:
+    """Queue a change, a build, a rollback or a clearing-up; one is done after another.
+
+    What it makes is served as soon as it is complete.
+    """
+    await _check(body, engine, open_spool(settings))
+    by = request.scope["state"].get("key")
+    try:
+        return await _ask(partial(jobs.submit, body, by, idempotency_key))
+    except ReusedError:
+        raise ProblemError(ProblemType.KEY_REUSED, ProblemType.KEY_REUSED.meaning) from None
+
+
+@router.get(
+    "", summary="The latest jobs", openapi_extra=NEEDS_A_KEY, responses=problem_responses(*JOB_PROBLEMS)
+)
+async def latest(jobs: JobsNow) -> Jobs:
+    found = await _ask(jobs.latest)
+    return Jobs(jobs=found, workers=await _ask(jobs.workers))
+
+
+@router.get(
+    "/{job_id}",
+    summary="A job",
+    openapi_extra=NEEDS_A_KEY,
+    responses=ONE_JOB,
+)
+async def one(request: HttpRequest, job_id: str, jobs: JobsNow) -> Job:
+    job = _there(await _ask(partial(jobs.find, job_id)))
+    await _settle(request, job)
+    return job
+
+
+@router.post(
+    "/{job_id}/cancel",
+    summary="Cancel a job",
+    openapi_extra=NEEDS_A_KEY,
+    responses=ONE_JOB,
+)
+async def cancel(job_id: str, jobs: JobsNow) -> Job:
+    """A job that has not begun never will; one that runs is ended, and nothing of it is served.
+
+    One that has ended stays as it is.
+    """
+    return _there(await _ask(partial(jobs.cancel, job_id)))
+
+
+@router.get(
+    "/{job_id}/events",
+    summary="Watch a job",
+    openapi_extra=NEEDS_A_KEY,
+    response_class=EventStream,
+    responses=ONE_JOB,
+)
+async def events(
+    request: HttpRequest,
+    job_id: str,
+    jobs: JobsNow,
+    last_event_id: Annotated[str | None, Header(description="The last event that it has had.")] = None,
+) -> Response:
+    """Server-sent events: `progress` with what is known of the job, at last `end` with all of it.
+
+    The version that a job has made is served when its end is told.
+    """
+    from service.jobs.events import Follower  # and with it Redis's client, only where it is used
+
+    job = _there(await _ask(partial(jobs.find, job_id)))
+    if jobs.watchers.locked():
+        raise overloaded()
+    follower = Follower(jobs, job.id, partial(_settle, request))
+    stopping: asyncio.Event = request.scope["state"][STOPPING]
+    return EventStream(
+        follower.events(job, last_event_id, stopping),
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _check(body: Request, engine: Engine, spool: Spool) -> None:
+    """ProblemError for languages that the encoder does not know, and uploads that are not there."""
+    if isinstance(body, Add | Replace):
+        codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
+        errors = [
+            unknown(f"sentences[{number}].id", code, engine.languages)
+            for number, code in enumerate(codes)
+            if engine.languages.find(code) != code
+        ]
+        if errors:
+            raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
+    if isinstance(body, Add | Replace | Build):
+        found = await asyncio.to_thread(lambda: [spool.find(upload) is not None for upload in body.uploads])
+        fields = [f"uploads[{number}]" for number, there in enumerate(found) if not there]
+        if fields:
+            raise ProblemError.of_fields(
+                ProblemType.INVALID_REQUEST,
+                [FieldError(field=field, message=f"{field} is no upload that waits") for field in fields],
+            )
+
+
+async def _settle(request: HttpRequest, job: Job) -> None:
+    """Serve at once what a job has made; a bad version is refused, which the log tells."""
+    generations: Generations | None = request.app.state.generations
+    if job.state == "succeeded" and generations is not None:
+        with suppress(Exception):
+            if await generations.reload():
+                tell_the_other_workers()
+
+
+async def _ask(act: Callable[[], Found]) -> Found:
+    """What the queue says; in a thread, since it may keep us waiting."""
+    try:
+        return await asyncio.to_thread(act)
+    except UnreachableError:
+        kind = ProblemType.JOBS_UNREACHABLE
+        raise ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)}) from None
+
+
+def _there(job: Job | None) -> Job:
+    if job is None:
+        raise ProblemError(ProblemType.NOT_FOUND, "there is no such job: GET /admin/jobs lists the latest")
+    return job

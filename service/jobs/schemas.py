@@ -1,0 +1,222 @@
+"""Jobs, uploads and versions, as the API takes and gives them."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, model_validator
+from pydantic.config import JsonDict
+
+from index.bundle import CODE
+from index.versions import ID as VERSION
+
+JOB_ID = r"^[0-9a-f]{32}$"
+IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
+# A sentence as answers name it: its language and what the corpus calls it.
+SENTENCE_ID = rf"^{CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
+RESERVED = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
+
+State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+ENDED: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
+Format = Literal["txt", "tsv", "csv", "jsonl", "tmx", "xliff", "po", "cldr"]
+Compression = Literal["none", "gz", "bz2", "xz", "zst"]
+UploadId = Annotated[str, Field(pattern=JOB_ID, examples=["5d41402abc4b2a76b9719d911017c592"])]
+SentenceId = Annotated[str, Field(pattern=SENTENCE_ID, examples=["de:41"])]
+
+
+class Wanted(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NewSentence(Wanted):
+    """A sentence with its id: LANG:ID, as in answers."""
+
+    id: SentenceId
+    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+    metadata: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Given back with answers; the names of the other fields are taken.",
+    )
+    group: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Sentences of one group, in any language, translate each other."
+    )
+
+    @model_validator(mode="after")
+    def _none_reserved(self) -> Self:
+        if taken := RESERVED & set(self.metadata):
+            raise ValueError(f"metadata cannot have {min(taken)}")
+        return self
+
+
+class _Sources(Wanted):
+    """Sentences in the request, or the ids of uploads."""
+
+    sentences: Annotated[list[NewSentence], Field(max_length=10_000)] = []
+    uploads: Annotated[list[UploadId], Field(max_length=64)] = []
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.sentences) == bool(self.uploads):
+            raise ValueError("give sentences or uploads")
+        return self
+
+
+HUND: JsonDict = {"id": "de:hund-1", "text": "Ein Hund schläft im Korb.", "metadata": {"project": "pets"}}
+SOME_UPLOAD = "5d41402abc4b2a76b9719d911017c592"
+
+
+class Add(_Sources):
+    """Add sentences, whose ids must be new. Those of uploads are LANG:FILE:ID, or LANG:ID if `own_ids`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"action": "add", "sentences": [HUND]},
+                {"action": "add", "uploads": [SOME_UPLOAD]},
+            ]
+        }
+    )
+
+    action: Literal["add"]
+    own_ids: StrictBool = False
+
+
+class Replace(_Sources):
+    """Give sentences another text and metadata, by their ids."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"action": "replace", "sentences": [{"id": "de:41", "text": "Ein Hund!"}]}]
+        }
+    )
+
+    action: Literal["replace"]
+
+
+class Delete(Wanted):
+    """Take sentences out by their ids."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "delete", "ids": ["de:41"]}]})
+
+    action: Literal["delete"]
+    ids: Annotated[list[SentenceId], Field(min_length=1, max_length=50_000)]
+
+
+class Build(Wanted):
+    """Put uploads in the place of all that the index holds; its encoder and options stay."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "build", "uploads": [SOME_UPLOAD]}]})
+
+    action: Literal["build"]
+    uploads: Annotated[list[UploadId], Field(min_length=1, max_length=64)]
+
+
+class Rollback(Wanted):
+    """Serve another version, after checking every file of it; the one before where none is named."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"action": "rollback", "version": "20261120-1"}]}
+    )
+
+    action: Literal["rollback"]
+    version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")] | None = None
+
+
+class Collect(Wanted):
+    """Remove all versions but the latest `keep` and the one served, and what builds left that did not end."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "gc", "keep": 2}]})
+
+    action: Literal["gc"]
+    keep: Annotated[int, Field(strict=True, ge=1, le=1000)] = 2
+
+
+Request = Annotated[
+    Add | Replace | Delete | Build | Rollback | Collect,
+    Field(discriminator="action"),
+]
+
+
+class Spec(Wanted):
+    """What a worker is given."""
+
+    request: Request
+    by: str | None
+
+
+class Event(BaseModel):
+    """What became of a job: a part of its work begun, gone on or done, or its end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    state: State
+    stage: str | None = Field(default=None, description="The part of the work.", examples=["encode de"])
+    done: int | None = Field(default=None, description="How much of that part is done.", examples=[120])
+    total: int | None = Field(default=None, description="How much there is of it, about.", examples=[300])
+    unit: str | None = Field(default=None, examples=["sentences"])
+    version: str | None = Field(
+        default=None,
+        description="The version that the index has by it, once it has succeeded.",
+        examples=["20261120-2"],
+    )
+    dropped: dict[str, int] | None = Field(
+        default=None,
+        description="How many sentences cleaning left out, by reason.",
+        examples=[{"duplicate": 2}],
+    )
+    reason: str | None = Field(
+        default=None, description="Why it failed and what to change, in one line.", examples=[None]
+    )
+
+
+class Job(Event):
+    id: str = Field(pattern=JOB_ID, examples=["7b52009b64fd0a2a49e6d8a939753077"])
+    action: Literal["add", "replace", "delete", "build", "rollback", "gc"]
+    by: str | None = Field(description="The name of the admin's key.", examples=["boss"])
+    created: AwareDatetime
+    ended: AwareDatetime | None
+    attempts: int = Field(description="How often it was begun: more than once where a worker died.")
+
+
+class Jobs(BaseModel):
+    jobs: list[Job] = Field(description="The latest 100, newest first.")
+    workers: int = Field(description="Worker processes that take jobs; 0: start `passepartout jobs`.")
+
+
+class Upload(BaseModel):
+    """A corpus file that waits for a job."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: UploadId
+    file: str = Field(
+        description="What its sentences' ids and metadata call it.", examples=["5eb63bbbe01eeed0.tmx"]
+    )
+    format: Format
+    compression: Compression
+    language: str | None
+    bytes: int
+    sha256: str
+    created: AwareDatetime
+
+
+class Uploads(BaseModel):
+    uploads: list[Upload] = Field(description="Newest first.")
+
+
+class Version(BaseModel):
+    id: str = Field(examples=["20261120-1"])
+    base: str | None = Field(description="The version that was changed to make it.")
+    created: AwareDatetime
+    model: str = Field(examples=["small@1"])
+    sentences: dict[str, int] = Field(description="How many of each language.", examples=[{"de": 322}])
+
+
+class Versions(BaseModel):
+    current: str = Field(description="The version that the index names.")
+    served: str = Field(description="The version that this process answers from: another while that is bad.")
+    versions: list[Version] = Field(description="Newest first.")
+
+
+def example(of: type[BaseModel]) -> dict[str, Any]:
+    """The first example of a model, which its schema shows."""
+    found: dict[str, Any] = of.model_json_schema()["examples"][0]
+    return found

@@ -1,0 +1,105 @@
+"""`passepartout jobs`: the process that does the jobs of an index, each in a process of its own.
+
+A job whose worker is not heard of for `jobs_patience_seconds` is begun again by any other, or by the same
+one started anew; what its build has kept on disk is gone on from (index/versions.py).
+"""
+
+import logging
+import logging.config
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import click
+from redis.exceptions import RedisError
+from rq import Queue, Worker
+from rq.job import Job as QueuedJob
+from rq.serializers import JSONSerializer
+
+from index.errors import PassepartoutError, UsageError
+from service.jobs.queue import CorpusJob, connect
+from service.logs import logging_config
+from service.settings import Settings, load_settings
+
+log = logging.getLogger("passepartout.jobs")
+
+HEARTBEATS = 3  # in the time after which a worker is taken for dead
+RQ_MARGIN = 15  # seconds that RQ takes off a worker's time to live
+FORGETFUL = "allkeys"  # policies of Redis that drop what is still needed
+
+
+class OwnJob(CorpusJob):
+    """A job that can be done here."""
+
+    settings: ClassVar[Settings]
+
+    def _execute(self) -> None:
+        # What is heavy is loaded here, in the process of one job: it goes with it.
+        from service.jobs.perform import Place, perform
+        from service.jobs.record import Record
+        from service.jobs.spool import open_spool
+
+        settings = self.settings
+        place = Place(settings.index, open_spool(settings), settings.threads, settings.max_corpus_bytes)
+        record = Record(self.connection, settings.jobs_queue, self.id, settings.jobs_keep_seconds)
+        perform(self.spec, record, place)
+
+
+class JobWorker(Worker):
+    """RQ's worker, which forks for each job; `patience`: seconds without a sign of life, then it is dead."""
+
+    patience: int
+
+    def get_heartbeat_ttl(self, job: QueuedJob, working_time: float = 0.0) -> int:
+        return self.patience
+
+
+def make_worker(settings: Settings) -> JobWorker:
+    """A worker that is ready to work. Raises UsageError, PassepartoutError where Redis does not answer."""
+    if settings.jobs_url is None:
+        raise UsageError(
+            "no queue of jobs: set PASSEPARTOUT_JOBS_URL to a Redis, such as redis://127.0.0.1:6379/1"
+        )
+    redis = connect(settings.jobs_url.get_secret_value())
+    OwnJob.settings = settings
+    every = max(1, settings.jobs_patience_seconds // HEARTBEATS)
+    try:
+        policy = str(redis.info("memory").get("maxmemory_policy", ""))
+        queue = Queue(settings.jobs_queue, connection=redis, serializer=JSONSerializer, job_class=OwnJob)
+        worker = JobWorker(
+            [queue],
+            connection=redis,
+            serializer=JSONSerializer,
+            job_class=OwnJob,
+            job_monitoring_interval=every,
+            maintenance_interval=every,
+            worker_ttl=every + RQ_MARGIN,
+            log_job_description=False,
+        )
+    except RedisError as error:
+        raise PassepartoutError(f"the Redis of jobs_url does not answer ({type(error).__name__})") from None
+    if policy.startswith(FORGETFUL):
+        log.warning("the Redis of jobs_url forgets jobs when it is full (%s): use noeviction", policy)
+    worker.patience = settings.jobs_patience_seconds
+    return worker
+
+
+@click.command()
+@click.option("--index", type=click.Path(path_type=Path), help="Folder of the index.  [default: var/index]")
+def jobs(index: Path | None) -> None:
+    """Do the jobs that the service takes: changes, builds and rollbacks of an index.
+
+    Every further setting is an environment variable: docs/reference/settings.md.
+    """
+    settings = load_settings(index=index)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # RQ's own comes once it works
+    os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
+    config = logging_config(settings.log_format, settings.log_level)
+    config["loggers"]["rq"] = config["loggers"]["passepartout"] | {"level": "WARNING"}
+    logging.config.dictConfig(config)
+    worker = make_worker(settings)
+    log.info("jobs of the queue %s are done in %s", settings.jobs_queue, settings.index)
+    worker.work(logging_level="WARNING")
+    sys.exit(0)

@@ -1,0 +1,191 @@
+"""A service with a queue on a real Redis, workers as processes of their own, and an index to change."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from index.build import build_index
+from index.bundle import Bundle
+from index.versions import current, versions
+from tests.bundles import make_corpus
+from tests.service.conftest import RedisServer
+from tests.service.test_cli import serving
+
+KEY = "an admin's key"
+ADMINS = f"boss:{hashlib.sha256(KEY.encode()).hexdigest()}"
+PATIENCE = 3  # seconds after which a worker is taken for dead: the least there is
+WORK = [sys.executable, "-m", "passepartout", "jobs"]
+
+
+@dataclass
+class Event:
+    """One of a stream."""
+
+    kind: str = "message"
+    id: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Stage:
+    """A service at `url`, and where its index and uploads are."""
+
+    url: str
+    index: Path
+    spool: Path
+    process: "subprocess.Popen[str]"
+    environment: dict[str, str]
+
+    def client(self, key: str | None = KEY) -> httpx2.Client:
+        headers = {} if key is None else {"X-API-Key": key}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30)
+
+    def ask(self, method: str, path: str, **more: Any) -> httpx2.Response:  # noqa: ANN401
+        with self.client() as client:
+            return client.request(method, path, **more)
+
+    def submit(self, key: str | None = None, **request: Any) -> dict[str, Any]:  # noqa: ANN401
+        headers = {"Idempotency-Key": key} if key else {}
+        answer = self.ask("POST", "/admin/jobs", json=request, headers=headers)
+        assert answer.status_code == 202, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def upload(self, content: bytes, **query: str) -> httpx2.Response:
+        headers = {"Content-Type": "application/octet-stream"}
+        return self.ask("POST", "/admin/uploads", params=query, content=content, headers=headers)
+
+    def events(self, job: str, after: str | None = None) -> Iterator[Event]:
+        """What is told of a job, as it is told."""
+        headers = {"Last-Event-ID": after} if after else {}
+        with (
+            self.client() as client,
+            client.stream("GET", f"/admin/jobs/{job}/events", headers=headers) as answer,
+        ):
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            event = Event()
+            for line in answer.iter_lines():
+                name, _, value = line.partition(": ")
+                if name == "event":
+                    event.kind = value
+                elif name == "id":
+                    event.id = value
+                elif name == "data":
+                    event.data = json.loads(value)
+                elif not line and event.data:
+                    yield event
+                    event = Event()
+
+    def end(self, job: str) -> dict[str, Any]:
+        """The job once it has ended."""
+        *_, last = self.events(job)
+        assert last.kind == "end"
+        return last.data
+
+    def texts(self, language: str) -> dict[str, str]:
+        """Id -> text in the version that the index names."""
+        from index.sentences import COLUMNS
+        from index.texts import read_table
+        from index.versions import open_version
+
+        folder, manifest = open_version(self.index)
+        table = read_table(folder / f"{language}.arrow", COLUMNS, manifest.languages[language].sentences)
+        return dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
+
+    @contextlib.contextmanager
+    def working(self, **more: str) -> Iterator["subprocess.Popen[str]"]:
+        """A worker process."""
+        process = subprocess.Popen(
+            [*WORK, "--index", str(self.index)],
+            env=os.environ | self.environment | more,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            yield process
+        finally:
+            for child in children(process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            process.kill()
+            process.wait()
+            assert process.stderr is not None
+            process.stderr.close()
+
+
+def children(pid: int) -> list[int]:
+    """All processes below one."""
+    try:
+        own = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [found for child in own for found in (*children(int(child)), int(child))]
+
+
+def until(true: Callable[[], Any], what: str, seconds: float = 30) -> Any:  # noqa: ANN401
+    """What `true` gives once it gives something."""
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def small_index(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """40 sentences of en and de, aligned by nothing. Not to be changed."""
+    folder = tmp_path_factory.mktemp("small")
+    build_index(bundle, make_corpus(folder / "corpus", ("en", "de"), 40), folder / "index")
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def stage(small_index: Path, redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A service, without a worker."""
+    folder = tmp_path_factory.mktemp("stage")
+    index = folder / "index"
+    shutil.copytree(small_index, index)
+    environment = {
+        "PASSEPARTOUT_ADMIN_KEYS": ADMINS,
+        "PASSEPARTOUT_JOBS_URL": redis.url,
+        "PASSEPARTOUT_JOBS_PATIENCE_SECONDS": str(PATIENCE),
+        "PASSEPARTOUT_WATCH_SECONDS": "0",
+        "PASSEPARTOUT_MAX_UPLOAD_BYTES": str(2 << 20),
+        "PASSEPARTOUT_MAX_CORPUS_BYTES": str(4 << 20),
+        "PASSEPARTOUT_MAX_BODY_BYTES": str(64 << 10),
+        "OMP_NUM_THREADS": "1",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        with serving(index) as (url, process):
+            yield Stage(url, index, folder / "index.spool", process, environment)
+
+
+@pytest.fixture
+def untouched(stage: Stage) -> Iterator[None]:
+    """A test that may change neither the version served nor the versions there are."""
+    before = current(stage.index), versions(stage.index)
+    yield
+    assert (current(stage.index), versions(stage.index)) == before

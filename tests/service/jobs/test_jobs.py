@@ -1,0 +1,188 @@
+"""Jobs from the request to the new version that answers: real service, real Redis, real workers."""
+
+import bz2
+import gzip
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from index.versions import current, versions
+from service.client import Client
+from tests.service.conftest import RedisServer
+from tests.service.jobs.conftest import KEY, Stage, until
+
+HEAD = '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>'
+UNIT = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>Das Pferd springt.</seg></tuv></tu>'
+TMX = f"{HEAD}{UNIT.format('A big horse jumps.')}</body></tmx>".encode()
+ENTITIES = (
+    b'<?xml version="1.0"?><!DOCTYPE tmx [<!ENTITY a "dog"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    b'<tmx version="1.4"><header srclang="en"/><body>'
+    b'<tu><tuv xml:lang="en"><seg>&b;</seg></tuv></tu></body></tmx>'
+)
+# What each bad file is, and what its job says.
+BAD = {
+    "cut short": (TMX[:-30], {"format": "tmx"}, "not well-formed XML"),
+    "entities": (ENTITIES, {"format": "tmx"}, "it declares entities, which are refused"),
+    "gzip bomb": (
+        gzip.compress(bytes(80 << 20)),
+        {"format": "txt", "language": "de", "compression": "gz"},
+        "longer than 4194304 bytes, decompressed",
+    ),
+    "no gzip": (TMX, {"format": "tmx", "compression": "gz"}, "cannot be read (Not a gzipped file"),
+    "long line": (b"x" * (1 + (1 << 20)), {"format": "txt", "language": "de"}, "longer than"),
+    "a language that is not known": (
+        b'{"text": "Un chien.", "language": "fr"}',
+        {"format": "jsonl"},
+        "nothing in a language that tiny@1 knows",
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _worker(stage: Stage) -> Iterator[None]:
+    with stage.working():
+        yield
+
+
+def translation(stage: Stage, text: str) -> tuple[str, str]:
+    """The best German sentence, and the version that it is of."""
+    with Client(stage.url) as client:
+        found = client.sentences(text, "de", source="en")
+        return found.results[0].translations["de"][0].text, found.index
+
+
+def test_an_upload_becomes_a_job_with_events_and_the_new_version_answers(stage: Stage) -> None:
+    kept = stage.upload(bz2.compress(TMX), format="tmx", compression="bz2")
+    assert kept.status_code == 201
+    own, name = kept.json()["id"], kept.json()["file"]
+    assert [found["id"] for found in stage.ask("GET", "/admin/uploads").json()["uploads"]] == [own]
+    job = stage.submit(action="add", uploads=[own])
+    assert (job["state"], job["action"], job["by"], job["attempts"]) == ("queued", "add", "boss", 0)
+    told = list(stage.events(job["id"]))
+    stages = [event.data.get("stage") for event in told]
+    assert [event.kind for event in told] == ["progress"] * (len(told) - 1) + ["end"]
+    assert told[0].data["state"] == "queued"
+    wanted = ["check", "encode en", "encode de"]
+    assert [stage for stage in stages if stage in wanted] == wanted
+    encoded = told[stages.index("encode de")].data
+    assert (encoded["done"], encoded["total"], encoded["unit"]) == (41, 41, "sentences")
+    end = told[-1].data
+    assert (end["state"], end["version"], end["attempts"]) == ("succeeded", current(stage.index), 1)
+    assert end["ended"] > end["created"]
+    # It answers at once: the service has no watch here, and was told by nobody else.
+    assert translation(stage, "A big horse jumps.") == ("Das Pferd springt.", end["version"])
+    assert stage.texts("de")[f"de:{name}:1"] == "Das Pferd springt."
+    assert stage.ask("GET", "/admin/uploads").json() == {"uploads": []}
+
+    late = list(stage.events(job["id"]))
+    assert [event.id for event in late[1:]] == [event.id for event in told[1:]]
+    after = stages.index("encode de")
+    rest = list(stage.events(job["id"], after=told[after].id))
+    assert [event.id for event in rest] == [event.id for event in told[after + 1 :]]
+    asked = stage.ask("GET", f"/admin/jobs/{job['id']}").json()
+    assert {name: value for name, value in asked.items() if value is not None} == end
+    listed = stage.ask("GET", "/admin/jobs").json()
+    assert (listed["jobs"][0], listed["workers"]) == (asked, 1)
+
+
+def test_changes_by_id_sent_at_once_are_made_one_after_another(stage: Stage) -> None:
+    before = stage.texts("de")
+    first, second, *_ = before
+    changes = [
+        {"action": "add", "sentences": [{"id": "de:neu", "text": "Der Vertrag gilt.", "metadata": {"a": 1}}]},
+        {"action": "add", "sentences": [{"id": "de:neu/2", "text": "Nein danke."}]},
+        {"action": "replace", "sentences": [{"id": first, "text": "Ein ganz anderer Satz."}]},
+        {"action": "delete", "ids": [second]},
+    ]
+    with stage.working(), ThreadPoolExecutor(4) as pool:  # two workers
+        jobs = list(pool.map(lambda change: stage.submit(**change), changes))
+        ended = [stage.end(job["id"]) for job in jobs]
+    assert [(job["state"], job.get("reason")) for job in ended] == [("succeeded", None)] * 4
+    assert len({job["version"] for job in ended}) == 4
+    after = stage.texts("de")
+    assert {own: text for own, text in after.items() if before.get(own) != text} == {
+        "de:neu": "Der Vertrag gilt.",
+        "de:neu/2": "Nein danke.",
+        first: "Ein ganz anderer Satz.",
+    }
+    assert set(before) - set(after) == {second}
+
+
+def test_a_change_sent_again_with_its_key_is_made_once(stage: Stage) -> None:
+    change = {"action": "delete", "ids": [list(stage.texts("en"))[-1]]}
+    count = len(versions(stage.index))
+    with ThreadPoolExecutor(4) as pool:
+        jobs = list(pool.map(lambda _: stage.submit(key="mine-1", **change), range(4)))
+    assert len({job["id"] for job in jobs}) == 1
+    assert stage.end(jobs[0]["id"])["state"] == "succeeded"
+    assert stage.submit(key="mine-1", **change)["state"] == "succeeded"
+    assert len(versions(stage.index)) == count + 1
+    other = {"action": "gc"}
+    answer = stage.ask("POST", "/admin/jobs", json=other, headers={"Idempotency-Key": "mine-1"})
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/key-reused")
+
+
+def test_going_back_and_clearing_up(stage: Stage) -> None:
+    first, last = versions(stage.index)[0], current(stage.index)
+    assert stage.end(stage.submit(action="rollback", version=first)["id"])["version"] == first
+    assert translation(stage, "A big horse jumps.")[1] == first
+    told = stage.ask("GET", "/admin/versions").json()
+    assert (told["current"], told["served"]) == (first, first)
+    assert [version["id"] for version in told["versions"]] == versions(stage.index)[::-1]
+    assert told["versions"][-1]["sentences"] == {"en": 40, "de": 40}
+    none = stage.end(stage.submit(action="rollback")["id"])
+    assert none["state"] == "failed"
+    assert none["reason"].startswith(f"the index has no version before {first}")
+    assert stage.end(stage.submit(action="rollback", version=last)["id"])["version"] == last
+    stage.end(stage.submit(action="gc", keep=1)["id"])
+    assert versions(stage.index) == [last]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_bad_file_fails_in_one_line_and_changes_nothing(stage: Stage) -> None:
+    jobs = {}
+    for name, (content, query, _) in BAD.items():
+        kept = stage.upload(content, **query)
+        assert kept.status_code == 201, kept.text
+        jobs[name] = stage.submit(action="add", uploads=[kept.json()["id"]])["id"]
+    jobs["nobody"] = stage.submit(action="delete", ids=["de:nobody"])["id"]
+    for name, own in jobs.items():
+        job = stage.end(own)
+        wanted = BAD[name][2] if name in BAD else "the index has no sentence de:nobody"
+        assert (job["state"], job.get("version")) == ("failed", None)
+        assert wanted in job["reason"], (name, job["reason"])
+        assert "\n" not in job["reason"]
+        assert "/" not in job["reason"].replace("</", ""), job["reason"]
+
+
+def test_everything_else_in_the_place_of_what_there_was(stage: Stage) -> None:
+    kept = stage.upload(TMX, format="tmx").json()["id"]
+    job = stage.end(stage.submit(action="build", uploads=[kept])["id"])
+    assert (job["state"], job["version"]) == ("succeeded", current(stage.index))
+    assert stage.texts("de") == {"de:1": "Das Pferd springt."}
+    assert stage.texts("en") == {"en:1": "A big horse jumps."}
+
+
+@pytest.mark.usefixtures("untouched")
+def test_nothing_that_redis_holds_is_called_or_unpickled(stage: Stage, redis: RedisServer) -> None:
+    """Whoever can write there could else run anything here."""
+    import redis as client
+    from rq import Queue
+    from rq.serializers import JSONSerializer
+
+    with client.Redis.from_url(redis.url) as connection:
+        mark = stage.index.parent / "called"
+        queue = Queue("passepartout", connection=connection, serializer=JSONSerializer)
+        evil = queue.enqueue_call("os.mkdir", args=(str(mark),), on_failure=None)
+        connection.hset(
+            evil.key, mapping={"failure_callback_name": "os.abort", "stopped_callback_name": "os.abort"}
+        )
+        until(lambda: evil.get_status() in ("failed", "finished"), "the job does not end")
+        assert not mark.exists()
+        values = [connection.hgetall(key) for key in connection.keys("rq:job:*")]
+        assert values
+        assert not [value for found in values for value in found.values() if value.startswith(b"\x80")]
+    assert stage.ask("GET", f"/admin/jobs/{evil.id}").status_code == 404
+    assert stage.ask("GET", "/admin/jobs").status_code == 200
+    assert KEY not in str(values)

@@ -1,0 +1,121 @@
+"""What a job does, without a worker: begun again, it finds what it has done already."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from index.versions import current, locked, roll_back, versions
+from service.jobs.perform import Place, perform
+from service.jobs.queue import INTERRUPTED, JobQueue
+from service.jobs.record import Record
+from service.jobs.schemas import Event, Spec
+from service.jobs.spool import Spool
+from tests.service.conftest import RedisServer
+
+HUND = {"id": "de:neu", "text": "Der Vertrag gilt.", "group": "a"}
+
+
+@pytest.fixture
+def connection(redis: RedisServer) -> Iterator[Redis]:
+    with Redis.from_url(redis.url, protocol=2) as connection:
+        yield connection
+        connection.flushdb()
+
+
+@pytest.fixture
+def record(connection: Redis) -> Record:
+    return Record(connection, "test", "0" * 32, 60)
+
+
+@pytest.fixture
+def place(small_index: Path, tmp_path: Path) -> Place:
+    shutil.copytree(small_index, tmp_path / "index")
+    return Place(tmp_path / "index", Spool(tmp_path / "spool", most=1 << 20, keep=60), 1, 1 << 20)
+
+
+def spec(**request: Any) -> Spec:  # noqa: ANN401
+    return Spec.model_validate({"request": request, "by": "boss"})
+
+
+def done(record: Record) -> Event:
+    found = record.last()
+    assert found is not None
+    return found[1]
+
+
+def test_a_job_killed_before_it_could_tell_is_not_done_twice(
+    connection: Redis, record: Record, place: Place
+) -> None:
+    first = current(place.index)
+    for change in ({"action": "add", "sentences": [HUND]}, {"action": "delete", "ids": ["de:neu"]}):
+        there = len(versions(place.index))
+        perform(spec(**change), record, place)
+        made = done(record).version
+        connection.delete(record.events)
+        perform(spec(**change), record, place)
+        assert (done(record).state, done(record).version) == ("succeeded", made)
+        assert len(versions(place.index)) == there + 1
+        connection.flushdb()
+    # Nor goes it back twice.
+    for _ in range(2):
+        perform(spec(action="rollback"), record, place)
+        connection.delete(record.events)
+    assert versions(place.index).index(current(place.index)) == 1
+    roll_back(place.index, first)
+    # One that has told is not begun at all.
+    record.tell(Event(state="cancelled"))
+    perform(spec(action="delete", ids=["de:1"]), record, place)
+    assert (done(record).state, current(place.index)) == ("cancelled", first)
+
+
+def test_a_change_of_a_version_that_is_served_no_longer_is_made_of_the_one_that_is(
+    record: Record, place: Place
+) -> None:
+    record.note("base", current(place.index))
+    other = Record(record._redis, "test", "1" * 32, 60)
+    perform(spec(action="delete", ids=["de:1"]), other, place)
+    perform(spec(action="delete", ids=["de:2"]), record, place)
+    assert record.noted("base") == done(other).version
+    assert done(record).version == current(place.index) == versions(place.index)[-1]
+
+
+def test_what_cleaning_leaves_out_is_told(record: Record, place: Place) -> None:
+    twice = [{"id": f"de:{n}", "text": "Der Vertrag gilt."} for n in ("a", "b")]
+    perform(spec(action="add", sentences=twice), record, place)
+    assert done(record).dropped == {"duplicate": 1}
+
+
+def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, place: Place) -> None:
+    record.note("cancelled", "yes")
+    with locked(place.index):
+        perform(spec(action="gc"), record, place)
+    assert done(record).state == "cancelled"
+
+
+def test_a_fault_is_told_without_its_message(
+    record: Record, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("Der Vertrag gilt.")
+
+    monkeypatch.setattr("service.jobs.perform.change_index", broken)
+    perform(spec(action="delete", ids=["de:1"]), record, place)
+    assert done(record).reason == "a fault of the service: the worker's log has the details"
+    assert [entry.getMessage() for entry in caplog.records][:1] == ["fault"]
+    assert "Vertrag" not in caplog.text
+
+
+def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Redis) -> None:
+    queue = JobQueue(redis.url, "test", keep=60, seconds=60, patience=60)
+    job = queue.submit(spec(action="gc").request, "boss", None)
+    connection.hset(f"rq:job:{job.id}", "status", "failed")
+    connection.hset(f"rq:job:{job.id}", "retries_left", "0")
+    found = queue.find(job.id)
+    assert found is not None
+    assert (found.state, found.reason) == ("failed", INTERRUPTED)
+    assert [one.id for one in queue.latest()] == [job.id]
+    queue.close()

@@ -1,0 +1,127 @@
+"""Workers that die, jobs that are cancelled, a queue that is not there: nothing is lost or half done."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from index.errors import PassepartoutError
+from index.versions import current, versions
+from service.jobs.worker import make_worker
+from service.settings import load_settings
+from tests.service.conftest import RedisServer
+from tests.service.jobs.conftest import Stage, children, until
+
+
+def lines(count: int) -> bytes:
+    """So many English sentences, all different."""
+    return "".join(f"A small dog runs to house {n}.\n" for n in range(count)).encode()
+
+
+def begun(stage: Stage, label: str, count: int = 4000) -> str:
+    """A job that is in this part of its work."""
+    kept = stage.upload(lines(count), format="txt", language="en").json()["id"]
+    own: str = stage.submit(action="add", uploads=[kept])["id"]
+    for event in stage.events(own):
+        assert event.kind == "progress", event
+        if event.data.get("stage") == label:
+            return own
+    raise AssertionError(f"never in {label}")
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    """The worker and all that it has begun, with SIGKILL."""
+    found = children(process.pid)
+    process.send_signal(signal.SIGSTOP)  # it shall see none of it
+    for child in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def test_a_job_whose_worker_is_killed_is_taken_up_and_ends_with_one_version(stage: Stage) -> None:
+    before, there = current(stage.index), versions(stage.index)
+    with stage.working() as process:
+        own = begun(stage, "encode en")
+        kill(process)
+    assert (current(stage.index), versions(stage.index)) == (before, there)
+    assert stage.ask("GET", f"/admin/jobs/{own}").json()["state"] == "running"
+    with stage.working() as process:
+        job = stage.end(own)
+        assert (job["state"], job["attempts"]) == ("succeeded", 2)
+        assert versions(stage.index) == [*there, job["version"]] == [*there, current(stage.index)]
+        assert len(stage.texts("en")) == 4040
+        assert [path.name for path in (stage.index / "work").iterdir()] == ["LOCK"]
+
+        # A job whose process alone is killed is begun again by the worker itself.
+        own = stage.submit(action="delete", ids=["en:1"])["id"]
+        (horse,) = until(lambda: children(process.pid)[-1:], "no job was begun")
+        os.kill(horse, signal.SIGKILL)
+        job = stage.end(own)
+        assert job["state"] == "succeeded"
+        assert versions(stage.index)[len(there) + 1 :] == [job["version"]]
+        assert "en:1" not in stage.texts("en")
+
+
+@pytest.mark.usefixtures("untouched")
+def test_jobs_are_cancelled_before_and_while_they_are_done(stage: Stage) -> None:
+    with stage.working():
+        own = begun(stage, "check", 3000)
+        waiting = stage.submit(action="delete", ids=["de:1"])["id"]
+        for job in (waiting, own):
+            assert stage.ask("POST", f"/admin/jobs/{job}/cancel").status_code == 200
+        for job in (waiting, own):
+            assert stage.end(job)["state"] == "cancelled"
+            assert stage.ask("POST", f"/admin/jobs/{job}/cancel").json()["state"] == "cancelled"
+        # The next one finds the index free.
+        assert stage.end(stage.submit(action="gc", keep=9)["id"])["state"] == "succeeded"
+    assert stage.ask("GET", "/admin/jobs").json()["jobs"][1]["state"] == "cancelled"
+
+
+def test_a_worker_without_a_queue_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for url, wanted in (("", "set PASSEPARTOUT_JOBS_URL"), ("redis://:pass@127.0.0.1:1", "does not answer")):
+        monkeypatch.setenv("PASSEPARTOUT_JOBS_URL", url)
+        with pytest.raises(PassepartoutError, match=wanted) as error:
+            make_worker(load_settings())
+        assert "pass@" not in str(error.value)
+
+
+def test_a_worker_stops_when_told_to(stage: Stage) -> None:
+    with stage.working() as process:
+        stage.end(stage.submit(action="gc", keep=9)["id"])
+        assert stage.ask("GET", "/admin/jobs").json()["workers"] >= 1
+        process.terminate()
+        assert process.wait(timeout=10) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+        until(lambda: not stage.ask("GET", "/admin/jobs").json()["workers"], "the worker is still there")
+
+
+@pytest.fixture
+def broken(stage: Stage, redis: RedisServer) -> Iterator[Stage]:
+    redis.freeze()
+    yield stage
+    redis.thaw()
+
+
+def test_a_queue_that_does_not_answer_is_told(broken: Stage) -> None:
+    answer = broken.ask("POST", "/admin/jobs", json={"action": "gc"})
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/jobs-unreachable")
+    assert answer.headers["retry-after"] == "5"
+    assert broken.ask("GET", "/health/ready").status_code == 200
+
+
+def test_a_server_that_stops_lets_its_watchers_go(stage: Stage) -> None:
+    """The last test of this file: the server is gone after it."""
+    own = stage.submit(action="gc")["id"]
+    told = stage.events(own)
+    assert next(told).data["state"] == "queued"
+    stage.process.terminate()
+    assert list(told) == []
+    assert stage.process.wait(timeout=10) == 0
