@@ -55,7 +55,8 @@ class Screen:
 
 def codes_of(vectors: Vectors, largest: float) -> NDArray[np.int8]:
     """(n, d) with no value beyond `largest` -> codes that a Screen takes."""
-    return np.rint(vectors * (ROW_LEVEL / max(largest, 1e-12))).astype(np.int8)
+    codes: NDArray[np.int8] = np.rint(vectors * (ROW_LEVEL / max(largest, 1e-12))).astype(np.int8)
+    return codes
 
 
 def _threshold(products: Products, wanted: int) -> Products:
@@ -67,7 +68,8 @@ def _threshold(products: Products, wanted: int) -> Products:
     if whole < wanted:
         return np.full(len(products), np.iinfo(np.int32).min, np.int32)
     groups = products[:, : whole * GROUPS_OF].reshape(len(products), GROUPS_OF, whole).max(axis=1)
-    return np.partition(groups, whole - wanted, axis=1)[:, whole - wanted]
+    least: Products = np.partition(groups, whole - wanted, axis=1)[:, whole - wanted]
+    return least
 
 
 def _highest(product: Products, wanted: int) -> Rows:

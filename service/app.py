@@ -19,6 +19,7 @@ from service.api.metrics import router as metrics
 from service.api.native import router as native
 from service.batching import Batcher
 from service.cache import open_cache
+from service.collector import spare_the_collector
 from service.engine import Engine
 from service.envelope import Envelope
 from service.faults import add_handlers
@@ -31,6 +32,7 @@ from service.openapi import describe
 from service.page import page_router
 from service.protocol import METRICS, STATE, STOPPING, STREAMED
 from service.settings import Settings, load_settings
+from service.shortcut import Shortcut
 from service.tracing import OFF, Tracing
 
 DESCRIPTION = (
@@ -45,7 +47,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     With `follow`, another version that settings.index comes to name takes its place.
     """
     tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
-    app = FastAPI(
+    app = Shortcut(
         title="Passepartout",
         version=version("passepartout"),
         description=DESCRIPTION,
@@ -71,6 +73,8 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     app.include_router(jobs)
     app.include_router(page_router())
     add_handlers(app)
+    if tracing is None:  # FastAPI makes the spans
+        app.shorten(native.routes)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
     return app
 
@@ -78,7 +82,9 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
 def from_environment() -> FastAPI:
     """The application of a worker process, which gets its settings from the environment."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
-    return create_app(load_settings(), follow=True)
+    app = create_app(load_settings(), follow=True)
+    spare_the_collector()
+    return app
 
 
 def _wrap(app: FastAPI, settings: Settings) -> None:

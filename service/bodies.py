@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from fastapi.dependencies.models import Dependant
@@ -10,16 +10,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic_core import from_json
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from service.problems import ProblemError, ProblemType
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Direct = Callable[["ParsedRequest"], Coroutine[Any, Any, Response]]
 
 
 class ParsedRequest(Request):
-    """A request whose body has been parsed."""
+    """A request whose body has been parsed, or is parsed when it is asked for."""
 
     parsed: object
 
@@ -34,17 +35,21 @@ class JsonRoute(APIRoute):
     general way costs as much as translating does (docs/decisions/0033).
     """
 
+    direct: Direct | None = None
+
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
-        direct = self._direct() if self._is_plain() else None
+        direct = self.direct = self._direct() if self._is_plain() else None
 
         async def read_and_handle(request: Request) -> Response:
             parsed = ParsedRequest(request.scope, request.receive)
-            _check_type(request.headers.get("content-type", ""))
+            if direct is not None:
+                return await direct(parsed)
+            _check_type(_content_type(request))
             parsed.parsed = parse_json(await parsed.body())
-            return await (direct or handle)(parsed)
+            return await handle(parsed)
 
         return read_and_handle
 
@@ -61,21 +66,50 @@ class JsonRoute(APIRoute):
             and all(inspect.iscoroutinefunction(each.call) for each in own.dependencies)
         )
 
-    def _direct(self) -> Handler:
+    def _direct(self) -> Direct:
         own, field, endpoint = self.dependant, self.body_field, self.endpoint
         assert field is not None
         name = own.body_params[0].name
         needs = [(str(each.name), each.call) for each in own.dependencies]
+        model = field.field_info.annotation
+        assert isinstance(model, type)
+        assert issubclass(model, BaseModel)
+        validate = model.__pydantic_validator__.validate_json
 
-        async def handle(request: Request) -> Response:
-            body, errors = field.validate(await request.json(), loc=("body",))
-            if errors:
-                raise RequestValidationError(errors)
+        async def handle(request: ParsedRequest) -> Response:
+            _check_type(_content_type(request))
+            content = await _whole_body(request)
+            try:
+                body: object = validate(content)
+            except ValueError:  # what is wrong is told by FastAPI, whose errors have another form
+                request.parsed = parse_json(content)
+                body, errors = field.validate(request.parsed, loc=("body",))
+                if errors:
+                    raise RequestValidationError(errors) from None
             given = {need: await call(request) for need, call in needs}  # type: ignore[misc]
             result: BaseModel = await endpoint(**{name: body}, **given)
             return Response(result.__pydantic_serializer__.to_json(result), media_type="application/json")
 
         return handle
+
+
+async def _whole_body(request: Request) -> bytes:
+    """The body; read at once where it has come in one message, as the server here sends it."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        return body
+    parts = [body]
+    async for part in request.stream():
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _content_type(request: Request) -> str:
+    given = next((value for name, value in request.scope["headers"] if name == b"content-type"), b"")
+    return cast(bytes, given).decode("latin-1")
 
 
 def _takes(dependant: Dependant) -> set[str]:

@@ -1,7 +1,6 @@
 """The cache of answers in two levels: in the process here, in Redis (redis_cache.py) for all processes."""
 
 import hashlib
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -27,8 +26,8 @@ class Cache(Protocol):
 
 def cache_key(model: str, version: str, kind: Kind, text: str, source: str, target: str, k: int) -> str:
     """A key of all that an answer depends on; hashed, so that no text can be read from a shared cache."""
-    parts = json.dumps([model, version, kind, text, source, target, k])
-    return f"passepartout:1:{hashlib.sha256(parts.encode()).hexdigest()}"
+    parts = repr((model, version, kind, text, source, target, k))
+    return f"passepartout:2:{hashlib.sha256(parts.encode()).hexdigest()}"
 
 
 class MemoryCache:
@@ -44,6 +43,8 @@ class MemoryCache:
         return [self._find(key, now) for key in keys]
 
     async def put(self, answers: Mapping[str, Answers]) -> None:
+        if not self._entries:
+            return
         expiry = time.monotonic() + self._seconds
         for key, value in answers.items():
             self._held[key] = (expiry, value)

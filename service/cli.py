@@ -60,9 +60,12 @@ def _serve_one(settings: Settings, translator: "Translator") -> None:
     from uvicorn import Config
 
     from service.app import create_app
+    from service.collector import spare_the_collector
     from service.server import run
 
-    run(Config(create_app(settings, translator, follow=True), **_options(settings)))
+    app = create_app(settings, translator, follow=True)
+    spare_the_collector()
+    run(Config(app, **_options(settings)))
 
 
 def _serve_many(settings: Settings) -> None:

@@ -6,8 +6,8 @@ With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) hol
 import ipaddress
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Literal, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -22,6 +22,27 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS = tuple(float(2**power) for power in range(11))
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))
+
+
+class Timed:
+    """Times what happens inside, for a histogram; where there are traces, as a span too."""
+
+    __slots__ = ("_histogram", "_span", "_started")
+
+    def __init__(self, histogram: Histogram, span: AbstractContextManager[None] | None) -> None:
+        self._histogram, self._span = histogram, span
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+        if self._span is not None:
+            self._span.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._span is not None:
+            self._span.__exit__(kind, error, trace)
+        self._histogram.observe(time.perf_counter() - self._started)
 
 
 class Metrics:
@@ -55,7 +76,7 @@ class Metrics:
             registry=self._registry,
         )
         self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
-        self._confidence = Histogram(
+        confidence = Histogram(
             "passepartout_confidence",
             "Confidence of the best answer to each text and target, before min_confidence.",
             ["kind"],
@@ -68,19 +89,21 @@ class Metrics:
             ["kind", "source", "target", "found"],
             registry=self._registry,
         )
+        # prometheus_client looks labels up under a lock, which costs more than to count.
+        self._confidences = {kind: confidence.labels(kind) for kind in get_args(Kind)}
+        self._by_route: dict[tuple[str, int], Histogram] = {}
+        self._by_pair: dict[tuple[str, ...], Counter] = {}
 
     def request(self, route: str, status: int, seconds: float) -> None:
-        self._requests.labels(route, str(status)).observe(seconds)
+        key = (route, status)
+        child = self._by_route.get(key) or self._by_route.setdefault(
+            key, self._requests.labels(route, str(status))
+        )
+        child.observe(seconds)
 
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[None]:
+    def stage(self, stage: Stage) -> Timed:
         """Time what happens inside."""
-        started = time.perf_counter()
-        try:
-            with self._tracing.stage(stage) if self._tracing else nullcontext():
-                yield
-        finally:
-            self.spent(stage, time.perf_counter() - started)
+        return Timed(self._stages[stage], self._tracing.stage(stage) if self._tracing else None)
 
     def spent(self, stage: Stage, seconds: float) -> None:
         self._stages[stage].observe(seconds)
@@ -94,8 +117,10 @@ class Metrics:
 
     def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
         """One text in one target: the confidence of its best answer, and whether any is likely enough."""
-        self._confidence.labels(kind).observe(best)
-        self._answers.labels(kind, source, target, "yes" if found else "no").inc()
+        self._confidences[kind].observe(best)
+        key = (kind, source, target, "yes" if found else "no")
+        child = self._by_pair.get(key) or self._by_pair.setdefault(key, self._answers.labels(*key))
+        child.inc()
 
     def text(self) -> bytes:
         """Everything, in Prometheus's text format."""

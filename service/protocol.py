@@ -14,6 +14,7 @@ from typing import Any, cast
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from service.cycle import Cycle
 from service.envelope import SECURITY, request_id_of
 from service.keys import ADMIN
 from service.limits import overloaded
@@ -168,6 +169,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         """Start when the body is there, else who sends slowly would take the place of others."""
+        cycle = Cycle.of(cycle)
         if self._stopping and not self.pipeline:
             cycle.keep_alive = False
         if cycle.scope["path"] == STREAMED:
