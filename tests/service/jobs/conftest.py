@@ -171,6 +171,7 @@ def stage(small_index: Path, redis: RedisServer, tmp_path_factory: pytest.TempPa
         "PASSEPARTOUT_JOBS_URL": redis.url,
         "PASSEPARTOUT_JOBS_PATIENCE_SECONDS": str(PATIENCE),
         "PASSEPARTOUT_WATCH_SECONDS": "0",
+        "PASSEPARTOUT_REQUEST_SECONDS": "1",
         "PASSEPARTOUT_MAX_UPLOAD_BYTES": str(2 << 20),
         "PASSEPARTOUT_MAX_CORPUS_BYTES": str(4 << 20),
         "PASSEPARTOUT_MAX_BODY_BYTES": str(64 << 10),

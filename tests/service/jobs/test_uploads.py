@@ -1,0 +1,181 @@
+"""Uploads: what is kept and what is refused, before any job looks at it."""
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from index.errors import UsageError
+from service.jobs.spool import ABANDONED, Spool
+from tests.service.conftest import ClientFactory, RedisServer
+from tests.service.jobs.conftest import ADMINS, KEY, Stage, until
+
+HEADERS = {"X-API-Key": KEY, "Content-Type": "application/octet-stream"}
+JSON = {"X-API-Key": KEY, "Content-Type": "application/json"}
+TSV = {"format": "tsv"}
+CHANGES = [
+    ({"action": "add", "uploads": ["0" * 32]}, "uploads[0] is no upload that waits"),
+    ({"action": "build", "uploads": ["../../etc/passwd"]}, "build.uploads[0] must match ^[0-9a-f]{32}$"),
+    ({"action": "build", "uploads": []}, "build.uploads is an empty list"),
+    ({"action": "add"}, "give sentences or uploads"),
+    ({"action": "add", "sentences": [{"id": "xx:1", "text": "a"}]}, "'xx'"),
+    ({"action": "add", "sentences": [{"id": "nothing", "text": "a"}]}, "add.sentences[0].id must match"),
+    (
+        {"action": "add", "sentences": [{"id": "de:1", "text": "a", "metadata": {"text": "b"}}]},
+        "metadata cannot have text",
+    ),
+    ({"action": "delete", "ids": []}, "delete.ids is an empty list"),
+    ({"action": "rollback", "version": "../1"}, "rollback.version must match"),
+    ({"action": "gc", "keep": 0}, "gc.keep is 0, the least is 1"),
+    ({"action": "drop"}, "action must be one of 'add', 'replace', 'delete', 'build', 'rollback', 'gc'"),
+    ({}, "action is missing"),
+    ({"action": "gc", "index": "/tmp"}, "index is not a field"),
+]
+
+
+@pytest.fixture
+def client(make_client: ClientFactory, redis: RedisServer, tmp_path: Path) -> TestClient:
+    return make_client(
+        admin_keys=ADMINS,
+        jobs_url=redis.url,
+        spool=tmp_path / "spool",
+        max_upload_bytes=3000,
+        max_spool_bytes=5000,
+        max_body_bytes=2000,
+    )
+
+
+def chunks(count: int) -> Iterator[bytes]:
+    for _ in range(count):
+        yield b"x" * 100
+
+
+def test_a_file_is_kept_under_a_name_of_ours(client: TestClient, tmp_path: Path) -> None:
+    query = TSV | {"language": "de", "compression": "gz"}
+    kept = client.post("/admin/uploads", params=query, content=chunks(25), headers=HEADERS)
+    assert kept.status_code == 201
+    found = kept.json()
+    folder = tmp_path / "spool" / found["id"]
+    assert {path.name for path in folder.iterdir()} == {found["file"], "about.json"}
+    assert found["file"] == f"{found['sha256'][:16]}.tsv.gz"
+    assert (folder / found["file"]).read_bytes() == b"x" * 2500 == b"x" * found["bytes"]
+    assert client.get("/admin/uploads", headers=HEADERS).json() == {"uploads": [found]}
+    assert client.delete(f"/admin/uploads/{found['id']}", headers=HEADERS).status_code == 204
+    assert client.delete(f"/admin/uploads/{found['id']}", headers=HEADERS).status_code == 404
+    assert client.delete("/admin/uploads/..%2fspool", headers=HEADERS).status_code == 404
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_what_is_too_long_is_refused(client: TestClient, tmp_path: Path, declared: bool) -> None:
+    content = b"x" * 3100 if declared else chunks(31)
+    answer = client.post("/admin/uploads", params=TSV, content=content, headers=HEADERS)
+    assert (answer.status_code, answer.headers["connection"]) == (413, "close")
+    assert "3000 bytes" in answer.json()["detail"]
+    assert not (tmp_path / "spool").is_dir() or list((tmp_path / "spool").iterdir()) == []
+    answer = client.post("/admin/jobs", content=b" " * 2100, headers=HEADERS)
+    assert (answer.status_code, "2000 bytes" in answer.json()["detail"]) == (413, True)
+
+
+def test_uploads_together_are_bounded(client: TestClient, tmp_path: Path) -> None:
+    statuses = [
+        client.post("/admin/uploads", params=TSV, content=b"x" * 2000, headers=HEADERS).status_code
+        for _ in range(3)
+    ]
+    assert statuses == [201, 201, 409]
+    assert len(list((tmp_path / "spool").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "status", "wanted"),
+    [
+        ({"format": "parquet"}, {}, 422, "format must be 'txt', 'tsv'"),
+        ({}, {}, 422, "format is missing"),
+        ({"format": "txt"}, {}, 422, "language is missing"),
+        ({"format": "tsv", "language": "../x"}, {}, 422, "language must match"),
+        ({"format": "tsv", "language": "fr"}, {}, 422, "'fr'"),
+        ({"format": "tsv", "compression": "zip"}, {}, 422, "compression must be"),
+        (TSV, {"Content-Type": "multipart/form-data"}, 415, "as application/octet-stream"),
+    ],
+)
+def test_what_it_is_must_be_said(
+    client: TestClient, query: dict[str, str], headers: dict[str, str], status: int, wanted: str
+) -> None:
+    answer = client.post("/admin/uploads", params=query, content=b"a\tb\n", headers=HEADERS | headers)
+    assert answer.status_code == status
+    assert wanted in answer.json()["detail"]
+
+
+def test_nothing_is_no_file(client: TestClient, tmp_path: Path) -> None:
+    answer = client.post("/admin/uploads", params=TSV, content=b"", headers=HEADERS)
+    assert (answer.status_code, answer.json()["detail"]) == (422, "body is empty: send a corpus file")
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+@pytest.mark.parametrize(("change", "wanted"), CHANGES)
+def test_a_change_that_cannot_be_is_refused_at_once(
+    client: TestClient, change: dict[str, object], wanted: str
+) -> None:
+    answer = client.post("/admin/jobs", content=json.dumps(change), headers=JSON)
+    assert answer.status_code == 422
+    assert wanted in answer.json()["detail"]
+
+
+def test_without_a_queue_it_is_said_what_to_set(make_client: ClientFactory, tmp_path: Path) -> None:
+    client = make_client(admin_keys=ADMINS, spool=tmp_path)
+    for answer in (
+        client.post("/admin/jobs", json={"action": "gc"}, headers=JSON),
+        client.get("/admin/jobs", headers=JSON),
+        client.post("/admin/uploads", params=TSV, content=b"a", headers=HEADERS),
+    ):
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/no-jobs")
+        assert "set PASSEPARTOUT_JOBS_URL" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("key", ["", "wrong", "battery"])
+def test_with_another_key_nothing_is_read(stage: Stage, key: str) -> None:
+    """Nor is anything awaited: the answer comes before the body does."""
+    place = urlsplit(stage.url)
+    with contextlib.closing(http.client.HTTPConnection(place.hostname or "", place.port, timeout=5)) as one:
+        one.putrequest("POST", "/admin/uploads?format=tsv")
+        one.putheader("Content-Length", str(1 << 20))
+        one.putheader("X-API-Key", key)
+        one.endheaders()
+        assert one.getresponse().status == 401
+    assert not stage.spool.exists() or list(stage.spool.iterdir()) == []
+
+
+def test_an_upload_may_take_longer_than_a_request_if_it_has_a_key(stage: Stage) -> None:
+    head = f"POST /admin/uploads?format=tsv HTTP/1.1\r\nHost: x\r\nX-API-Key: {KEY}\r\nContent-Length: 60\r\n"
+    place = urlsplit(stage.url)
+    with socket.create_connection((place.hostname, place.port), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Type: application/octet-stream\r\n\r\n".encode())
+        for _ in range(6):
+            time.sleep(0.3)  # 1.8 seconds together, where other requests get one
+            connection.sendall(b"x" * 10)
+        answer = connection.recv(1 << 16)
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    with socket.create_connection((place.hostname, place.port), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Type: application/octet-stream\r\n\r\nx".encode())
+        until(lambda: any(stage.spool.glob(".*")), "it is not kept while it comes")
+    until(lambda: not any(stage.spool.glob(".*")), "something stays of it when its sender has left")
+
+
+def test_what_is_left_behind_goes(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, most=100, keep=60)
+    for name, age in ((".a", ABANDONED + 9), (".b", 9), ("c" * 32, 70), ("d" * 32, 9)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    spool.sweep()
+    assert {path.name for path in tmp_path.iterdir()} == {".b", "d" * 32}
+    assert spool.all() == []  # without what it says of itself, it is no upload
+    with pytest.raises(UsageError, match="do service and worker share"):
+        spool.source("d" * 32)
