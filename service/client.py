@@ -65,23 +65,34 @@ class RefusedError(ServiceError):
         self.exit_code = 2 if 400 <= problem.status < 500 else 1
 
 
-class Client:
+class Connecting(TypedDict, total=False):
+    """`key`: the API key, where the service asks for one; `timeout`: seconds for each answer."""
+
+    key: str | None
+    timeout: float
+    retries: int
+
+
+class _Connection:
+    """What both clients are made with."""
+
+    def __init__(self, url: str, how: Connecting) -> None:
+        self._url, self._retries = url, how.get("retries", RETRIES)
+        self._options: dict[str, Any] = {
+            "base_url": _base(url),
+            "headers": _headers(how.get("key")),
+            "timeout": how.get("timeout", SECONDS),
+        }
+
+
+class Client(_Connection):
     """A connection to the service at `url`; close it, or use it in a `with`."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        key: str | None = None,
-        timeout: float = SECONDS,
-        retries: int = RETRIES,
-        transport: httpx2.BaseTransport | None = None,
+        self, url: str, *, transport: httpx2.BaseTransport | None = None, **how: Unpack[Connecting]
     ) -> None:
-        """`key`: the API key, where the service asks for one; `timeout`: seconds for each answer."""
-        self._url, self._retries = url, retries
-        self._http = httpx2.Client(
-            base_url=_base(url), headers=_headers(key), timeout=timeout, transport=transport
-        )
+        super().__init__(url, how)
+        self._http = httpx2.Client(transport=transport, **self._options)
 
     def sentences(self, text: Texts, target: Texts, **options: Unpack[Options]) -> SentenceResponse:
         """Translate one or more sentences into one or more languages."""
@@ -107,7 +118,7 @@ class Client:
 
     def ready(self) -> Readiness:
         """Which index and model are served; RefusedError where the service is not ready."""
-        return _answer(Readiness, self._send("GET", "health/ready"))
+        return answer(Readiness, self._send("GET", "health/ready"))
 
     def close(self) -> None:
         self._http.close()
@@ -120,34 +131,32 @@ class Client:
     ) -> None:
         self.close()
 
-    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx2.Response:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> httpx2.Response:
         for tried in range(self._retries + 1):
             try:
-                response = self._http.request(method, path, json=body)
+                response = self._http.request(method, path, json=body, **more)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
             if response.status_code not in OVERLOADED or tried == self._retries:
                 break
             time.sleep(_wait(response))
-        return _checked(self._url, response)
+        return checked(self._url, response)
 
 
-class AsyncClient:
+class AsyncClient(_Connection):
     """As Client, to be awaited; close it, or use it in an `async with`."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        key: str | None = None,
-        timeout: float = SECONDS,
-        retries: int = RETRIES,
-        transport: httpx2.AsyncBaseTransport | None = None,
+        self, url: str, *, transport: httpx2.AsyncBaseTransport | None = None, **how: Unpack[Connecting]
     ) -> None:
-        self._url, self._retries = url, retries
-        self._http = httpx2.AsyncClient(
-            base_url=_base(url), headers=_headers(key), timeout=timeout, transport=transport
-        )
+        super().__init__(url, how)
+        self._http = httpx2.AsyncClient(transport=transport, **self._options)
 
     async def sentences(self, text: Texts, target: Texts, **options: Unpack[Options]) -> SentenceResponse:
         return await self.ask(SentenceRequest(text=_list(text), target=_list(target), **options))
@@ -168,7 +177,7 @@ class AsyncClient:
         return _languages(await self._send("GET", "languages"))
 
     async def ready(self) -> Readiness:
-        return _answer(Readiness, await self._send("GET", "health/ready"))
+        return answer(Readiness, await self._send("GET", "health/ready"))
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -181,16 +190,22 @@ class AsyncClient:
     ) -> None:
         await self.close()
 
-    async def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx2.Response:
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> httpx2.Response:
         for tried in range(self._retries + 1):
             try:
-                response = await self._http.request(method, path, json=body)
+                response = await self._http.request(method, path, json=body, **more)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
             if response.status_code not in OVERLOADED or tried == self._retries:
                 break
             await asyncio.sleep(_wait(response))
-        return _checked(self._url, response)
+        return checked(self._url, response)
 
 
 def _base(url: str) -> httpx2.URL:
@@ -224,8 +239,8 @@ def _response(
     request: SentenceRequest | WordRequest, response: httpx2.Response
 ) -> SentenceResponse | WordResponse:
     if isinstance(request, WordRequest):
-        return _answer(WordResponse, response)
-    return _answer(SentenceResponse, response)
+        return answer(WordResponse, response)
+    return answer(SentenceResponse, response)
 
 
 def _wait(response: httpx2.Response) -> float:
@@ -238,7 +253,7 @@ def _unreachable(url: str, error: Exception) -> UnreachableError:
     return UnreachableError(f"{url} does not answer ({str(error) or type(error).__name__}): is it running?")
 
 
-def _checked(url: str, response: httpx2.Response) -> httpx2.Response:
+def checked(url: str, response: httpx2.Response) -> httpx2.Response:
     """The response, if it is an answer; else RefusedError, UnreachableError where it is not the service's."""
     if response.is_success:
         return response
@@ -249,7 +264,7 @@ def _checked(url: str, response: httpx2.Response) -> httpx2.Response:
         raise UnreachableError(told) from None
 
 
-def _answer(model: type[Model], response: httpx2.Response) -> Model:
+def answer(model: type[Model], response: httpx2.Response) -> Model:
     try:
         return model.model_validate_json(response.content)
     except ValidationError:

@@ -1,14 +1,18 @@
 """Jobs from the request to the new version that answers: real service, real Redis, real workers."""
 
+import asyncio
 import bz2
 import gzip
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from index.versions import current, versions
-from service.client import Client
+from service.admin_client import AdminClient, AsyncAdminClient
+from service.client import Client, RefusedError
+from service.jobs.schemas import Add, Event, Rollback
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import KEY, Stage, until
 
@@ -186,3 +190,35 @@ def test_nothing_that_redis_holds_is_called_or_unpickled(stage: Stage, redis: Re
     assert stage.ask("GET", f"/admin/jobs/{evil.id}").status_code == 404
     assert stage.ask("GET", "/admin/jobs").status_code == 200
     assert KEY not in str(values)
+
+
+def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "memory.tmx"
+    path.write_bytes(TMX.replace(b"springt", b"wiehert"))
+    with AdminClient(stage.url, key=KEY) as admin:
+        before = admin.versions().current
+        upload = admin.upload(path, "tmx")
+        assert admin.uploads().uploads == [upload]
+        job = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
+        assert admin.submit(Add(action="add", uploads=[upload.id]), key="c-1").id == job.id
+        events = list(admin.watch(job.id))
+        ended = admin.job(job.id)
+        assert (ended.state, ended.version) == ("succeeded", events[-1].version)
+        assert "encode de" in [event.stage for event in events]
+        assert admin.jobs().jobs[0] == ended == admin.cancel(job.id)
+        with pytest.raises(RefusedError, match="no such job"):
+            list(admin.watch("0" * 32))
+
+    async def back() -> list[Event]:
+        async with AsyncAdminClient(stage.url, key=KEY) as admin:
+            upload = await admin.upload(path, "tmx")
+            assert upload in (await admin.uploads()).uploads
+            job = await admin.submit(Rollback(action="rollback", version=before))
+            told = [event async for event in admin.watch(job.id)]
+            assert (await admin.job(job.id)).version == (await admin.versions()).served == before
+            assert (await admin.cancel(job.id)) == (await admin.jobs()).jobs[0]
+            return told
+
+    assert asyncio.run(back())[-1].version == before
+    with AdminClient(stage.url, key="wrong") as admin, pytest.raises(RefusedError, match="API key"):
+        admin.versions()
