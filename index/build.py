@@ -81,7 +81,12 @@ class Plan:
 
     def options(self) -> Options:
         words = self.wording
-        return Options(structure=self.searching.kind, least_count=words.least, phrases=words.phrases)
+        return Options(
+            structure=self.searching.kind,
+            store=self.searching.store,
+            least_count=words.least,
+            phrases=words.phrases,
+        )
 
 
 def build_index(
@@ -125,6 +130,10 @@ def run_plan(
 ) -> IndexManifest:
     """Build and publish what is planned; raises as `build_index`."""
     key = build_key(bundle, plan)
+    if plan.searching.store:
+        from index.milvus_store import reach  # pymilvus is an extra
+
+        reach(plan.searching.store)
     try:
         with building(out, key) as work:
             if finished := unserved(out, key):
@@ -212,6 +221,10 @@ class _Build:
         detector = make_detector(self.encoder, {**counts, **self.counts})
         save_array(self.work / DETECTOR, detector.table)
         manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
+        if self.plan.searching.store:
+            from index.milvus_store import put_into_store  # pymilvus is an extra
+
+            manifest = put_into_store(self.job, manifest, self.plan.searching.store, self.plan.searching.kind)
         return publish(out, self.work, manifest)
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:

@@ -34,10 +34,11 @@ SHOWN = 3  # ids in a message
 class Changes:
     """Options of a build that a change sets anew; None: as the version that is changed has them.
 
-    `structure` "auto" is by the number of sentences.
+    `structure` "auto" is by the number of sentences, `store` "files" not in Milvus.
     """
 
     structure: Kind | Literal["auto"] | None = None
+    store: str | None = None
     scoring: Scoring | None = None
     least_count: int | None = None
     phrases: bool | None = None
@@ -148,7 +149,8 @@ def _options(manifest: IndexManifest, changes: Changes) -> tuple[Searching, Word
     asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
     kind = None if asked["structure"] == "auto" else asked["structure"]
     words = Wording(least=asked["least_count"], phrases=asked["phrases"])
-    return Searching(kind, asked["scoring"]), words
+    store = None if asked["store"] == "files" else asked["store"]
+    return Searching(kind, asked["scoring"], store), words
 
 
 def _replacements(

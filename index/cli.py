@@ -16,6 +16,7 @@ from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.options import (
     CORPUS,
     FILE,
+    FILES,
     FOLDER,
     FORMAT,
     INDEX,
@@ -140,6 +141,7 @@ def build(
     longest: int,
     likeness: float,
     structure: Kind | Literal["auto"],
+    store: str | None,
     scoring: Scoring,
     least_count: int,
     phrases: bool,
@@ -163,7 +165,9 @@ def build(
         out,
         threads=threads,
         cleaning=cleaning,
-        searching=Searching(None if structure == "auto" else structure, scoring),
+        searching=Searching(
+            None if structure == "auto" else structure, scoring, None if store == FILES else store
+        ),
         wording=Wording(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
     )

@@ -11,6 +11,7 @@ PassepartoutError            exit 1: the work failed
 ├── BundleError              an encoder bundle or index on disk that must not be used
 │   ├── FormatError          its format version is not one this code reads
 │   └── DamagedError         a file is missing, truncated or altered
+├── StoreError               the store of an index's vectors (Milvus) that does not answer
 └── TrainingError            a run that cannot go on (loss not finite, too many bad pictures)
 
 `str(error)` is one line; commands print it and exit, the service maps it to a problem document.
@@ -60,6 +61,10 @@ class FormatError(BundleError):
 
 
 class DamagedError(BundleError):
+    pass
+
+
+class StoreError(PassepartoutError):
     pass
 
 

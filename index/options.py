@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+FILES = "files"  # for --store
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -78,6 +79,14 @@ CORPUS = click.option(
 )
 
 
+def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
+    if store in (None, FILES):
+        return store
+    from index.milvus import parse
+
+    return str(parse(store))
+
+
 def searching(
     structure: str | None = None,
     scoring: str | None = None,
@@ -97,6 +106,14 @@ def searching(
             show_default=shown(structure),
             help="What searches sentences: every vector, every code or the codes near the query; "
             "auto: what suits their number.",
+        ),
+        click.option(
+            "--store",
+            metavar="milvus://HOST:PORT/NAME",
+            callback=_store,
+            show_default=FILES if structure else "as before",
+            help="Where the vectors of sentences are kept: a Milvus, milvus://PATH/FILE.db for milvus-lite, "
+            f"or {FILES}.",
         ),
         click.option(
             "--scoring",
@@ -175,6 +192,9 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool
 def _structure(structure: Structure) -> str:
     if structure.kind == "exact":
         return "exact"
+    if structure.kind == "milvus":
+        how = f"a graph, {structure.candidates} candidates" if structure.candidates else "all compared"
+        return f"milvus, {how}, recall {structure.recall or 0:.3f}"
     found = "" if structure.recall is None else f", recall {structure.recall:.3f}"
     return (
         f"{structure.kind}, {structure.probes} of {structure.lists} lists, "

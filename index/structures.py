@@ -20,10 +20,14 @@ from index.versions import LanguageEntry
 
 @dataclass(frozen=True)
 class Searching:
-    """How sentences shall be searched: `kind` of structure (None: by their number), and what ranks them."""
+    """How sentences shall be searched: `kind` of structure (None: by their number), and what ranks them.
+
+    `store`: where Milvus is that has their vectors (milvus.py), None: files.
+    """
 
     kind: Kind | None = None
     scoring: Scoring = "csls"
+    store: str | None = None
 
 
 CHOSEN = Searching()

@@ -19,9 +19,16 @@ BLAS_THRESHOLD = 800
 def open_vectors(
     path: Path, count: int, dimension: int, threads: int = 1, structure: Structure = EXACT
 ) -> VectorIndex:
-    """Open LANG.faiss and what belongs to it, checksums verified; DamagedError if not (count, dimension)."""
+    """Open LANG.faiss and what belongs to it, checksums verified; DamagedError if not (count, dimension).
+
+    Where `structure` is Milvus, the collection that LANG.milvus names; StoreError where it does not answer.
+    """
     faiss.omp_set_num_threads(threads)
     faiss.cvar.distance_compute_blas_threshold = BLAS_THRESHOLD
+    if structure.kind == "milvus":
+        from index.milvus import MilvusIndex  # pymilvus is an extra
+
+        return MilvusIndex.open(path.with_suffix(".milvus"), count, dimension, structure)
     if structure.kind == "exact":
         return ExactIndex.open(path, count, dimension)
     return InvertedIndex.open(path, count, dimension, structure)

@@ -39,8 +39,9 @@ from index.structure import EXACT, EXTENSIONS, Kind, Structure
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
+COLLECTIONS = "COLLECTIONS"  # in work/: the collections of Milvus that were made here (milvus_store.py)
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
-SENTENCE_FILES = ("{}.faiss", "{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
+SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
 
 
@@ -75,12 +76,14 @@ class CleaningEntry(BaseModel):
 class Options(BaseModel):
     """What whoever built it asked for, beside cleaning and scoring; a change keeps it.
 
-    `structure` of sentences, None: by their number; words that occur `least_count` times; `phrases` or not.
+    `structure` of sentences, None: by their number; `store`: the Milvus that has their vectors, None: files;
+    words that occur `least_count` times; `phrases` or not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     structure: Kind | None = None
+    store: str | None = None
     least_count: int = Field(default=1, ge=1)
     phrases: bool = True
 
@@ -127,6 +130,11 @@ class IndexManifest(Manifest):
     hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
 
+    @property
+    def stored(self) -> bool:
+        """Whether Milvus has the vectors of its sentences."""
+        return any(entry.structure.kind == "milvus" for entry in self.languages.values())
+
     def sources(self, language: str) -> tuple[str, ...]:
         """The other languages, in the order of the columns of `language`'s hubness files."""
         return tuple(code for code in self.languages if code != language)
@@ -162,7 +170,7 @@ def open_version(
 ) -> tuple[Path, IndexManifest]:
     """Verify a version (the current one without `version`) and return its folder and manifest.
 
-    `fresh` computes every checksum, whatever was verified before.
+    `fresh` computes every checksum, whatever was verified before; and of vectors that Milvus has.
     """
     name = current(index) if version is None else version
     folder = index / VERSIONS / name
@@ -173,6 +181,10 @@ def open_version(
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
     _check_encoder(folder, manifest)
+    if fresh and manifest.stored:
+        from index.milvus_store import verify_collections  # pymilvus is an extra
+
+        verify_collections(folder, manifest)
     return folder, manifest
 
 
@@ -327,7 +339,8 @@ def roll_back(index: Path, version: str | None = None) -> str:
 def collect(index: Path, keep: int = 2) -> list[str]:
     """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
 
-    Raises BundleError where there is no index, BusyError while a build is running.
+    Collections in Milvus that no version names are dropped last. Raises BundleError where there is no index,
+    BusyError while a build is running, StoreError where Milvus does not answer.
     """
     served = current(index)
     with locked(index) as work:
@@ -337,4 +350,9 @@ def collect(index: Path, keep: int = 2) -> list[str]:
             os.rename(index / VERSIONS / name, work / name)
         if old:
             fsync(index / VERSIONS)
-        return _clear(work)
+        removed = _clear(work)
+        if not (work / COLLECTIONS).exists():
+            return removed
+        from index.milvus_store import drop_unused  # pymilvus is an extra
+
+        return [*removed, *drop_unused(index)]

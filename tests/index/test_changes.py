@@ -232,10 +232,10 @@ def test_a_version_that_was_published_meanwhile_is_not_lost(
 
     plan = changes.run_plan
 
-    def late(*given: object) -> object:
+    def late(*given: Any, **named: Any) -> object:  # noqa: ANN401
         monkeypatch.setattr(changes, "run_plan", plan)
         change_index(index, delete=["en:2"])
-        return plan(*given)  # type: ignore[arg-type]
+        return plan(*given, **named)
 
     monkeypatch.setattr(changes, "run_plan", late)
     with pytest.raises(OutdatedError, match="another version is served now: repeat"):

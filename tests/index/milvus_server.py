@@ -1,0 +1,39 @@
+"""milvus-lite as a server of its own, spoken to as any Milvus is, that can be frozen and killed."""
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+
+class MilvusServer:
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.address = f"milvus://127.0.0.1:{self.port}/tests"
+        self._folder = folder
+        self.start()
+
+    def start(self) -> None:
+        words = ["--data-dir", str(self._folder), "--host", "127.0.0.1", "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "milvus_lite", "server", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        assert b"listening" in self._process.stdout.readline()
+
+    def freeze(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
