@@ -74,9 +74,11 @@ async def submit(
 
     What it makes is served as soon as it is complete.
     """
-    await _check(body, engine, open_spool(settings))
     by = request.scope["state"].get("key")
     try:
+        if idempotency_key and (job := await _ask(partial(jobs.sent, body, by, idempotency_key))):
+            return job  # whose uploads may be used up
+        await _check(body, engine, open_spool(settings))
         return await _ask(partial(jobs.submit, body, by, idempotency_key))
     except ReusedError:
         raise ProblemError(ProblemType.KEY_REUSED, ProblemType.KEY_REUSED.meaning) from None

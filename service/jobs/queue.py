@@ -103,12 +103,18 @@ class JobQueue:
                     unique=True,
                 )
             except DuplicateJobError:
-                there = self._fetch(own)
-                if there is None or there.spec != spec:
-                    raise ReusedError from None
-            found = self.find(own)
-            assert found is not None
-            return found
+                pass  # its twin was quicker
+            return self._same(own, spec)
+
+    def sent(self, request: Request, by: str | None, key: str) -> Job | None:
+        """The job that this very request with its key has become, if it was sent before.
+
+        Raises ReusedError where the key was used for another.
+        """
+        own = self._own(by, key)
+        with _reaching():
+            there = self._fetch(own) is not None
+            return self._same(own, Spec(request=request, by=by)) if there else None
 
     def find(self, own: str) -> Job | None:
         """The job of an id; None where there is none, or what is no id."""
@@ -148,6 +154,13 @@ class JobQueue:
 
     def close(self) -> None:
         self._redis.close()
+
+    def _same(self, own: str, spec: Spec) -> Job:
+        queued = self._fetch(own)
+        found = None if queued is None or queued.spec != spec else self._view(queued)
+        if found is None:
+            raise ReusedError
+        return found
 
     def _own(self, by: str | None, key: str) -> str:
         """The id that an admin's idempotency key stands for."""
