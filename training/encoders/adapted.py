@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from training.encoders.base import SentenceEncoder
 from training.encoders.teller import LanguageTeller
 
 
@@ -25,7 +26,7 @@ class AdaptedSettings(BaseModel):
         return Adapted(self, vocabulary, languages)
 
 
-class Adapted(nn.Module):
+class Adapted(SentenceEncoder):
     """Token ids and mask (N, T) -> max-pooled sentence vectors (N, width).
 
     A token has an embedding in each language (one vocabulary for all, as in globetrotter 5.1). A language's
@@ -60,9 +61,6 @@ class Adapted(nn.Module):
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """Maximum over the tokens (N, width)."""
         return states.masked_fill(mask[..., None] == 0, float("-inf")).amax(dim=1)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
         """(languages, vocabulary, width): each token's adapted embedding in each language."""

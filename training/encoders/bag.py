@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from training.encoders.base import SentenceEncoder, masked_mean
 from training.encoders.teller import LanguageTeller
 
 
@@ -33,7 +34,7 @@ class BagSettings(BaseModel):
         return Bag(self, vocabulary, languages)
 
 
-class Bag(nn.Module):
+class Bag(SentenceEncoder):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
 
     While training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
@@ -78,12 +79,8 @@ class Bag(nn.Module):
         if self.training and self.settings.token_dropout:
             kept = torch.rand_like(weights) >= self.settings.token_dropout
             weights = weights * kept
-        summed = (states * weights[..., None]).sum(dim=1)
-        pooled: Tensor = self.dropout(summed / weights.sum(dim=1, keepdim=True).clamp(min=1))
+        pooled: Tensor = self.dropout(masked_mean(states, weights))
         return pooled
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
         """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) if not shared."""

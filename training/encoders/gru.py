@@ -5,6 +5,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from training.encoders.base import SentenceEncoder, last_states
+
 
 class GRUSettings(BaseModel):
     """embedding: the width of a token's vector; width: of the GRU's state. What the paper has are 300 and
@@ -22,7 +24,7 @@ class GRUSettings(BaseModel):
         return GRU(self, vocabulary)
 
 
-class GRU(nn.Module):
+class GRU(SentenceEncoder):
     """Token ids and mask (N, T) -> states (N, T, width), pooled by the state after the last token (N, width).
 
     One direction, one layer (Cho et al. 2014): what stands before a token never sees what comes after, so
@@ -47,16 +49,6 @@ class GRU(nn.Module):
         """The state after the last token (N, width)."""
         return last_states(states, mask)
 
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
-
     def word_table(self) -> Tensor:
         """The token embeddings (vocabulary, embedding)."""
         return self.tokens.weight
-
-
-def last_states(states: Tensor, mask: Tensor) -> Tensor:
-    """(N, T, W) and a mask (N, T) whose ones come first -> (N, W), each row's state at its last one."""
-    last = (mask.sum(dim=1) - 1).clamp(min=0)
-    out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
-    return out

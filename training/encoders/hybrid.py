@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
-from training.encoders.gru import last_states
+from training.encoders.base import SentenceEncoder, last_states, masked_mean
 from training.encoders.latent import PretrainingSettings
 from training.encoders.teller import LanguageTeller
 
@@ -53,7 +53,7 @@ class HybridSettings(BaseModel):
         return Hybrid(self, vocabulary, languages)
 
 
-class Hybrid(nn.Module):
+class Hybrid(SentenceEncoder):
     """Token ids and mask (N, T) -> universal embeddings (N, T, universal), read into (N, width).
 
     `rows` (vocabulary, languages) says where a token's vector is: below `len(own)` in `own`, else in
@@ -111,17 +111,13 @@ class Hybrid(nn.Module):
         weights = mask.to(states.dtype)
         if self.training and self.settings.token_dropout:
             weights = weights * (torch.rand_like(weights) >= self.settings.token_dropout)
-        summed = (states * weights[..., None]).sum(dim=1)
-        return summed / weights.sum(dim=1, keepdim=True).clamp(min=1)
+        return masked_mean(states, weights)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """One vector a sentence (N, width)."""
         if self.reader is None:
             return self.inner(states, mask)
         return last_states(self.reader(states)[0], mask)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
         """(languages, vocabulary, universal): each token's universal embedding in each language."""

@@ -13,6 +13,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
+from training.encoders.base import SentenceEncoder, masked_mean
 
 # What libraries raise for a model that is not there, not whole, or asks to run code of its own.
 NOT_LOADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError)
@@ -35,7 +36,7 @@ class PretrainedSettings(BaseModel):
     max_tokens: int = Field(default=64, ge=4, le=512)
 
 
-class Pretrained(nn.Module):
+class Pretrained(SentenceEncoder):
     """Token ids and mask (N, T) -> token states (N, T, width), pooled (N, width)."""
 
     def __init__(self, settings: PretrainedSettings, model: nn.Module, pad: int) -> None:
@@ -61,11 +62,7 @@ class Pretrained(nn.Module):
         """One vector a sentence (N, width); pads count for nothing."""
         if self.settings.pooling == "first":
             return states[:, 0]
-        weights = mask.to(states.dtype)[..., None]
-        return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
+        return masked_mean(states, mask)
 
     def word_table(self) -> Tensor:
         """The token embeddings (vocabulary, width)."""

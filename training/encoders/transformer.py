@@ -6,6 +6,8 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
+from training.encoders.base import SentenceEncoder, masked_mean
+
 
 class TransformerSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -30,7 +32,7 @@ class TransformerSettings(BaseModel):
         return Transformer(self, vocabulary)
 
 
-class Transformer(nn.Module):
+class Transformer(SentenceEncoder):
     """Token ids and mask (N, T) -> token states (N, T, width), pooled (N, width).
 
     Tokens are embedded by a shared matrix, moved by a learned position vector (B.3); layers are those of
@@ -71,11 +73,7 @@ class Transformer(nn.Module):
         """One vector a sentence (N, width)."""
         if self.settings.pooling == "first":
             return states[:, 0]
-        weights = mask.to(states.dtype)[..., None]
-        return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
+        return masked_mean(states, mask)
 
     def word_table(self) -> Tensor:
         """The token embeddings (vocabulary, width)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from training.encoders.gru import last_states
+from training.encoders.base import SentenceEncoder, last_states, masked_mean
 from training.encoders.teller import LanguageTeller
 
 
@@ -37,7 +37,7 @@ class UniversalSettings(BaseModel):
         return Universal(self, vocabulary, languages)
 
 
-class Universal(nn.Module):
+class Universal(SentenceEncoder):
     """Token ids and mask (N, T) -> universal words (N, T, universal), pooled by the LSTM (N, width).
 
     A token has a word vector in each language, which goes through that language's linear layer; the last
@@ -78,15 +78,11 @@ class Universal(nn.Module):
 
     def inner(self, states: Tensor, mask: Tensor) -> Tensor:
         """The mean of the universal words (N, universal): u of the paper."""
-        weights = mask.to(states.dtype)[..., None]
-        return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+        return masked_mean(states, mask)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """The LSTM's state after the last word (N, width)."""
         return last_states(self.lstm(states)[0], mask)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.pool(self.states(ids, mask), mask)
 
     def word_table(self) -> Tensor:
         """(languages, vocabulary, universal): each token's universal embedding in each language."""

@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from training.encoders.gru import GRUSettings, last_states
+from training.encoders.base import last_states
+from training.encoders.gru import GRUSettings
 from training.encoders.universal import Universal, UniversalSettings
 
 GRU = GRUSettings(encoder="gru", embedding=6, width=8).build(20)
