@@ -5,19 +5,23 @@ batcher and the cache are shared by the engines of all versions (generations.py)
 """
 
 import asyncio
+import logging
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from index.encoder import Vectors
+from index.errors import StoreError
 from index.translator import Translator
 from service.answers import answers_of, likely
 from service.batching import Batcher, QueueFullError, Run
 from service.cache import Answers, Cache, cache_key
 from service.explanations import explain_answers
 from service.languages import Asked, Languages
-from service.limits import overloaded
+from service.limits import overloaded, store_unreachable
 from service.metrics import Metrics, Stage
 from service.schemas import Kind
+
+log = logging.getLogger("passepartout.store")
 
 DIGITS = 4  # of scores and confidences
 
@@ -110,6 +114,10 @@ class Engine:
                 return await self._batcher.compute(run, items)
         except (QueueFullError, TimeoutError):
             raise overloaded() from None
+        except StoreError as error:
+            if error.__cause__ is not None:  # else it was not asked, so soon after it failed
+                log.warning("%s", error)  # nothing in it is a user's
+            raise store_unreachable() from None
 
     def _likely(self, kind: Kind, lookup: Lookup, answers: Answers, least: float) -> Answers:
         found = likely(answers, least)

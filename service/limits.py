@@ -15,6 +15,12 @@ def overloaded() -> ProblemError:
     return ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)})
 
 
+def store_unreachable() -> ProblemError:
+    """What a request gets whose answer is in a Milvus that is away."""
+    kind = ProblemType.STORE_UNREACHABLE
+    return ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)})
+
+
 class BodyLimit:
     """ASGI middleware: 413 for a body over `most` bytes, as declared or else as it streams.
 

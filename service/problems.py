@@ -108,6 +108,12 @@ class ProblemType(Enum):
         "Overloaded",
         "More requests wait than the service can answer soon: try again after Retry-After seconds.",
     )
+    STORE_UNREACHABLE = (
+        "store-unreachable",
+        503,
+        "Store of vectors unreachable",
+        "The Milvus that has the vectors of this index does not answer: try again after Retry-After seconds.",
+    )
     JOBS_UNREACHABLE = (
         "jobs-unreachable",
         503,

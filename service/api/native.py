@@ -45,6 +45,7 @@ TRANSLATION_PROBLEMS = problem_responses(
     ProblemType.TOO_MANY_REQUESTS,
     ProblemType.INTERNAL,
     ProblemType.OVERLOADED,
+    ProblemType.STORE_UNREACHABLE,
     ProblemType.NOT_READY,
 )
 READING_PROBLEMS = problem_responses(
