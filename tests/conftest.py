@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 from index.bundle import Bundle
+from tests.milvus_server import MilvusServer
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -33,6 +34,15 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     from tests.bundles import make_bundle
 
     return make_bundle(tmp_path_factory.mktemp("bundle") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
+    """A Milvus on this machine. Whoever freezes or kills it brings it back."""
+    server = MilvusServer(tmp_path_factory.mktemp("milvus") / "data")
+    yield server
+    server.thaw()
+    server.kill()
 
 
 @pytest.fixture(scope="session")

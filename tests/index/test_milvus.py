@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,23 +15,16 @@ from index.bundle import Bundle
 from index.changes import Changes, change_index
 from index.corpora.formats import Source
 from index.errors import BundleError, DamagedError, StoreError, UsageError
-from index.milvus import PAUSE, MilvusIndex, connect, parse, read_held
+from index.milvus import MilvusIndex, connect, parse, read_held
 from index.structures import Searching
 from index.translator import Translator
 from index.tuning import recall
 from index.versions import collect, open_version, roll_back, versions
 from tests.bundles import make_corpus, sentences
-from tests.index.milvus_server import MilvusServer
+from tests.milvus_server import MilvusServer
 
+PAUSE = 0.3  # seconds, in place of the one that Milvus gets
 QUESTIONS = sentences("en")[5::40]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
-    server = MilvusServer(tmp_path_factory.mktemp("milvus") / "data")
-    yield server
-    server.thaw()
-    server.kill()
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +44,12 @@ def files(bundle: Bundle, corpora: dict[str, Path], tmp_path_factory: pytest.Tem
 def stored(
     bundle: Bundle,
     corpora: dict[str, Path],
-    server: MilvusServer,
+    milvus_server: MilvusServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The same in Milvus. Not to be changed."""
     folder = tmp_path_factory.mktemp("stored")
-    build_index(bundle, corpora, folder, searching=Searching(store=server.address))
+    build_index(bundle, corpora, folder, searching=Searching(store=milvus_server.address))
     return folder
 
 
@@ -89,9 +81,11 @@ def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
         assert one[0].confidence == pytest.approx(two[0].confidence, abs=1e-4)
 
 
-def test_the_index_has_everything_but_the_vectors(files: Path, stored: Path, server: MilvusServer) -> None:
+def test_the_index_has_everything_but_the_vectors(
+    files: Path, stored: Path, milvus_server: MilvusServer
+) -> None:
     plain, manifest = open_version(files)[1], open_version(stored)[1]
-    assert manifest.options.store == server.address
+    assert manifest.options.store == milvus_server.address
     assert manifest.languages["de"].structure.kind == "milvus"
     assert manifest.languages["de"].structure.recall == 1.0
     assert {name for name in manifest.files if "milvus" in name} == {"de.milvus", "en.milvus"}
@@ -121,12 +115,12 @@ def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> N
 def test_many_are_searched_by_a_graph(
     bundle: Bundle,
     corpora: dict[str, Path],
-    server: MilvusServer,
+    milvus_server: MilvusServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(milvus_store, "EXACT_ROWS", 100)
-    made = build_index(bundle, corpora, tmp_path / "index", searching=Searching(store=server.address))
+    made = build_index(bundle, corpora, tmp_path / "index", searching=Searching(store=milvus_server.address))
     structure = made.languages["de"].structure
     assert structure.candidates >= 200
     assert (structure.recall or 0) >= 0.99
@@ -137,17 +131,17 @@ def test_many_are_searched_by_a_graph(
 
 
 def test_a_version_has_its_collections_until_it_is_gone(
-    bundle: Bundle, corpora: dict[str, Path], server: MilvusServer, tmp_path: Path
+    bundle: Bundle, corpora: dict[str, Path], milvus_server: MilvusServer, tmp_path: Path
 ) -> None:
-    index, before = tmp_path / "index", collections(server.address)
-    first = build_index(bundle, corpora, index, searching=Searching(store=server.address))
-    made = collections(server.address) - before
+    index, before = tmp_path / "index", collections(milvus_server.address)
+    first = build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    made = collections(milvus_server.address) - before
     assert made == named(index)
     assert len(made) == 2
     (tmp_path / "x.jsonl").write_text('{"id": "2", "de": "Ein Hund."}\n', "utf-8")
     second = change_index(index, delete=["de:1", "en:5"], replace=[Source(tmp_path / "x.jsonl")])
-    assert collections(server.address) - before == named(index) > made
-    assert second.options.store == server.address
+    assert collections(milvus_server.address) - before == named(index) > made
+    assert second.options.store == milvus_server.address
     assert len(vectors(index, "de").vectors()) == 299
     answers = Translator.open(index).sentences(["Ein Hund."], "de", "en", 1)
     assert answers[0][0].id != "en:5"
@@ -159,7 +153,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
     assert second.version in versions(index)
     collect(index, keep=1)
     assert versions(index) == [third.version]
-    assert collections(server.address) & (made | gone) == set()
+    assert collections(milvus_server.address) & (made | gone) == set()
 
 
 def test_a_copy_drops_nothing_of_the_original(stored: Path, tmp_path: Path) -> None:
@@ -173,11 +167,11 @@ def test_a_copy_drops_nothing_of_the_original(stored: Path, tmp_path: Path) -> N
 def test_a_build_that_was_killed_goes_on_and_what_it_left_is_dropped(
     bundle: Bundle,
     corpora: dict[str, Path],
-    server: MilvusServer,
+    milvus_server: MilvusServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    index, before = tmp_path / "index", collections(server.address)
+    index, before = tmp_path / "index", collections(milvus_server.address)
     fill = milvus_store._fill
 
     def killed(connection: milvus.Connection, name: str, *given: object) -> None:
@@ -187,31 +181,31 @@ def test_a_build_that_was_killed_goes_on_and_what_it_left_is_dropped(
 
     monkeypatch.setattr(milvus_store, "_fill", killed)
     with pytest.raises(KeyboardInterrupt):
-        build_index(bundle, corpora, index, searching=Searching(store=server.address))
+        build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
     assert versions(index) == []
-    left = collections(server.address) - before
+    left = collections(milvus_server.address) - before
     assert len(left) == 2
     monkeypatch.setattr(milvus_store, "_fill", fill)
-    build_index(bundle, corpora, index, searching=Searching(store=server.address))
+    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
     assert len(named(index) & left) == 1  # English was whole
-    assert len(collections(server.address) - before) == 3
+    assert len(collections(milvus_server.address) - before) == 3
     removed = collect(index)
     assert set(removed) == left - named(index)
-    assert collections(server.address) - before == named(index)
+    assert collections(milvus_server.address) - before == named(index)
 
 
 def test_other_vectors_than_were_written_are_found(
     bundle: Bundle,
     corpora: dict[str, Path],
-    server: MilvusServer,
+    milvus_server: MilvusServer,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     index = tmp_path / "index"
-    build_index(bundle, corpora, index, searching=Searching(store=server.address))
+    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
     assert run(["index", "verify", str(index)]) == 0
     name = read_held(next(index.glob("versions/*/de.milvus"))).collection
-    connection = connect(parse(server.address))
+    connection = connect(parse(milvus_server.address))
     wrong = vectors(index, "de").vectors(7, 1)[0] + np.float32(1e-3)
     connection.call("upsert", name, [{"row": 7, "vector": wrong}])
     assert run(["index", "verify", str(index)]) == 1
@@ -229,22 +223,26 @@ def run(words: list[str]) -> int:
 
 
 def test_a_milvus_that_is_away_is_one_line_and_soon(
-    stored: Path, server: MilvusServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    stored: Path,
+    milvus_server: MilvusServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "0.5")
+    monkeypatch.setattr(milvus, "PAUSE", PAUSE)
     index = vectors(stored, "de")
     query = index.vectors(0, 1)
-    server.freeze()
+    milvus_server.freeze()
     began = time.monotonic()
     with pytest.raises(StoreError, match="Deadline Exceeded: is it running"):
         index.search(query, 3)
     with pytest.raises(StoreError, match="did not answer just now"):
         index.search(query, 3)
     assert time.monotonic() - began < 0.5 + PAUSE
-    server.thaw()
+    milvus_server.thaw()
     time.sleep(PAUSE)
     assert index.search(query, 3)[1][0, 0] == 0
-    server.kill()
+    milvus_server.kill()
     with pytest.raises(StoreError) as caught:
         index.search(query, 3)
     assert "\n" not in str(caught.value)
@@ -254,7 +252,7 @@ def test_a_milvus_that_is_away_is_one_line_and_soon(
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "is it running?" in told
-    server.start()
+    milvus_server.start()
     time.sleep(PAUSE)
     assert index.search(query, 3)[1][0, 0] == 0
 
@@ -317,13 +315,13 @@ def test_a_password_has_no_place_in_an_address() -> None:
 
 
 def test_a_token_is_sent_where_the_user_says_and_not_where_an_index_says(
-    stored: Path, server: MilvusServer, monkeypatch: pytest.MonkeyPatch
+    stored: Path, milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_MILVUS_TOKEN", "root:hunter2")
     with pytest.raises(UsageError, match="is set, but not for whom: set PASSEPARTOUT_MILVUS=") as caught:
         Translator.open(stored)
     assert "hunter2" not in str(caught.value)
-    monkeypatch.setenv("PASSEPARTOUT_MILVUS", server.address)
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS", milvus_server.address)
     Translator.open(stored)
     assert connect(parse("milvus://elsewhere:1/x"))._client._config.token == "root:hunter2"
     assert not any(b"hunter2" in path.read_bytes() for path in stored.rglob("*") if path.is_file())
