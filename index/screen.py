@@ -18,7 +18,7 @@ from index.search import Rows
 
 ROW_LEVEL, QUERY_LEVEL = 63, 127  # the largest code of each
 ZERO = QUERY_LEVEL + 1  # what stands for 0 in a query, whose codes have no sign
-QUERIES = 16  # at once: their products with every row stay in the processor's cache
+QUERIES = 32  # at once: more would need more memory and gain nothing
 GROUPS_OF = 16  # rows whose highest product is looked at first
 MOST = 4  # times the rows that are wanted, where products are equal
 UINT8, INT8, INT32 = 2, 3, 6  # ONNX's numbers of types

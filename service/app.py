@@ -19,11 +19,11 @@ from service.api.metrics import router as metrics
 from service.api.native import router as native
 from service.batching import Batcher
 from service.cache import open_cache
-from service.collector import spare_the_collector
 from service.engine import Engine
 from service.envelope import Envelope
 from service.faults import add_handlers
 from service.generations import Generations, reloading_on_hangup
+from service.interpreter import prepare_to_serve
 from service.jobs.opening import open_jobs
 from service.keys import KeyCheck
 from service.limits import BodyLimit
@@ -83,7 +83,7 @@ def from_environment() -> FastAPI:
     """The application of a worker process, which gets its settings from the environment."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
     app = create_app(load_settings(), follow=True)
-    spare_the_collector()
+    prepare_to_serve()
     return app
 
 

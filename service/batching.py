@@ -61,6 +61,36 @@ class Work:
         return not all(order.done.done() for order in self.orders)
 
 
+class Waits:
+    """Ends waits that have taken too long, with one timer: one for each would cost as much as to read it."""
+
+    def __init__(self) -> None:
+        self._waits: deque[tuple[float, asyncio.Future[None]]] = deque()  # the first is due first
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, done: "asyncio.Future[None]", seconds: float, loop: asyncio.AbstractEventLoop) -> None:
+        """TimeoutError for who waits for `done` when it is not within `seconds`."""
+        while self._waits and self._waits[0][1].done():
+            self._waits.popleft()
+        due = loop.time() + seconds
+        self._waits.append((due, done))
+        if self._timer is None:
+            self._timer = loop.call_at(due, self._ring, loop)
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        while self._waits and (self._waits[0][1].done() or self._waits[0][0] <= loop.time()):
+            done = self._waits.popleft()[1]
+            if not done.done():
+                done.set_exception(TimeoutError())
+        if self._waits:
+            self._timer = loop.call_at(self._waits[0][0], self._ring, loop)
+
+
 class Batcher:
     """Computes in `threads` threads."""
 
@@ -72,29 +102,38 @@ class Batcher:
         self._waiting = 0
         self._flying: dict[Hashable, Work] = {}  # waiting or being computed, by key
         self._timer: asyncio.Handle | None = None
+        self._waits = Waits()
 
     @property
     def waiting(self) -> int:
         """Items in the queue."""
         return self._waiting
 
-    async def compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
+    async def compute(
+        self, run: Run, items: Mapping[Hashable, object], patience: float | None = None
+    ) -> list[Any]:
         """The results of `run` for each item, in their order; items of one key have one result.
 
-        Raises QueueFullError at once, and whatever `run` raises. Cancelled, it leaves the work to others.
+        Raises QueueFullError at once, TimeoutError after `patience` seconds, which are the same for all, and
+        whatever `run` raises. Cancelled, it leaves the work to others.
         """
         loop = asyncio.get_running_loop()
         order = Order(len(items), loop.create_future())
-        works = self._enter(run, items, order)
+        works = self._enter(run, items, order, loop)
         if order.left:
+            if patience is not None:
+                self._waits.add(order.done, patience, loop)
             await order.done
         return [work.result for work in works]
 
     def close(self) -> None:
         """Wait for what is being computed."""
+        self._waits.end()
         self._pool.shutdown(cancel_futures=True)
 
-    def _enter(self, run: Run, items: Mapping[Hashable, object], order: Order) -> list[Work]:
+    def _enter(
+        self, run: Run, items: Mapping[Hashable, object], order: Order, loop: asyncio.AbstractEventLoop
+    ) -> list[Work]:
         fresh = [key for key in items if key not in self._flying]
         # An empty queue takes any one request: its size has limits of its own.
         if self._waiting and self._waiting + len(fresh) > self._bounds.queue:
@@ -108,10 +147,10 @@ class Batcher:
         if added:
             self._queue.append(added)
             self._waiting += len(added)
-            self._schedule()
+            self._schedule(loop)
         return works
 
-    def _schedule(self) -> None:
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         """Dispatch once what else is ready now has been read, or when the wait is over."""
         if not self._idle:
             return
@@ -120,15 +159,16 @@ class Batcher:
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
-            loop = asyncio.get_running_loop()
             wait = 0.0 if full else self._bounds.wait
-            self._timer = loop.call_later(wait, self._dispatch) if wait else loop.call_soon(self._dispatch)
+            self._timer = (
+                loop.call_later(wait, self._dispatch, loop) if wait else loop.call_soon(self._dispatch, loop)
+            )
 
-    def _dispatch(self) -> None:
+    def _dispatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         while self._idle and (batch := self._take()):
             self._idle -= 1
-            self._pool.submit(self._compute, asyncio.get_running_loop(), batch)
+            self._pool.submit(self._compute, loop, batch)
 
     def _take(self) -> list[Work]:
         """The next batch: a turn of each request, in the order they came."""
@@ -151,9 +191,11 @@ class Batcher:
         now = time.perf_counter()
         self._metrics.spent("queue", now - batch[0].since)
         outcomes = [(works, _attempt(works)) for works in _by_run(batch)]
-        loop.call_soon_threadsafe(self._deliver, outcomes)
+        loop.call_soon_threadsafe(self._deliver, outcomes, loop)
 
-    def _deliver(self, outcomes: Sequence[tuple[Sequence[Work], Outcome]]) -> None:
+    def _deliver(
+        self, outcomes: Sequence[tuple[Sequence[Work], Outcome]], loop: asyncio.AbstractEventLoop
+    ) -> None:
         self._idle += 1
         for works, outcome in outcomes:
             for place, work in enumerate(works):
@@ -164,7 +206,7 @@ class Batcher:
                     work.result = outcome[place]
                     _complete(work.orders)
         if self._queue:
-            self._schedule()
+            self._schedule(loop)
 
 
 def _by_run(batch: Sequence[Work]) -> Iterable[list[Work]]:

@@ -60,11 +60,11 @@ def _serve_one(settings: Settings, translator: "Translator") -> None:
     from uvicorn import Config
 
     from service.app import create_app
-    from service.collector import spare_the_collector
+    from service.interpreter import prepare_to_serve
     from service.server import run
 
     app = create_app(settings, translator, follow=True)
-    spare_the_collector()
+    prepare_to_serve()
     run(Config(app, **_options(settings)))
 
 

@@ -4,7 +4,6 @@ What a request asks goes through one engine from beginning to end, so that its a
 batcher and the cache are shared by the engines of all versions (generations.py).
 """
 
-import asyncio
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -110,8 +109,7 @@ class Engine:
 
     async def _wait(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
         try:
-            async with asyncio.timeout(self._patience):
-                return await self._batcher.compute(run, items)
+            return await self._batcher.compute(run, items, self._patience)
         except (QueueFullError, TimeoutError):
             raise overloaded() from None
         except StoreError as error:

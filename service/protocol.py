@@ -7,7 +7,7 @@ The limits come with the application's lifespan state, which uvicorn hands to ev
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from service.cycle import Cycle
+from service.deadline import Deadline
 from service.envelope import SECURITY, request_id_of
 from service.keys import ADMIN
 from service.limits import overloaded
@@ -27,6 +28,7 @@ STATE, METRICS, STOPPING = "limits", "metrics", "stopping"
 CHUNKING = 8  # the most bytes sent for a byte of a body, in chunks of one byte each
 # Answered however busy the service is: what watches it must see it.
 ALWAYS = ("/health", "/metrics")
+ALWAYS_RAW = tuple(path.encode() for path in ALWAYS)
 # Its route reads the body bit by bit and, once it knows who sends it, grants it time and length: a function
 # of that name in the request's state does.
 STREAMED = f"{ADMIN}/uploads"
@@ -48,28 +50,6 @@ def _refusal(libretranslate: bool) -> tuple[bytes, bytes]:
     return STATUS_LINE[told.status_code] + b"".join(lines), bytes(told.body)
 
 
-class Deadline:
-    """Calls `act` when it was started and not stopped for `seconds`."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, act: Callable[[], None]) -> None:
-        self._loop, self._seconds, self._act = loop, seconds, act
-        self._handle: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        if self._handle is None:
-            self._handle = self._loop.call_later(self._seconds, self._act)
-
-    def put_off(self, seconds: float) -> None:
-        """Start anew, with another time."""
-        self.stop()
-        self._handle = self._loop.call_later(seconds, self._act)
-
-    def stop(self) -> None:
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-
 class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
@@ -82,18 +62,19 @@ class LimitedProtocol(HttpToolsProtocol):
         self._metrics: Metrics = self.app_state[METRICS]
         self._task: asyncio.Task[None] | None = None
         self._pending: RequestResponseCycle | None = None  # its body is not there yet
-        self._stopping = self._partial = self._following = False
+        self._stopping = self._partial = self._following = self._refusing = False
         seconds = self._limits.request_seconds
         self._to_send = Deadline(self.loop, seconds, lambda: self._end(ProblemType.TOO_SLOW))
         # A close would wait for the client to take what is buffered.
         self._to_take = Deadline(self.loop, seconds, self.transport.abort)
+        self._idle = Deadline(self.loop, self.timeout_keep_alive, self.timeout_keep_alive_handler)
         self._problem: ProblemType | None = None
         self._begin()
         self._to_send.start()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._to_send.stop()
-        self._to_take.stop()
+        for deadline in (self._to_send, self._to_take, self._idle):
+            deadline.end()
         super().connection_lost(exc)
         if self._task is not None and not self._task.done():
             self._task.cancel()
@@ -128,15 +109,22 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        super().on_headers_complete()
+        self._refusing = self._refused_unread()
+        if not self._refusing:
+            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
+        if self._refusing:
+            return
         super().on_body(body)
         if self._pending is self.cycle and len(self.cycle.body) > HIGH_WATER_LIMIT:
             self._start_pending()  # which reads on
 
     def on_message_complete(self) -> None:
         self._reading = self._partial = False
+        if self._refusing:
+            self._refuse_unread()
+            return
         super().on_message_complete()
         if self._pending is self.cycle:
             self._start_pending()
@@ -163,9 +151,19 @@ class LimitedProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
-        self._following = True  # what waited behind this request takes its place
-        super().on_response_complete()
-        self._following = False
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._following = True  # what waited behind this request takes its place
+            self._start_asgi_task(*self.pipeline.pop())
+            self._following = False
+        else:
+            self._idle.start()
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle.stop()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         """Start when the body is there, else who sends slowly would take the place of others."""
@@ -194,6 +192,25 @@ class LimitedProtocol(HttpToolsProtocol):
             self._pending = None
             self._admit(cycle)
 
+    def _refused_unread(self) -> bool:
+        """Whether there is no place for a request of which the head is known; only where that is plain."""
+        if len(self.tasks) < self._limits.max_waiting or self.expect_100_continue or b"%" in self.url:
+            return False
+        if (self.cycle is not None and not self.cycle.response_complete) or self.parser.should_upgrade():
+            return False
+        return self.url.startswith(b"/") and not self.url.startswith(ALWAYS_RAW)
+
+    def _refuse_unread(self) -> None:
+        """Answer 503 for a third of what it takes once uvicorn has made a request of what was read."""
+        self._refusing = False
+        keep = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+        path = self.url.partition(b"?")[0].decode("ascii", "replace")
+        head_alone = self.parser.get_method() == b"HEAD"
+        self._write_refusal(path, self.headers, keep and not self._stopping, head_alone)
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self._idle.start()
+
     def _admit(self, cycle: RequestResponseCycle) -> None:
         path = cycle.scope["path"]
         full = len(self.tasks) >= self._limits.max_waiting and not self._following
@@ -207,21 +224,25 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _refuse(self, cycle: RequestResponseCycle) -> None:
         """Answer 503, as the application would (limits.py, envelope.py)."""
-        head, body = _refusal(cycle.scope["path"] in LIBRETRANSLATE_PATHS)
-        lines = [head, b"x-request-id: ", request_id_of(cycle.scope["headers"])]
-        lines.append(b"\r\n\r\n" if cycle.keep_alive else b"\r\nconnection: close\r\n\r\n")
-        if cycle.scope["method"] != "HEAD":
-            lines.append(body)
-        self.transport.write(b"".join(lines))
-        self._metrics.request("none", ProblemType.OVERLOADED.status, 0.0)
+        scope = cycle.scope
+        self._write_refusal(scope["path"], scope["headers"], cycle.keep_alive, scope["method"] == "HEAD")
         cycle.response_started = cycle.response_complete = True
-        if not cycle.keep_alive:
-            self.transport.close()
         # Not at once where others wait behind it, each of which might be refused in turn.
         if self.pipeline:
             self.loop.call_soon(cycle.on_response)
         else:
             cycle.on_response()
+
+    def _write_refusal(
+        self, path: str, headers: Iterable[tuple[bytes, bytes]], keep_alive: bool, head_alone: bool
+    ) -> None:
+        head, body = _refusal(path in LIBRETRANSLATE_PATHS)
+        lines = [head, b"x-request-id: ", request_id_of(headers)]
+        lines.append(b"\r\n\r\n" if keep_alive else b"\r\nconnection: close\r\n\r\n")
+        self.transport.write(b"".join(lines if head_alone else [*lines, body]))
+        self._metrics.request("none", ProblemType.OVERLOADED.status, 0.0)
+        if not keep_alive:
+            self.transport.close()
 
     def _close_if_idle(self) -> None:
         if (self.cycle is None or self.cycle.response_complete) and not self._partial:

