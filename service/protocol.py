@@ -22,6 +22,7 @@ from service.limits import overloaded
 from service.metrics import Metrics
 from service.problems import LIBRETRANSLATE_PATHS, ProblemError, ProblemType
 from service.settings import Settings
+from service.sockets import something_waits
 
 # The names of settings, counts, and of what is set when the server stops, in the lifespan state.
 STATE, METRICS, STOPPING = "limits", "metrics", "stopping"
@@ -245,7 +246,11 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _close_if_idle(self) -> None:
-        if (self.cycle is None or self.cycle.response_complete) and not self._partial:
+        if self.transport.is_closing():
+            return
+        if something_waits([self.transport.get_extra_info("socket").fileno()]):
+            self.loop.call_later(LINGER, self._close_if_idle)  # a busy machine let us read nothing
+        elif (self.cycle is None or self.cycle.response_complete) and not self._partial:
             self.transport.close()
 
     def _begin(self) -> None:

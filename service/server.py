@@ -6,14 +6,17 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import multiprocess
 
-SETTLE = 0.05  # seconds in which connections that the system has taken for us are accepted
+from service.sockets import something_waits, take_no_more
+
+SETTLE = 0.01  # seconds in which connections that the system has taken for us are accepted; then we look
+PATIENCE = 2.0  # seconds after which a socket is closed though connections still wait at it
 
 
 class DrainingServer(Server):
@@ -21,9 +24,9 @@ class DrainingServer(Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if not self.force_exit:
-            listening = [own for server in self.servers for own in server.sockets]
-            _take_no_more(own.fileno() for own in listening)
-            await asyncio.sleep(SETTLE)
+            listening = [own.fileno() for server in self.servers for own in server.sockets]
+            take_no_more(listening)
+            await _until_none_waits(listening)
         await super().shutdown(sockets)
 
 
@@ -48,8 +51,7 @@ class Supervisor(multiprocess.Multiprocess):
 
     def terminate_all(self) -> None:
         # The workers' sockets are ours too: as long as one is open, the system takes connections for it.
-        _take_no_more(own.fileno() for own in self.sockets)
-        time.sleep(SETTLE)
+        take_no_more(own.fileno() for own in self.sockets)
         super().terminate_all()
         for own in self.sockets:
             own.close()
@@ -68,8 +70,7 @@ def run(config: Config) -> None:
     Supervisor(config, sockets=[config.bind_socket()]).run()
 
 
-def _take_no_more(files: Iterable[int]) -> None:
-    """New connections at these listening sockets are left to the system, which takes one at most."""
-    for file in files:
-        with socket.socket(fileno=os.dup(file)) as own:
-            own.listen(0)
+async def _until_none_waits(files: Sequence[int]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while something_waits(files) and time.monotonic() < deadline:
+        await asyncio.sleep(SETTLE)
