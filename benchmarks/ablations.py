@@ -9,12 +9,14 @@ measured.
 """
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from evaluation.summary import spread
+from index.errors import PassepartoutError
 from index.files import replace_text
 from training.recipe_files import shipped_recipes
 from training.reproduce.ridge import measure_ridge
@@ -62,12 +64,19 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
     unknown = set(names) - {RIDGE, *shipped_recipes()}
     if unknown:
         raise click.UsageError(f"no recipe {', '.join(sorted(unknown))}")
+    failed = False
     for seed in numbers:
         for name in names:
             if name != RIDGE or seed == numbers[0]:
-                row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads)
+                try:
+                    row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads)
+                except PassepartoutError as error:  # the others are worth having
+                    click.echo(f"{name} {seed} failed: {error}", err=True)
+                    failed = True
+                    continue
                 click.echo(f"{name} {seed} {json.dumps(row)}")
                 write_table(out, names)
+    sys.exit(failed)
 
 
 def one_run(data: Path, folder: Path, name: str, seed: int, languages: str, threads: int) -> Row:

@@ -168,10 +168,15 @@ def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list
     """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
     each = -(-PARITY_SENTENCES // len(texts))
     sentences = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
+    # Where pads are attended to, a sentence depends on its neighbours in the batch: then each by itself.
+    batches = (
+        [sentences] if getattr(run.recipe.text, "attention_mask", True) else [[one] for one in sentences]
+    )
+    tokenizer, encoder = run.tokenizer(), TextEncoder(bundle, precision="fp32")
     with torch.inference_mode():
-        torch_vectors = embed_texts(model, tokenize(run.tokenizer(), sentences), torch.device("cpu"))
-    onnx_vectors = TextEncoder(bundle, precision="fp32").encode(sentences)
-    distance = float(1 - (torch_vectors * onnx_vectors).sum(axis=1).min())
+        found = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
+    onnx = [encoder.encode(batch) for batch in batches]
+    distance = float(1 - (np.concatenate(found) * np.concatenate(onnx)).sum(axis=1).min())
     if not distance <= PARITY:
         raise TrainingError(f"the ONNX encoder differs from torch's by a cosine distance of {distance:.2g}")
     return distance

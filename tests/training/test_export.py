@@ -18,6 +18,7 @@ from training import export
 from training.data.captions import load_split
 from training.data.tokens import tokenize
 from training.export import best_model, export_run, validation_texts
+from training.loop import train
 from training.run import Run, create_run
 from training.validation import embed_texts
 
@@ -236,6 +237,17 @@ def test_a_folder_that_is_no_bundle_is_left_alone(quickly: Exporter, tmp_path: P
     with pytest.raises(BundleError, match="is not an encoder bundle"):
         quickly(tmp_path / "mine")
     assert [file.name for file in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+def test_an_encoder_that_attends_to_pads_is_exported(data: Path, tmp_path: Path) -> None:
+    """Its vectors depend on what else is in the batch: torch and ONNX agree on a sentence by itself."""
+    overrides = ["text.attention_mask=false", "optimiser.epochs=1", "vision.training=frozen"]
+    run = train(recipe(TRANSFORMER, tmp_path, *overrides), data, tmp_path / "run")
+    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    sentences = ["a dog", "a dog and a cat and a bird and a fish"]
+    together = TextEncoder(bundle, precision="fp32").encode(sentences)
+    alone = TextEncoder(bundle, precision="fp32").encode(sentences[:1])
+    assert not np.allclose(together[0], alone[0], atol=1e-4)
 
 
 def test_one_language_makes_no_translator(data: Path, tmp_path: Path) -> None:
