@@ -1,6 +1,7 @@
 // The page: reads the form, asks the API, shows the answers.
 
 import { ask, bar, copy, element, percent } from "./dom.js";
+import { corpusView } from "./corpus.js";
 import { languagesView } from "./languages.js";
 import { origin, reasons } from "./why.js";
 
@@ -20,7 +21,7 @@ const GONE = { title: "No answer", detail: "The service cannot be reached: is it
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows", "languages"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages", "corpus"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 const state = { kind: "sentence", languages: [], request: null, asked: null, answers: 0 };
@@ -43,7 +44,8 @@ function choose(kind) {
     tab.tabIndex = chosen ? 0 : -1;
   }
   page.windows.hidden = !(kind in KINDS);
-  page.languages.hidden = kind in KINDS;
+  page.languages.hidden = kind !== "languages";
+  page.corpus.hidden = kind !== "corpus";
   if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
@@ -94,7 +96,7 @@ function writeAddress() {
 
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  choose(asked.get("kind") in KINDS || asked.get("kind") === "languages" ? asked.get("kind") : "sentence");
+  choose(tabs.some((tab) => tab.dataset.kind === asked.get("kind")) ? asked.get("kind") : "sentence");
   page.text.value = asked.get("text") ?? "";
   page.source.value = asked.get("source") ?? "";
   if (page.source.selectedIndex < 0) page.source.value = "";
@@ -246,6 +248,13 @@ async function describe() {
     + `pictures. Model ${model}, index ${index}.`;
 }
 
+// The index has another version: what is told of it is told anew.
+async function changed() {
+  state.languages = await ask("languages");
+  page.languages.replaceChildren(...languagesView(state.languages));
+  await describe();
+}
+
 // ---- events
 
 page.form.addEventListener("submit", (event) => {
@@ -284,6 +293,7 @@ window.addEventListener("hashchange", readAddress);
 try {
   fillLanguages(await ask("languages"));
   page.languages.replaceChildren(...languagesView(state.languages));
+  page.corpus.replaceChildren(...corpusView(state.languages, changed));
   readAddress();
   await describe();
 } catch (error) {

@@ -30,8 +30,10 @@ export function bar(share) {
   return made;
 }
 
-export async function ask(path, body, signal) {
-  const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+export async function ask(path, body, signal, headers = {}) {
+  const options = body
+    ? { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) }
+    : { headers };
   const response = await fetch(path, { ...options, signal });
   const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;

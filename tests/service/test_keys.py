@@ -52,6 +52,7 @@ ROUTES = {
     "GET /openapi.json": True,
     "GET /": True,
     "GET /app.js": True,
+    "GET /corpus.js": True,
     "GET /dom.js": True,
     "GET /languages.js": True,
     "GET /why.js": True,

@@ -1,0 +1,250 @@
+// The corpus, for whoever has an admin's key: upload a file and watch what becomes of it, go back to a version.
+// The key is kept in this page's memory alone, and goes with it.
+
+import { ask, element } from "./dom.js";
+
+const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, a sentence a line" };
+const EXTENSIONS = { xlf: "xliff", xliff: "xliff", tmx: "tmx", po: "po", pot: "po", tsv: "tsv", csv: "csv", jsonl: "jsonl", ndjson: "jsonl", txt: "txt" };
+const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
+const ENDED = ["succeeded", "failed", "cancelled"];
+const AGAIN = 2000; // milliseconds before a job is asked for anew
+const GONE = { title: "No answer", detail: "The service cannot be reached: is it still running?" };
+
+const NO_KEY = { title: "Not an admin's key", detail: "The service knows no such key for admins: see its setting admin_keys." };
+
+const state = { key: null, job: null, upload: null, languages: [], changed: null };
+const part = {};
+
+export function corpusView(languages, changed) {
+  Object.assign(state, { languages, changed });
+  part.locked = lockedView();
+  part.open = element("div", { hidden: "" });
+  return [part.locked, part.open];
+}
+
+function call(path, body, signal) {
+  return ask(path, body, signal, { "X-API-Key": state.key });
+}
+
+function field(label, control) {
+  return element("label", { class: "field" }, label, control);
+}
+
+function problem({ title, detail }) {
+  return element("div", { class: "problem", role: "alert" }, element("h3", {}, title ?? "Something went wrong"),
+    element("p", {}, detail ?? "The service gave no reason."));
+}
+
+// ---- the key
+
+function lockedView() {
+  const key = element("input", { type: "password", autocomplete: "off", required: "", form: "unlocking" });
+  const said = element("div", { class: "going" });
+  document.getElementById("unlocking").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    state.key = key.value;
+    said.replaceChildren();
+    try {
+      part.open.replaceChildren(...openView());
+      await showVersions();
+      part.locked.hidden = true;
+      part.open.hidden = false;
+      part.open.querySelector("input").focus();
+    } catch (error) {
+      state.key = null;
+      said.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? GONE));
+      key.focus();
+    }
+    key.value = "";
+  });
+  return element("section", { class: "view" }, element("h2", {}, "Change the corpus"),
+    element("p", {}, "Adding sentences and going back to an earlier version take the key of an admin. It is kept in the memory of "
+      + "this page alone, until the page is closed."),
+    element("div", { class: "fields" }, field("Key", key), element("button", { class: "go", form: "unlocking" }, "Unlock")), said);
+}
+
+function lock() {
+  state.key = null;
+  state.upload?.abort();
+  state.job?.abort();
+  part.open.hidden = true;
+  part.open.replaceChildren();
+  part.locked.hidden = false;
+  part.locked.querySelector("input").focus();
+}
+
+// ---- a file
+
+function openView() {
+  const file = element("input", { type: "file", required: "", form: "uploading" });
+  const form = element("select", { form: "uploading" }, ...Object.entries(FORMATS).map(([value, name]) => element("option", { value }, name)));
+  const language = element("select", { form: "uploading" }, element("option", { value: "" }, "as the file says"),
+    ...state.languages.map(({ code, name }) => element("option", { value: code }, name)));
+  const ways = [way("add", "Add to what there is", true), way("build", "Put in the place of all there is", false)];
+  part.start = element("button", { class: "go", form: "uploading" }, "Upload");
+  part.going = element("div", { class: "going" });
+  part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
+  file.addEventListener("change", () => {
+    const found = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
+    if (found) form.value = found;
+  });
+  document.getElementById("uploading").onsubmit = (event) => {
+    event.preventDefault();
+    const action = ways.map((label) => label.querySelector("input")).find((input) => input.checked).value;
+    add(file.files[0], form.value, language.value, action);
+  };
+  return [
+    element("section", { class: "view" }, element("h2", {}, "Upload a file"),
+      element("p", {}, "A translation memory or other sentences, compressed (", COMPRESSIONS.join(", "), ") or not. A new version of the index is "
+        + "built beside the one that answers, and takes its place when it is complete."),
+      element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)),
+      element("fieldset", { class: "ways-in" }, element("legend", { class: "unseen" }, "What to do with it"), ...ways),
+      part.start, part.going),
+    element("section", { class: "view" }, element("h2", {}, "Versions"), part.versions),
+    element("section", { class: "view" }, element("button", { type: "button", class: "plain", onclick: lock }, "Forget the key")),
+  ];
+}
+
+function way(value, text, checked) {
+  const input = element("input", { type: "radio", name: "way", value, form: "uploading" });
+  input.checked = checked;
+  return element("label", {}, input, text);
+}
+
+// The extensions of a name without that of its compression.
+function plain(name) {
+  const parts = name.toLowerCase().split(".").slice(1);
+  return COMPRESSIONS.includes(parts.at(-1)) ? parts.slice(0, -1) : parts;
+}
+
+async function add(file, format, language, action) {
+  const last = file.name.toLowerCase().split(".").at(-1);
+  const query = new URLSearchParams({ format, compression: COMPRESSIONS.includes(last) ? last : "none" });
+  if (language) query.set("language", language);
+  await going("Sending the file", async (show) => {
+    const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Sending the file", done, file.size));
+    return { action, uploads: [id] };
+  });
+}
+
+// fetch tells nothing of how much has been sent.
+function sent(path, file, progress) {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    state.upload = request;
+    request.open("POST", path);
+    request.setRequestHeader("X-API-Key", state.key);
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => progress(event.loaded));
+    request.addEventListener("load", () => (request.status === 201
+      ? done(request.response) : fail(Object.assign(new Error("refused"), { problem: request.response }))));
+    request.addEventListener("error", () => fail(new Error("gone")));
+    request.addEventListener("abort", () => fail(Object.assign(new Error("ended"), { name: "AbortError" })));
+    request.send(file);
+  });
+}
+
+// ---- a job
+
+// What is going on, from the first byte to the new version; `prepare` gives the change to ask for.
+async function going(label, prepare) {
+  const text = element("p", { role: "status" }, label);
+  const progress = element("progress", { max: "1", "aria-label": "Progress" });
+  const cancel = element("button", { type: "button", class: "plain" }, "Cancel");
+  const show = (stage, done, total, unit = "") => {
+    const many = total && unit ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}` : "";
+    text.textContent = stage + many;
+    if (total) progress.value = Math.min(1, done / total);
+    else progress.removeAttribute("value");
+  };
+  cancel.addEventListener("click", () => (state.job ? call(`admin/jobs/${state.job.id}/cancel`, {}) : state.upload?.abort()));
+  part.start.disabled = true;
+  part.going.replaceChildren(text, progress, cancel);
+  try {
+    const change = await prepare(show);
+    show("Waiting for a worker");
+    const job = await call("admin/jobs", change);
+    const told = await watched(job, show);
+    part.going.replaceChildren(outcome(told));
+    if (told.state === "succeeded") await Promise.all([showVersions(), state.changed()]);
+  } catch (error) {
+    part.going.replaceChildren(error.name === "AbortError" ? element("p", { role: "status" }, "Cancelled.") : problem(error.problem ?? GONE));
+  } finally {
+    state.job = null;
+    state.upload = null;
+    part.start.disabled = false;
+  }
+}
+
+function outcome(job) {
+  if (job.state === "cancelled") return element("p", { role: "status" }, "Cancelled: nothing has changed.");
+  if (job.state === "failed") return problem({ title: "Nothing has changed", detail: job.reason });
+  const dropped = Object.entries(job.dropped ?? {}).map(([reason, count]) => `${count} ${reason}`).join(", ");
+  return element("p", { role: "status" }, `Version ${job.version} answers now.${dropped ? ` Left out: ${dropped}.` : ""}`);
+}
+
+// EventSource cannot send a key: the stream is read by hand, and taken up again where it was cut off.
+async function watched(job, show) {
+  const control = new AbortController();
+  state.job = Object.assign(control, { id: job.id });
+  const { workers } = await call("admin/jobs");
+  if (!workers) show("Waiting for a worker: none is running, start “passepartout jobs”");
+  let last = null;
+  for (;;) {
+    const headers = { "X-API-Key": state.key, ...(last && { "Last-Event-ID": last }) };
+    const response = await fetch(`admin/jobs/${job.id}/events`, { headers, signal: control.signal }).catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return null;
+    });
+    if (response?.ok) {
+      for await (const line of lines(response.body)) {
+        if (line.startsWith("id: ")) last = line.slice(4);
+        if (!line.startsWith("data: ")) continue;
+        const event = JSON.parse(line.slice(6));
+        if (ENDED.includes(event.state)) return event;
+        if (event.stage) show(stageName(event.stage), event.done, event.total, event.unit);
+      }
+    }
+    await new Promise((later) => { setTimeout(later, AGAIN); });
+    const now = await call(`admin/jobs/${job.id}`, undefined, control.signal);
+    if (ENDED.includes(now.state)) return now;
+  }
+}
+
+async function* lines(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => ({ done: true }));
+    if (done) return;
+    const found = (rest + value).split("\n");
+    rest = found.pop();
+    yield* found;
+  }
+}
+
+function stageName(stage) {
+  const name = state.languages.find(({ code }) => stage === `encode ${code}`)?.name;
+  if (name) return `Encoding ${name}`;
+  return { begun: "Begun", check: "Reading the file" }[stage] ?? stage[0].toUpperCase() + stage.slice(1);
+}
+
+// ---- versions
+
+async function showVersions() {
+  const { current, versions } = await call("admin/versions");
+  const names = ["Version", "Made", "From", "Sentences", ""];
+  part.versions.replaceChildren(element("table", { class: "counts" },
+    element("thead", {}, element("tr", {}, ...names.map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name)))),
+    element("tbody", {}, ...versions.map((version) => versionRow(version, current)))));
+}
+
+function versionRow({ id, base, created, sentences }, current) {
+  const counts = Object.entries(sentences).map(([code, count]) => `${code} ${count.toLocaleString("en")}`).join(", ");
+  const back = () => going(`Going to version ${id}`, async () => ({ action: "rollback", version: id }));
+  const last = id === current ? element("span", { class: "served" }, "answers now")
+    : element("button", { type: "button", class: "plain", "aria-label": `Serve version ${id}`, onclick: back }, "Serve this");
+  return element("tr", {}, element("th", { scope: "row" }, id),
+    ...[new Date(created).toLocaleString(), base ?? "–", counts, last].map((content) => element("td", {}, content)));
+}
