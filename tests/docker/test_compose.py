@@ -29,6 +29,8 @@ def test_each_profile_starts_its_own_beside_the_index_job_and_redis(blocks: Bloc
     assert found == {
         "index": [],
         "redis": [],
+        "queue": ["jobs"],
+        "worker": ["jobs"],
         "service": ["cpu"],
         "gpu": ["gpu"],
         "one": ["scale"],
@@ -63,7 +65,7 @@ def test_the_proxy_knows_both_replicas_and_is_bounded(blocks: Blocks, root: Path
     assert "location = /metrics { return 404; }" in told
 
 
-@pytest.mark.parametrize("name", ["index", "redis", "proxy", *SERVING])
+@pytest.mark.parametrize("name", ["index", "redis", "proxy", "queue", "worker", *SERVING])
 def test_everything_is_confined(blocks: Blocks, name: str) -> None:
     for line in ("read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
         assert line in blocks[name]
@@ -71,7 +73,8 @@ def test_everything_is_confined(blocks: Blocks, name: str) -> None:
 
 
 def test_what_serves_cannot_change_the_index(blocks: Blocks) -> None:
-    assert all('volumes: ["data:/data:ro"]' in blocks[name] for name in SERVING)
+    assert all('volumes: ["data:/data:ro", "spool:/spool"]' in blocks[name] for name in SERVING)
+    assert 'volumes: ["data:/data", "spool:/spool"]' in blocks["worker"]
     assert 'volumes: ["data:/data"]' in blocks["index"]
 
 
@@ -91,15 +94,34 @@ def test_redis_is_a_bounded_cache_that_leaves_nothing_behind(blocks: Blocks) -> 
     assert int(user[1]) > 0
 
 
+def test_the_queue_forgets_nothing_and_only_it_and_the_worker_are_started_for_jobs(blocks: Blocks) -> None:
+    for part in (
+        '--appendonly, "yes"',
+        "noeviction",
+        "mem_limit:",
+        "healthcheck:",
+        'volumes: ["queue:/data"]',
+    ):
+        assert part in blocks["queue"]
+    waits = dict(re.findall(r"(\w+):\n\s+condition: (\w+)", blocks["worker"]))
+    assert waits == {"index": "service_completed_successfully", "queue": "service_healthy"}
+    for name in ("worker", *SERVING):
+        assert "PASSEPARTOUT_JOBS_URL: redis://queue:6379/0" in blocks[name]
+        assert "PASSEPARTOUT_SPOOL: /spool" in blocks[name]
+        assert "PASSEPARTOUT_ADMIN_KEYS: ${PASSEPARTOUT_ADMIN_KEYS:-}" in blocks[name] or name == "worker"
+
+
 def test_the_job_ends_and_the_others_come_back(blocks: Blocks) -> None:
     assert 'restart: "no"' in blocks["index"]
-    assert all("restart: unless-stopped" in blocks[name] for name in ("redis", "proxy", *SERVING))
+    assert all(
+        "restart: unless-stopped" in blocks[name] for name in ("redis", "proxy", "queue", "worker", *SERVING)
+    )
 
 
 def test_no_image_floats(root: Path) -> None:
     text = (root / "docker/compose.yaml").read_text("utf-8")
     images = re.findall(r"(?:image|BASE): \$\{\w+:-([^}]+)\}", text)
-    assert len(images) == 4
+    assert len(images) == 5
     assert all(re.fullmatch(r"[a-z]+:(?!latest)\S+", image) for image in images)
 
 
