@@ -108,7 +108,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         pictures=sources[0],
         sampler=_with_transfer(recipe, sampler, told, given),
         companions=companions,
-        pseudopairs=_pairs(recipe, sentences, told, given, spelled),
+        pseudopairs=_pairs(recipe, sentences, texts, told, given, spelled),
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
@@ -128,13 +128,16 @@ def _with_transfer(
 def _pairs(
     recipe: Recipe,
     sentences: Mapping[str, list[NDArray[np.int32]]],
+    texts: Mapping[str, Sequence[str]],
     told: CaptionedPictures,
     given: Sequence[Given],
     tokens: Sequence[NDArray[np.int32]],
 ) -> PseudopairSource | None:
     """Where pairs of sentences come from: mined among `sentences`, or what was transferred."""
-    if recipe.mining:
+    if recipe.mining and recipe.mining.captions:
         return PseudopairSource(sentences, recipe.seed)
+    if recipe.mining:  # those of `texts` come first
+        return PseudopairSource({code: sentences[code][: len(texts[code])] for code in texts}, recipe.seed)
     return paired_source(told, given, tokens, recipe.seed) if "mined" in recipe.needs else None
 
 

@@ -91,6 +91,8 @@ class Recipe(Table):
                 f"objectives.{(mined or ['pseudopairs'])[0]} and the table [mining] need each other"
                 + (", or the table [transfer]" if mined else "")
             )
+        if self.mining is not None and not (self.mining.captions or self.data.texts):
+            raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
         if getattr(self.text, "embeddings", "") == "vouched" and self.vision.space != "whitened":
             raise ValueError('text.embeddings = "vouched" needs vision.space = "whitened"')
         if self.head.text == "none" and self.text.width != self.head.dimension:

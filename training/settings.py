@@ -156,11 +156,13 @@ class MiningSettings(Table):
 
     Mined among the sentences of data.texts and the captions. keep: the share of all pairs that is kept, those
     with the highest CSLS. neighbours: the k of CSLS. sentences: of a language that has more, so many, drawn
-    anew for each round, are looked at; the time that a round takes grows with the square.
+    anew for each round, are looked at; the time that a round takes grows with the square. captions: without
+    them no two captions are ever paired, as is promised where pictures are shared.
     """
 
     begin: int = Field(ge=1)
     every: int = Field(ge=1)
+    captions: bool = True
     keep: float = Field(default=0.75, gt=0, le=1)
     neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)

@@ -21,7 +21,7 @@ from training.loop import Loop, train
 from training.prepare import prepare, training_texts
 from training.recipe import Recipe
 from training.rounds import _mine, last_round, stage
-from training.run import Run
+from training.run import Run, create_run
 from training.settings import MiningSettings
 
 ROUNDS = (
@@ -52,6 +52,18 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def entries(run: Run) -> list[dict[str, Any]]:
     return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
+
+
+def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> None:
+    settings = mining(tmp_path, "mining.captions=false", "data.pictures=shared")
+    run = create_run(tmp_path / "run", settings, resume=False)
+    source, texts = prepare(run, data).pseudopairs, training_texts(run, data)
+    assert source is not None
+    assert {code: len(rows) for code, rows in source.tokens.items()} == {
+        code: len(rows) for code, rows in texts.items()
+    }
+    with pytest.raises(RecipeError, match=r"leaves the sentences of data\.texts"):
+        mining(tmp_path, "mining.captions=false", "data.texts=")
 
 
 def test_the_round_of_an_epoch() -> None:
