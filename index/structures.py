@@ -1,9 +1,11 @@
 """Stage of a build: what sentences are searched by, and how crowded the surroundings of each are."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from index.hubness import NEIGHBOURS, Scoring
 from index.inverted import InvertedIndex
 from index.job import Job, making, save_array
 from index.progress import Progress
+from index.search import BLOCK
 from index.structure import EXACT, EXTENSIONS, Kind, Structure, choose
 from index.tuning import foreign_queries, tune
 from index.vectors import VectorIndex, open_vectors, write_vectors
@@ -93,16 +96,25 @@ def write_neighbourhoods(
             if target.exists():
                 bar.advance(rows.count * len(others))
             else:
-                save_array(target, _neighbourhoods(rows, others, bar))
+                save_array(target, _neighbourhoods(rows, others, bar, job.threads))
 
 
-def _neighbourhoods(rows: VectorIndex, others: list[VectorIndex], bar: Progress) -> NDArray[np.float32]:
+def _neighbourhoods(
+    rows: VectorIndex, others: list[VectorIndex], bar: Progress, threads: int
+) -> NDArray[np.float32]:
     """(n, languages) float32."""
+
+    def of_block(start: int) -> Vectors:
+        block = rows.vectors(start, min(BLOCK, rows.count - start))
+        found: Vectors = np.stack([other.neighbourhood_means(block, NEIGHBOURS) for other in others], axis=1)
+        return found
+
     means = np.empty((rows.count, len(others)), np.float32)
-    done = 0
-    for block in rows.blocks():
-        for column, other in enumerate(others):
-            means[done : done + len(block), column] = other.neighbourhood_means(block, NEIGHBOURS)
-            bar.advance(len(block))
-        done += len(block)
+    starts = range(0, rows.count if others else 0, BLOCK)
+    # A block in one thread, as many blocks as threads: the order of FAISS's sums depends on its threads.
+    workers = 1 if faiss.get_num_gpus() else threads
+    with ThreadPoolExecutor(workers, initializer=faiss.omp_set_num_threads, initargs=(1,)) as pool:
+        for start, found in zip(starts, pool.map(of_block, starts), strict=True):
+            means[start : start + len(found)] = found
+            bar.advance(found.size)
     return means

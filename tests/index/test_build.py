@@ -84,6 +84,12 @@ def test_building_again_gives_the_same_files(
     assert made[0] == made[1]
 
 
+def test_the_number_of_threads_changes_no_byte(bundle: Bundle, tmp_path: Path) -> None:
+    corpora = make_corpus(tmp_path / "corpus", ("en", "de", "pt"), count=200)
+    made = [build_index(bundle, corpora, tmp_path / f"{n}", threads=n).files for n in (1, 2, 3)]
+    assert made[0] == made[1] == made[2]
+
+
 def test_a_second_build_is_a_new_version_and_the_first_stays(
     bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
 ) -> None:
