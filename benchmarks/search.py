@@ -45,7 +45,7 @@ EFFORTS = (16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 TUNED_ON = 256  # queries; others are measured
 EXACT = 100_000
 BATCH = 64
-IN_TURN, ROUNDS = 25, 3
+IN_TURN = 25  # queries
 ENGINES = ("flat", "pq", "ivf", "hnswlib", "usearch")
 
 Search = Callable[[Vectors], Rows]
@@ -71,6 +71,7 @@ class Measured:
 @click.option("--work", type=click.Path(path_type=Path), required=True)
 @click.option("--vectors", "count", type=int, default=1_000_000, show_default=True)
 @click.option("--asked", type=int, default=500, show_default=True)
+@click.option("--rounds", default=3, show_default=True, help="Times that all are asked.")
 @click.option("--engine", "engines", type=click.Choice(ENGINES), multiple=True, default=ENGINES)
 @click.option("--json", "as_json", is_flag=True)
 def main(
@@ -80,6 +81,7 @@ def main(
     work: Path,
     count: int,
     asked: int,
+    rounds: int,
     engines: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -89,7 +91,7 @@ def main(
     _make_truth(work, asked)
     with ExitStack() as stack:
         asked_of = [stack.enter_context(_engine(engine, work)) for engine in engines]
-        found = _in_turn(asked_of, asked)
+        found = _in_turn(asked_of, asked, rounds)
     if not as_json:
         for one in found:
             click.echo(" ".join(f"{name}={value}" for name, value in asdict(one).items()))
@@ -151,9 +153,9 @@ def _engine(engine: str, work: Path) -> Iterator[Connection]:
         process.join()
 
 
-def _in_turn(engines: Sequence[Connection], asked: int) -> list[Measured]:
-    """Let the engines answer IN_TURN queries each, one engine after the other, ROUNDS times all of them."""
-    for _ in range(ROUNDS):
+def _in_turn(engines: Sequence[Connection], asked: int, rounds: int) -> list[Measured]:
+    """Let the engines answer IN_TURN queries each, one engine after the other, all of them `rounds` times."""
+    for _ in range(rounds):
         for start in range(0, asked, IN_TURN):
             for engine in engines:
                 engine.send((start, start + IN_TURN))

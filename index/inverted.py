@@ -12,8 +12,10 @@ LANG.vectors.npy (n, d) float16
 The last two are memory-mapped. FAISS itself would read the codes into every process.
 """
 
+import os
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import faiss
 import numpy as np
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from index.encoder import Vectors
 from index.errors import DamagedError
+from index.pieces import slices
 from index.search import BLOCK, Rows, VectorIndex
 from index.structure import Structure
 
@@ -30,6 +33,7 @@ ROUNDS = 8  # of k-means
 FACTOR = 2  # candidates for each answer asked for
 # Lists read for neighbourhood means. Half-way between these and exact ones lies little (docs/decisions/0026).
 NEIGHBOUR_PROBES = 4
+SORTED = 1 << 16  # rows sorted at a time
 PACKED = 32  # rows that FAISS packs together
 ALIGNED = 64  # bytes
 
@@ -108,7 +112,8 @@ class InvertedIndex(VectorIndex):
     def _ranked(self, query: Vectors, wanted: int, probes: int) -> tuple[Vectors, Rows]:
         """Exact cosines and rows of those most like a query by their codes."""
         # Each row by itself and not by BLAS: a cosine does not depend on the other candidates.
-        parameters = faiss.IndexRefineSearchParameters(k_factor=1, base_index_params=_probing(probes))
+        parameters: Any = faiss.IndexRefineSearchParameters()
+        parameters.k_factor, parameters.base_index_params = 1, _probing(probes)
         cosines, rows = self._ranking.search(query[None], wanted, params=parameters)
         there = rows[0] >= 0
         return cosines[0][there], rows[0][there]
@@ -202,10 +207,12 @@ def _header(lists: int) -> int:
 def write_inverted(path: Path, vectors: Vectors, lists: int) -> None:
     """Write (n, d) unit vectors, perhaps memory-mapped, as `path` (LANG.faiss), LANG.lists, LANG.vectors.npy.
 
-    Needs memory for BLOCK rows, the training rows, the largest list and 16 bytes a row.
+    Needs memory for BLOCK rows, the training rows and the largest list.
     """
     halves = path.with_suffix(".vectors.npy")
     rows = np.lib.format.open_memmap(halves, mode="w+", dtype=np.float16, shape=vectors.shape)
+    with halves.open("r+b") as file:
+        _reserve(file, halves.stat().st_size)
     for start in range(0, len(rows), BLOCK):
         rows[start : start + BLOCK] = vectors[start : start + BLOCK]
     rows.flush()
@@ -256,12 +263,7 @@ def _empty(centroids: Vectors, dimension: int) -> Any:  # noqa: ANN401 (faiss is
 
 def _write_lists(path: Path, index: Any, centroids: Vectors, rows: Halves) -> None:  # noqa: ANN401
     """Write each list as FAISS packs it, one in memory at a time."""
-    nearest = np.empty(len(rows), np.int32)
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK].astype(np.float32)
-        nearest[start : start + BLOCK] = index.quantizer.search(block, 1)[1][:, 0]
-    order = np.argsort(nearest, kind="stable")
-    sizes = np.bincount(nearest, minlength=len(centroids)).astype(np.int64)
+    sizes, order = _sorted(index.quantizer, rows, path.parent)
     # A copy with one list, whose centroid changes: adding to it assigns nothing again.
     packer = _empty(centroids[:1], rows.shape[1])
     faiss.copy_array_to_vector(faiss.vector_to_array(index.pq.centroids), packer.pq.centroids)
@@ -269,9 +271,36 @@ def _write_lists(path: Path, index: Any, centroids: Vectors, rows: Halves) -> No
     with path.open("wb") as file:
         file.write(sizes.tobytes().ljust(_header(len(sizes)), b"\0"))
         for centroid, own in zip(centroids, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
+            own = np.array(own)
             if len(own):
                 file.write(_pack(packer, centroid, rows[own].astype(np.float32)))
                 file.write(np.pad(own, (0, -len(own) % PACKED), constant_values=-1).tobytes())
+
+
+def _sorted(quantizer: Any, rows: Halves, folder: Path) -> tuple[Rows, Rows]:  # noqa: ANN401
+    """How many rows each list has, and all rows, list by list, in a file without a name."""
+    with TemporaryFile(dir=folder) as numbers, TemporaryFile(dir=folder) as places:
+        _reserve(numbers, 4 * len(rows))
+        _reserve(places, 8 * len(rows))
+        nearest = np.memmap(numbers, np.int32, "w+", shape=len(rows))
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK].astype(np.float32)
+            nearest[start : start + BLOCK] = quantizer.search(block, 1)[1][:, 0]
+        sizes = np.bincount(nearest, minlength=quantizer.ntotal).astype(np.int64)
+        order = np.memmap(places, np.int64, "w+", shape=len(rows))
+        free = np.cumsum(sizes) - sizes
+        for start in range(0, len(rows), SORTED):
+            own = nearest[start : start + SORTED]
+            by_list = np.argsort(own, kind="stable")
+            counts = np.bincount(own, minlength=len(sizes))
+            order[slices(free, counts)] = start + by_list
+            free += counts
+        return sizes, order
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Take the space of a file that will be mapped. OSError where a disk has none: later it would kill us."""
+    os.posix_fallocate(file.fileno(), 0, size)
 
 
 def _pack(packer: Any, centroid: Vectors, rows: Vectors) -> bytes:  # noqa: ANN401 (faiss is untyped)

@@ -73,7 +73,7 @@ def tune(index: InvertedIndex, structure: Structure, queries: Vectors, least: fl
     gaps = index.gaps(queries)
     own = np.take_along_axis(gaps, index.lists_of(wanted.ravel()).reshape(wanted.shape), axis=1)
     shares = [least + (1 - least) * part for part in PARTS] if structure.kind == "ivf" and least < 1 else []
-    tries = []
+    tries = list[tuple[float, int, float | None]]()
     for reach in [*(float(np.quantile(own, share, method="higher")) for share in shares), None]:
         index.use(every.model_copy(update={"reach": reach}))
         read = index.count * (1 if reach is None else float((gaps <= reach).mean()))
