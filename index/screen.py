@@ -33,9 +33,11 @@ class Screen:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session: Any = onnxruntime.InferenceSession(
-            _product(np.ascontiguousarray(codes.T)), options, providers=["CPUExecutionProvider"]
-        )
+        # Beside the model, which would be copied several times. They must live as long as the session.
+        self._codes = onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(codes.T))
+        options.add_external_initializers(["codes"], [self._codes])
+        model = _product(*codes.shape)
+        self._session: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def rows(self, queries: Vectors, wanted: int) -> Rows:
         """(n, d) -> (n, at least `wanted`): the rows with the highest products in order, then -1."""
@@ -84,19 +86,20 @@ def _table(rows: list[Rows], width: int) -> Rows:
     return found
 
 
-def _product(codes: NDArray[np.int8]) -> bytes:
-    """An ONNX model of one node: queries (n, d) less ZERO times `codes` (d, rows).
+def _product(count: int, dimension: int) -> bytes:
+    """An ONNX model of one node: queries (n, dimension) less ZERO times codes (dimension, count).
 
     Written in protobuf's own terms (onnx.proto): the package `onnx` weighs more than all that is served.
     """
     node = [(1, b"queries"), (1, b"codes"), (1, b"zero"), (2, b"products"), (4, b"MatMulInteger")]
+    elsewhere: list[tuple[int, int | bytes]] = [(13, _message([(1, b"location"), (2, b"codes")])), (14, 1)]
     graph = [
         (1, _message(node)),
         (2, b"product"),
-        (5, _message([*((1, size) for size in codes.shape), (2, INT8), (8, b"codes"), (9, codes.tobytes())])),
+        (5, _message([(1, dimension), (1, count), (2, INT8), (8, b"codes"), *elsewhere])),
         (5, _message([(2, UINT8), (8, b"zero"), (9, bytes([ZERO]))])),
-        (11, _value(b"queries", UINT8, codes.shape[0])),
-        (12, _value(b"products", INT32, codes.shape[1])),
+        (11, _value(b"queries", UINT8, dimension)),
+        (12, _value(b"products", INT32, count)),
     ]
     return _message([(1, 10), (8, _message([(1, b""), (2, 21)])), (7, _message(graph))])
 

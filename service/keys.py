@@ -103,14 +103,19 @@ def is_open(path: str) -> bool:
     return path in OPEN or path.startswith(OPEN_BELOW)
 
 
-def check_key(request: Request, key: str | None) -> None:
-    """For a route with the key in its body: ProblemError unless that, or the one in the headers, is right."""
+async def check_key(request: Request, key: str | None) -> None:
+    """For a route with the key in its body: ProblemError unless that, or the one in the headers, is right and
+    has not been used too often.
+    """
     keys: Keys = request.app.state.keys
-    if keys and request.scope["state"].get("key") is None:
-        name = keys.name_of(key or "")
-        if name is None:
-            raise refusal()
-        request.scope["state"]["key"] = name
+    state = request.scope["state"]
+    if not keys or state.get("key") is not None:
+        return
+    name = state["key"] = keys.name_of(key or "")
+    if request.app.state.rates is not None:  # what is not let in counts for its address
+        await request.app.state.rates.count(request.scope)
+    if name is None:
+        raise refusal()
 
 
 def refusal() -> ProblemError:

@@ -1,4 +1,4 @@
-"""How often one client may ask: by its API key's name, else by its address.
+"""How often one client may ask: by its API key's name, wherever the key is, else by its address.
 
 With Redis the count is that of all workers and machines; while Redis fails, each worker counts for itself.
 """
@@ -49,6 +49,12 @@ class Rates:
                 return seconds
         return await _hit(self._here, self._limit, client)
 
+    async def count(self, scope: Scope) -> None:
+        """Count a request for its client; ProblemError where it may not go on."""
+        if seconds := await self.wait(client_of(scope)):
+            kind = ProblemType.TOO_MANY_REQUESTS
+            raise ProblemError(kind, kind.meaning, headers={"Retry-After": str(seconds)})
+
     async def close(self) -> None:
         if self._pool is not None:
             await self._pool.aclose()
@@ -62,14 +68,21 @@ class RateLimit:
         self.rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_open(scope["path"]):
+        if scope["type"] != "http" or is_open(scope["path"]) or _key_in_body(scope):
             await self.app(scope, receive, send)
-        elif seconds := await self.rates.wait(client_of(scope)):
-            kind = ProblemType.TOO_MANY_REQUESTS
-            refusal = ProblemError(kind, kind.meaning, headers={"Retry-After": str(seconds)})
+            return
+        try:
+            await self.rates.count(scope)
+        except ProblemError as refusal:
             await refusal.response(scope)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _key_in_body(scope: Scope) -> bool:
+    """Whether the route will find the key, and count (keys.py)."""
+    state = scope.get("state", {})
+    return "key" in state and state["key"] is None
 
 
 def client_of(scope: Scope) -> str:

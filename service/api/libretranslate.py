@@ -85,7 +85,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     """The sentence of the index that most likely translates each `q`, "" where none is likely enough."""
     fields = await read_fields(request, settings.max_texts + FIELDS)
     order = _read(TranslateOrder, fields)
-    check_key(request, order.api_key)
+    await check_key(request, order.api_key)
     _check(order, settings)
     target = engine.languages.match(order.target)
     if target is None:
@@ -108,7 +108,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The languages that the text may be in, the likeliest first; those under 1 % are left out."""
     order = _read(DetectOrder, await read_fields(request, FIELDS))
-    check_key(request, order.api_key)
+    await check_key(request, order.api_key)
     check_sizes("sentence", "q", [order.q], Choices(target=["none"]), settings)
     (chances,) = await engine.language_chances([clean(order.q)])
     likely = [pair for place, pair in enumerate(chances.items()) if place == 0 or pair[1] >= LEAST_SHOWN]

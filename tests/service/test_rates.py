@@ -40,6 +40,31 @@ def test_each_key_has_a_count_of_its_own(make_client: ClientFactory) -> None:
     assert ask(client).status_code == 401
 
 
+def test_a_key_in_the_body_has_the_same_count(make_client: ClientFactory) -> None:
+    client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
+
+    def translate(key: str) -> Any:  # noqa: ANN401
+        order = {"q": "A small dog runs.", "source": "en", "target": "de", "api_key": key}
+        return client.post("/translate", json=order)
+
+    assert [translate(KEYS["one"]).status_code for _ in range(2)] == [200, 200]
+    refused = translate(KEYS["one"])
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) >= 1
+    assert "error" in refused.json()
+    assert ask(client, "one").status_code == 429
+    assert translate(KEYS["two"]).status_code == 200
+    assert client.post("/detect", json={"q": "A dog.", "api_key": KEYS["two"]}).status_code == 200
+    assert translate(KEYS["two"]).status_code == 429
+
+
+def test_wrong_keys_in_the_body_count_for_their_address(make_client: ClientFactory) -> None:
+    client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
+    order = {"q": "A dog.", "source": "en", "target": "de", "api_key": "wrong"}
+    assert [client.post("/translate", json=order).status_code for _ in range(3)] == [403, 403, 429]
+    assert ask(client, "one").status_code == 200
+
+
 def test_workers_with_redis_count_together(make_client: ClientFactory, redis_server: RedisServer) -> None:
     clients = [
         make_client(rate_limit="3/hour", redis_url=redis_server.url, api_keys=ENTRIES, **PATIENT)
