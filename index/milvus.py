@@ -88,14 +88,18 @@ class Connection:
         from pymilvus.exceptions import MilvusException
 
         if time.monotonic() < self._closed_until:
-            raise StoreError(f"Milvus at {self.address} did not answer just now: is it running?")
+            raise StoreError(f"Milvus at {self.address} did not answer just now: {self._hint}")
         try:
             client = self._connected()
             return getattr(client, method)(*values, timeout=seconds or self.seconds, **named)
         # grpc's errors, deadlines among them, have no other class in common.
         except (MilvusException, OSError, ValueError, RuntimeError, _rpc_error()) as error:
             self._leave()
-            raise StoreError(f"Milvus at {self.address}: {_told(error)}: is it running?") from error
+            raise StoreError(f"Milvus at {self.address}: {_told(error)}: {self._hint}") from error
+
+    @property
+    def _hint(self) -> str:
+        return "does another process use it?" if self.address.file else "is it running?"
 
     def _connected(self) -> Any:  # noqa: ANN401 (pymilvus is untyped)
         from pymilvus import MilvusClient

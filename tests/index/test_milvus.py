@@ -1,10 +1,13 @@
 """Vectors in Milvus: the answers of files, versions that come and go with their manifests, a Milvus away."""
 
+import contextlib
 import json
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import milvus_lite
 import numpy as np
 import pytest
 
@@ -23,7 +26,6 @@ from index.versions import collect, open_version, roll_back, versions
 from tests.bundles import make_corpus, sentences
 from tests.milvus_server import MilvusServer
 
-PAUSE = 0.3  # seconds, in place of the one that Milvus gets
 QUESTIONS = sentences("en")[5::40]
 
 
@@ -228,33 +230,42 @@ def test_a_milvus_that_is_away_is_one_line_and_soon(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "0.5")
-    monkeypatch.setattr(milvus, "PAUSE", PAUSE)
+    query = vectors(stored, "de").vectors(0, 1)
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "2")
     index = vectors(stored, "de")
-    query = index.vectors(0, 1)
     milvus_server.freeze()
     began = time.monotonic()
     with pytest.raises(StoreError, match="Deadline Exceeded: is it running"):
         index.search(query, 3)
+    assert time.monotonic() - began < 5
     with pytest.raises(StoreError, match="did not answer just now"):
         index.search(query, 3)
-    assert time.monotonic() - began < 0.5 + PAUSE
     milvus_server.thaw()
-    time.sleep(PAUSE)
-    assert index.search(query, 3)[1][0, 0] == 0
+    monkeypatch.setattr(milvus, "PAUSE", 0.1)
+    eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
     milvus_server.kill()
     with pytest.raises(StoreError) as caught:
         index.search(query, 3)
     assert "\n" not in str(caught.value)
-    time.sleep(PAUSE)
+    time.sleep(0.1)
     capsys.readouterr()
     assert run(["index", "verify", str(stored)]) == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "is it running?" in told
     milvus_server.start()
-    time.sleep(PAUSE)
-    assert index.search(query, 3)[1][0, 0] == 0
+    eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
+
+
+def eventually(act: Callable[[], bool]) -> None:
+    """Fail unless it is true in the end; a busy machine may answer after our patience."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with contextlib.suppress(StoreError):
+            if act():
+                return
+        time.sleep(0.1)
+    pytest.fail("Milvus does not answer again")
 
 
 def test_a_file_of_milvus_lite(bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,6 +286,12 @@ def test_a_file_of_milvus_lite(bundle: Bundle, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "nowhere.db").exists()
     monkeypatch.setenv("PASSEPARTOUT_MILVUS", "milvus://./moved.db")
     assert Translator.open(tmp_path / "index").sentences([sentences("en")[0]], "en", "de")[0][0].id == "de:1"
+
+
+def test_a_file_is_of_one_process(tmp_path: Path) -> None:
+    with milvus_lite.MilvusLite(str(tmp_path / "held.db")), pytest.raises(StoreError) as caught:
+        connect(parse(f"milvus://{tmp_path}/held.db")).call("list_collections")
+    assert str(caught.value).endswith("held.db: Open local milvus failed: does another process use it?")
 
 
 @pytest.mark.parametrize(

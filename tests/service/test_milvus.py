@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 
 from index.build import build_index
 from index.bundle import Bundle
-from index.milvus import PAUSE
 from index.structures import Searching
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import make_corpus, sentences
+from tests.index.test_milvus import eventually
 from tests.milvus_server import MilvusServer
 from tests.service.conftest import free_port
 from tests.service.test_cli import SERVE
@@ -54,9 +54,9 @@ def test_answers_are_those_of_files(indices: tuple[Path, Path]) -> None:
 def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
     indices: tuple[Path, Path], milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "0.5")
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "2")
     with TestClient(create_app(Settings(index=indices[1]))) as client:
-        assert ask(client, TEXTS[0]).status_code == 200
+        eventually(lambda: ask(client, TEXTS[0]).status_code == 200)
         milvus_server.freeze()
         began = time.monotonic()
         for path in ("native", "libretranslate"):
@@ -71,13 +71,12 @@ def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
             assert refused.status_code == 503
             assert refused.headers["retry-after"] == "1"
             assert "127.0.0.1" not in refused.text
-        assert time.monotonic() - began < 0.5 + PAUSE
+        assert time.monotonic() - began < 5
         assert ask(client, TEXTS[0]).status_code == 200  # from the cache
         word = client.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"})
         assert word.json()["results"][0]["translations"]["de"][0]["text"] == "hund"
         milvus_server.thaw()
-        time.sleep(PAUSE)
-        assert ask(client, TEXTS[1]).status_code == 200
+        eventually(lambda: ask(client, TEXTS[1]).status_code == 200)
 
 
 def test_a_milvus_that_is_away_at_the_start_is_one_line(
