@@ -1,7 +1,7 @@
 """Beyond one machine: a shard on its way to a Ray worker and back, and Milvus against exact search.
 
     python -m benchmarks.beyond ray --encoder models/small --captions en=FILE
-    python -m benchmarks.beyond milvus --encoder models/small --captions en=FILE --captions de=FILE
+    python -m benchmarks.beyond milvus --encoder models/small --captions en=FILE --captions de=FILE [--graph]
 
 Corpora are recombined captions (recombined.py). `ray` starts a local cluster of one worker: bytes are what a
 shard sends and gets, seconds those of a round trip with nothing to do, and with a shard to encode. `milvus`
@@ -21,6 +21,7 @@ import click
 import numpy as np
 
 from benchmarks.recombined import recombined
+from index import milvus_store
 from index.build import build_index
 from index.bundle import Bundle, open_bundle
 from index.encoder import TextEncoder
@@ -84,11 +85,14 @@ def median(act: Callable[[], object], rounds: int = ROUNDS) -> float:
 @main.command()
 @ENCODER
 @CAPTIONS
-@click.option("--size", default=110_000, show_default=True, help="Sentences a language.")
+@click.option("--size", default=30_000, show_default=True, help="Sentences a language.")
+@click.option("--graph", is_flag=True, help="A graph (HNSW) whatever their number.")
 @click.option("--asked", default=200, show_default=True, help="Questions a pair of languages.")
-def milvus(encoder: Path, captions: tuple[str, ...], size: int, asked: int) -> None:
+def milvus(encoder: Path, captions: tuple[str, ...], size: int, graph: bool, asked: int) -> None:
     bundle = open_bundle(encoder)
     pairs = (given.split("=", 1) for given in captions)
+    if graph:
+        milvus_store.EXACT_ROWS = 0
     own = {code: Path(path).read_text("utf-8").splitlines() for code, path in pairs}
     with tempfile.TemporaryDirectory() as work:
         click.echo(json.dumps(_compared(bundle, own, size, asked, Path(work)), indent=1))

@@ -107,7 +107,8 @@ class Connection:
         with self._lock:
             if self._client is None:
                 # A pool of its own: a shared one would make a new client wait as long as the one that failed.
-                options = {"grpc.use_local_subchannel_pool": 1}
+                # No pings: every call has a time limit, and milvus-lite drops those who ping it.
+                options = {"grpc.use_local_subchannel_pool": 1, "grpc.keepalive_time_ms": 600_000}
                 self._client = MilvusClient(
                     self.address.uri,
                     token=self._token,
@@ -162,6 +163,7 @@ def _connection(address: Address, token: str, seconds: float) -> Connection:
 
 
 def _import() -> None:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     for name in ("pymilvus", "milvus_lite"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what they log, we say in a line
     try:
