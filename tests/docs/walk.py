@@ -19,8 +19,13 @@ SERVES = re.compile(r"^((?:[A-Z_]+=\S+ )*(?:make serve|\S*passepartout serve)\b.
 MARK = "@@@ "
 PRELUDE = """
 set -euo pipefail
-stop_server() { if [ -n "${server:-}" ]; then kill -- "-$server" 2>/dev/null || true; wait; server=; fi; }
-leave() { stop_server; if [ -f redis.pid ]; then kill "$(cat redis.pid)"; fi; }
+stop_server() {
+  if [ -n "${server:-}" ]; then kill -- "-$server" 2>/dev/null || true; wait "$server" || true; server=; fi
+}
+leave() {
+  stop_server
+  for left in redis.pid jobs.pid; do if [ -f $left ]; then kill "$(cat $left)" || true; fi; done
+}
 trap leave EXIT
 serve() {
   stop_server
@@ -60,7 +65,9 @@ def prepare(folder: Path) -> None:
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     (folder / ".venv").mkdir()
-    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    environment = Path(sys.executable).parent.parent
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(environment / name)
     for marker in ("base", "dev"):
         (folder / ".venv" / marker).touch()
 
