@@ -1,6 +1,6 @@
 """Where the processor time of a build goes, stage by stage, beside what the bare encoder takes.
 
-    python -m benchmarks.build_stages --encoder models/small --captions en=FILE --captions de=FILE --size 100000
+    python -m benchmarks.build_stages --encoder models/small --captions en=FILE --captions de=FILE
 
 One process does everything, so that its clock sees all of it; the corpora are recombined captions. Bare is
 the encoder alone on the same texts in the same shards and batches (tokenise each text, run the graph),
@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from benchmarks.recombined import recombined
-from index import build, lexicon, reading
+from index import build, lexicon
 from index.bundle import Bundle, open_bundle
 from index.cleaning import Cleaner
 from index.detect import Detector
@@ -61,7 +61,7 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (TableWriter, "add", "write texts"),
     (Shards, "begin", "journal"),
     (Shards, "finish", "write vectors"),
-    (reading, "word_counts", "count words"),
+    (build, "word_counts", "count words"),
     (lexicon, "phrases_of", "phrases"),
     (build, "choose_words", "choose words"),
     (build, "make_detector", "language detector"),

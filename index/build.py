@@ -26,7 +26,7 @@ from index.encoding import Encoders
 from index.engines import LOCAL, Engine, encoders_of
 from index.errors import BundleError, CorpusError, OutdatedError
 from index.files import fsync_tree, sha256
-from index.job import Job, making, save_array
+from index.job import Job, making, rarely_collected, save_array
 from index.judging import judged
 from index.lexicon import EVERY_WORD, Wording, choose_words, make_detector, write_words
 from index.manifest import FORMAT, read_manifest
@@ -135,7 +135,7 @@ def run_plan(
 
         reach(plan.searching.store)
     try:
-        with building(out, key) as work:
+        with building(out, key) as work, rarely_collected():
             if finished := unserved(out, key):
                 work.rmdir()
                 serve(out, finished)

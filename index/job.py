@@ -3,6 +3,7 @@
 The stages, in order: reading.py, encoding.py, structures.py, lexicon.py; build.py runs them and publishes.
 """
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,19 @@ from numpy.typing import NDArray
 from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.files import fsync
+
+YOUNG = 500_000  # objects made before Python's collector looks for cycles; a batch makes some ten thousand
+
+
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """Look for cycles rarely: a corpus makes none, and looking takes a sixth of its cleaning."""
+    before = gc.get_threshold()
+    gc.set_threshold(YOUNG, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @dataclass(frozen=True)
