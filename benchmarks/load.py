@@ -44,6 +44,7 @@ class Client(asyncio.Protocol):
 
     def __init__(self, load: "Load") -> None:
         self.load, self.buffer, self.due, self.number = load, bytearray(), 0.0, 0
+        self.waits = False
         self.transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -51,7 +52,7 @@ class Client(asyncio.Protocol):
         self.load.free(self)
 
     def send(self, due: float, number: int) -> None:
-        self.due, self.number = due, number
+        self.due, self.number, self.waits = due, number, True
         self.transport.write(self.load.requests[number % len(self.load.requests)])
 
     def data_received(self, data: bytes) -> None:
@@ -64,6 +65,9 @@ class Client(asyncio.Protocol):
         if len(self.buffer) >= end + length:
             head, body = bytes(self.buffer[:end]), bytes(self.buffer[end : end + length])
             self.buffer.clear()
+            if not self.waits:  # a connection that was not used for long is told so, and closed
+                return
+            self.waits = False
             self.load.note(self, int(head[9:12]), head, body)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -137,7 +141,7 @@ class Load:
     def lost(self, client: Client) -> None:
         if client in self._idle:
             self._idle.remove(client)
-        elif self._running:
+        elif self._running and client.waits:
             self._busy -= 1
             self.seen.faults["connection lost"] += 1
 
@@ -148,6 +152,8 @@ class Load:
         while (now := time.perf_counter()) < started + seconds:
             while (due := started + count / self.rate) <= now:
                 count += 1
+                while self._idle and self._idle[-1].transport.is_closing():
+                    self._idle.pop()
                 if self._idle:
                     self._send(self._idle.pop(), due)
                 else:

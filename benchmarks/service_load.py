@@ -242,7 +242,7 @@ def soak(
         end = time.monotonic() + 60 * minutes
         begin = time.monotonic() + 60 * warm_up
         while time.monotonic() < end:
-            seen = drive(Load(port, requests, CLIENTS, rate=rate), min(60.0, end - time.monotonic()))
+            seen = drive(Load(port, requests, 8, rate=rate), min(60.0, end - time.monotonic()))
             now = held(process.pid)
             click.echo(line(f"{now[0]:.1f} MB, {now[1]} files, {now[2]} threads", seen))
             if time.monotonic() >= begin:
