@@ -2,10 +2,12 @@
 
 import contextlib
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import milvus_lite
 import numpy as np
@@ -112,6 +114,27 @@ def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> N
     np.testing.assert_allclose(
         ours.neighbourhood_means(queries, 10), theirs.neighbourhood_means(queries, 10), atol=1e-5
     )
+
+
+def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    call = milvus.Connection.call
+
+    def noted(self: milvus.Connection, method: str, *values: Any, **named: Any) -> Any:  # noqa: ANN401
+        asked.append((method, *values, named))
+        return call(self, method, *values, **named)
+
+    monkeypatch.setattr(milvus.Connection, "call", noted)
+    translator = Translator.open(stored)
+    text = 'dog" or row >= 0 or vector like "zebra%'
+    (answers,) = translator.sentences([text], "en", "de", 3)
+    translator.explain("sentence", text, "en", "de", [answer.id for answer in answers])
+    assert {"search", "query"} <= {one[0] for one in asked}
+    assert not [one for one in asked if "zebra" in repr(one)]
+    filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]
+    assert all(re.fullmatch(r"row >= \d+ and row < \d+", found) for found in filters)
 
 
 def test_many_are_searched_by_a_graph(
