@@ -42,6 +42,7 @@ ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN
 PATIENCE = 3.0  # seconds
 PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
 QUERIES = 256  # asked at a time
+WIDER = 4  # candidates in a graph for each answer asked for, at least
 MOST = 16_384  # answers that Milvus gives to one query
 
 
@@ -279,7 +280,7 @@ class MilvusIndex(VectorIndex):
         return cosines, rows
 
     def _nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        wide = max(self._candidates, k) if self._candidates else 0
+        wide = max(self._candidates, WIDER * k) if self._candidates else 0
         found = self._ask(queries, k, wide)
         while wide and wide < self.count and min(map(len, found)) < k:  # a graph may have dead ends
             wide = min(4 * wide, self.count)

@@ -36,6 +36,8 @@ ADDRESS = re.compile(r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 # A cluster of our own listens on the loopback alone, and gives up where memory is short, as we do elsewhere.
 OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_task_oom_retries": str(RETRIES)}
+# Something that is no Ray may listen there: half a minute will do, instead of ten.
+OTHERS = {"RAY_gcs_server_port_wait_time_s": "1"}
 TOKENS = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -143,7 +145,7 @@ def _hand_on(found: "Future[Any]", done: "Future[Any]") -> None:
 
 def _import(own: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
     """The module. UsageError where it is not installed."""
-    for name, value in (QUIET | OWN if own else QUIET).items():
+    for name, value in (QUIET | (OWN if own else OTHERS)).items():
         os.environ.setdefault(name, value)
     if own and not any(name in os.environ for name in TOKENS):
         # Else Ray would keep one in the home folder, and say so.
