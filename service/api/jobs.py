@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header
 from starlette.requests import Request as HttpRequest
@@ -37,6 +37,24 @@ class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
 
+# As FastAPI describes a stream: what each event is (OpenAPI 3.2).
+A_STREAM: dict[str, Any] = {
+    "description": "Events, the last of which is `end`.",
+    "content": {
+        EventStream.media_type: {
+            "itemSchema": {
+                "type": "object",
+                "properties": {
+                    "event": {"type": "string", "enum": ["progress", "end"]},
+                    "id": {"type": "string", "description": "Send it as Last-Event-ID to go on after it."},
+                    "data": {"type": "string", "description": "A Job, or what has changed of it, as JSON."},
+                    "retry": {"type": "integer", "minimum": 0},
+                },
+                "required": ["event", "data"],
+            }
+        }
+    },
+}
 JOB_PROBLEMS = (*READING, ProblemType.NO_JOBS, ProblemType.JOBS_UNREACHABLE)
 ONE_JOB = problem_responses(*JOB_PROBLEMS, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST)
 
@@ -122,8 +140,8 @@ async def cancel(job_id: str, jobs: JobsNow) -> Job:
     "/{job_id}/events",
     summary="Watch a job",
     openapi_extra=NEEDS_A_KEY,
-    response_class=EventStream,
-    responses=ONE_JOB,
+    response_class=Response,
+    responses=ONE_JOB | {200: A_STREAM},
 )
 async def events(
     request: HttpRequest,
