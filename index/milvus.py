@@ -40,6 +40,7 @@ HOST = re.compile(
 FILE = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
 ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN", "_SECONDS"))
 PATIENCE = 3.0  # seconds
+MANY, LONGER = 64, 60.0  # more rows or queries at a time than the service's: seconds for these
 PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
 QUERIES = 256  # asked at a time
 WIDER = 4  # candidates in a graph for each answer asked for, at least
@@ -236,14 +237,15 @@ class MilvusIndex(VectorIndex):
         self._connection.call("load_collection", name, seconds=60)
         self._checked = self._connection.failures
 
-    def _call(self, method: str, **named: Any) -> Any:  # noqa: ANN401
-        """Ask the collection; one that answers again may have to be loaded again."""
+    def _call(self, method: str, size: int, **named: Any) -> Any:  # noqa: ANN401
+        """Ask the collection for so much; one that answers again may have to be loaded again."""
         if self._checked != self._connection.failures:
             try:
                 self.check()
             except DamagedError as error:
                 raise StoreError(str(error)) from error
-        return self._connection.call(method, self._held.collection, **named)
+        seconds = max(LONGER, self._connection.seconds) if size > MANY else None
+        return self._connection.call(method, self._held.collection, seconds=seconds, **named)
 
     def use(self, structure: Structure) -> None:
         """Search this widely from now on."""
@@ -257,6 +259,7 @@ class MilvusIndex(VectorIndex):
     def _block(self, start: int, end: int) -> Vectors:
         found = self._call(
             "query",
+            end - start,
             filter=f"{ROW} >= {int(start)} and {ROW} < {int(end)}",
             output_fields=[ROW, VECTOR],
             consistency_level="Strong",
@@ -295,6 +298,7 @@ class MilvusIndex(VectorIndex):
     def _ask(self, queries: Vectors, k: int, wide: int) -> Sequence[Sequence[Any]]:
         found: Sequence[Sequence[Any]] = self._call(
             "search",
+            len(queries),
             data=list(queries),
             anns_field=VECTOR,
             limit=k,
