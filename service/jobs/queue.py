@@ -9,7 +9,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -90,7 +90,7 @@ class JobQueue:
         own = self._own(by, key) if key else secrets.token_hex(16)
         with _reaching():
             self._list(own)
-            try:
+            with suppress(DuplicateJobError):  # its twin was quicker
                 self._queue.enqueue_call(
                     FUNCTION,
                     args=(spec.model_dump_json(),),
@@ -102,8 +102,6 @@ class JobQueue:
                     retry=Retry(max=ATTEMPTS),
                     unique=True,
                 )
-            except DuplicateJobError:
-                pass  # its twin was quicker
             return self._same(own, spec)
 
     def sent(self, request: Request, by: str | None, key: str) -> Job | None:

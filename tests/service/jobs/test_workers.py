@@ -21,7 +21,7 @@ def lines(count: int) -> bytes:
     return "".join(f"A small dog runs to house {n}.\n" for n in range(count)).encode()
 
 
-def begun(stage: Stage, label: str, count: int = 4000) -> str:
+def begun(stage: Stage, label: str, count: int = 2500) -> str:
     """A job that is in this part of its work."""
     kept = stage.upload(lines(count), format="txt", language="en").json()["id"]
     own: str = stage.submit(action="add", uploads=[kept])["id"]
@@ -54,7 +54,7 @@ def test_a_job_whose_worker_is_killed_is_taken_up_and_ends_with_one_version(stag
         job = stage.end(own)
         assert (job["state"], job["attempts"]) == ("succeeded", 2)
         assert versions(stage.index) == [*there, job["version"]] == [*there, current(stage.index)]
-        assert len(stage.texts("en")) == 4040
+        assert len(stage.texts("en")) == 2540
         assert [path.name for path in (stage.index / "work").iterdir()] == ["LOCK"]
 
         # A job whose process alone is killed is begun again by the worker itself.
@@ -70,7 +70,7 @@ def test_a_job_whose_worker_is_killed_is_taken_up_and_ends_with_one_version(stag
 @pytest.mark.usefixtures("untouched")
 def test_jobs_are_cancelled_before_and_while_they_are_done(stage: Stage) -> None:
     with stage.working():
-        own = begun(stage, "check", 3000)
+        own = begun(stage, "check", 2500)
         waiting = stage.submit(action="delete", ids=["de:1"])["id"]
         for job in (waiting, own):
             assert stage.ask("POST", f"/admin/jobs/{job}/cancel").status_code == 200
