@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 INDEX := var/index
-LANGUAGES := en de pt zh ar
+LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help

@@ -33,8 +33,8 @@ On the validation pictures, whose captions were not trained on:
 |---|---|
 {measures}
 
-`sum_of_recalls` is sentence-picture retrieval (R@1 + R@5 + R@10, both directions, mean over languages) and
-chose the checkpoint. `validation_r1` is retrieval between languages with CSLS, in 32 and in 8 bits.
+`sum_of_recalls` is sentence-picture retrieval (R@1 + R@5 + R@10, both directions, mean over languages);
+{kept}. `validation_r1` is retrieval between languages with CSLS, in 32 and in 8 bits.
 The 8-bit encoder is used when it costs less than one point. `onnx_cosine_distance` is the largest difference
 between the trained model and the exported one.
 {calibration}
@@ -88,6 +88,7 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         precision=manifest.precision,
         licence=manifest.licence,
         measures="\n".join(rows),
+        kept="it chose the checkpoint" if recipe.run.keep == "best" else "the last checkpoint was kept",
         calibration=_calibration(manifest),
         made=_made(recipe),
         terms=TERMS if "research" in manifest.licence.lower() else "",
