@@ -2,10 +2,11 @@
 
 python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--threads 1]
 
-A system is a shipped recipe, or "ridge" (training/reproduce/ridge.py), which has no seed. What is finished
-is kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every
-run, so that a long run can be read, and broken off, at any time. training/reproduce/systems.py says what is
-measured.
+A system is a shipped recipe, or "ridge" (training/reproduce/ridge.py), which has no seed; `--systems papers`
+are those that the claims of the other four papers are about. A system that begins with another's run begins
+with the one of its seed, if that is among the systems. What is finished is kept in OUT/NAME/seedN and not
+done again; OUT/table.md and OUT/results.json are written anew after every run, so that a long run can be
+read, and broken off, at any time. training/reproduce/systems.py says what is measured.
 """
 
 import json
@@ -18,12 +19,14 @@ import click
 from evaluation.summary import spread
 from index.errors import PassepartoutError
 from index.files import replace_text
+from training.recipe import load_recipe
 from training.recipe_files import shipped_recipes
 from training.reproduce.ridge import measure_ridge
-from training.reproduce.systems import MEASURES, measure, train
+from training.reproduce.systems import BY_PICTURES, MEASURES, measure, measure_pictures, train
 
 RIDGE = "ridge"
-SYSTEMS = (
+START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
+FIG_3 = (
     "globetrotter-mini",
     "without-transitive",
     "without-visual-contrastive",
@@ -48,19 +51,39 @@ SYSTEMS = (
     "without-visual-regression",
     "without-token-dropout",
 )
+PAPERS = (
+    START,
+    "pseudopairs-small",
+    "pseudopairs-small-top25",
+    "pseudopairs-small-bottom25",
+    "pseudopairs-small-restart",
+    "pseudopairs-small-mutual",
+    "pseudopairs-small-c2c",
+    "mule-small-plain",
+    "mule-small-nc",
+    "mule-small-nc-lc",
+    "mule-small",
+    "smalr-full-small",
+    "smalr-hybrid-small",
+    "smalr-latent-small",
+    "caption-tuning-small",
+    "caption-tuning-small-english",
+)
+GROUPS = {"fig-3": FIG_3, "papers": PAPERS}
 Row = dict[str, float]
 
 
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--systems", default=",".join(SYSTEMS), show_default=True)
+@click.option("--systems", default="fig-3", show_default=True)
 @click.option("--seeds", default="0,1,2", show_default=True)
 @click.option("--languages", default="en,de,pt", show_default=True)
 @click.option("--threads", default=1, show_default=True)
 def main(data: Path, out: Path, systems: str, seeds: str, languages: str, threads: int) -> None:
     """Seed by seed, so that a first table of all systems is there early."""
-    names, numbers = systems.split(","), [int(seed) for seed in seeds.split(",")]
+    names = [name for part in systems.split(",") for name in GROUPS.get(part, (part,))]
+    numbers = [int(seed) for seed in seeds.split(",")]
     unknown = set(names) - {RIDGE, *shipped_recipes()}
     if unknown:
         raise click.UsageError(f"no recipe {', '.join(sorted(unknown))}")
@@ -69,7 +92,8 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
         for name in names:
             if name != RIDGE or seed == numbers[0]:
                 try:
-                    row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads)
+                    start = out / START / f"seed{seed}" / "run" if START in names else None
+                    row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads, start)
                 except PassepartoutError as error:  # the others are worth having
                     click.echo(f"{name} {seed} failed: {error}", err=True)
                     failed = True
@@ -79,7 +103,9 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
     sys.exit(failed)
 
 
-def one_run(data: Path, folder: Path, name: str, seed: int, languages: str, threads: int) -> Row:
+def one_run(
+    data: Path, folder: Path, name: str, seed: int, languages: str, threads: int, start: Path | None
+) -> Row:
     """The figures of a system and a seed: those in its folder, or found now."""
     kept = folder / "figures.json"
     if kept.is_file():
@@ -89,8 +115,11 @@ def one_run(data: Path, folder: Path, name: str, seed: int, languages: str, thre
     if name == RIDGE:
         found = measure_ridge(data, languages.split(","))
     else:
-        train(data, folder, name, (f"seed={seed}", f"run.threads={threads}"), threads)
-        found = measure(data, folder, languages)
+        settings = [f"seed={seed}", f"run.threads={threads}"]
+        if start and load_recipe(name).transfer:
+            settings.append(f"transfer.start={json.dumps(str(start.resolve()))}")
+        train(data, folder, name, settings, threads)
+        found = measure(data, folder, languages) | measure_pictures(data, folder)
         result = json.loads((folder / "run" / "result.json").read_text(encoding="utf-8"))
         found["seconds"] = float(result["seconds"])
     replace_text(kept, json.dumps(found) + "\n")
@@ -106,11 +135,11 @@ def write_table(out: Path, names: Sequence[str]) -> None:
 
 def as_table(rows: dict[str, list[Row]]) -> list[str]:
     """A line a system: mean ± standard deviation over its seeds, per cent; the seconds of training."""
-    columns = (*MEASURES, "seconds")
+    columns = (*MEASURES, *BY_PICTURES, "seconds")
     lines = [f"| system | seeds | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
     for name, found in rows.items():
         if found:
-            cells = [spread([row[of] for row in found]) if of in found[0] else "" for of in columns]
+            cells = [spread([row[of] for row in found if of in row]) for of in columns]
             lines.append(f"| {name} | {len(found)} | {' | '.join(cells)} |")
     return lines
 

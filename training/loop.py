@@ -282,6 +282,7 @@ class Loop:
             "pictures": stock.samples if stock else len(self.prepared.data.pictures),
             "captions": stock.captions if stock else len(self.prepared.data.captions),
             "skipped_pictures": self.prepared.skipped.summary(),
+            "text_weights": self.prepared.model.text_weights,
             "data_sha256": self.prepared.sha256,
         }
 

@@ -150,6 +150,11 @@ class TwoBranch(nn.Module):
             back_translation=self._translated_back(batch),
         )
 
+    @property
+    def text_weights(self) -> int:
+        """How many learned numbers there are from tokens to a sentence's embedding."""
+        return sum(weights.numel() for part in (self.text, self.text_head) for weights in part.parameters())
+
     def let_learn(self, encoders: bool) -> None:
         """Whether the encoders learn or only what is on top of them, the encoders staying as they are."""
         for part in (self.text, self.backbone):

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+RECIPES = Path(__file__).parents[2] / "training" / "recipes"
+PAPERS = ("pseudopairs", "mule", "smalr", "caption-tuning")
 FIGURES = {"cosine_r1": 10.0, "cosine_r10": 40.0, "csls_r1": 12.0, "csls_r10": 44.0}
 FIGURES |= {"scripts_csls_r1": 3.0, "scripts_csls_r10": 20.0, "positives": 12.5}
 
@@ -38,10 +40,21 @@ def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) 
     head, _, text_only, ridge = (tmp_path / "table.md").read_text("utf-8").splitlines()
     assert head.startswith("| system | seeds | cosine_r1 |")
     assert "| text-only | 2 | 10.0 ± 0.0 | 40.0 ± 0.0 | 12.0 ± 1.4 |" in text_only
-    assert text_only.endswith("| 65.0 ± 7.1 |")
+    assert text_only.endswith("| – | – | 65.0 ± 7.1 |"), "before there were pictures' measures"
     assert ridge.startswith("| ridge | 1 | 10.0 | 40.0 |")
-    assert ridge.endswith("|  |")
+    assert ridge.endswith("| – |")
     assert len(json.loads((tmp_path / "results.json").read_text("utf-8"))["text-only"]) == 2
+
+
+def test_a_group_names_its_systems(tmp_path: Path) -> None:
+    papers = [path.stem for path in RECIPES.glob("*.toml") if path.stem.startswith(PAPERS)]
+    for name in papers:
+        keep(tmp_path, name, 0, mr=33.3, weights=120)
+    done = run(tmp_path, "--systems", "papers", "--seeds", "0")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "table.md").read_text("utf-8").splitlines()[2:]
+    assert len(lines) > 10
+    assert all("| 33.3 | 120.0 |" in line for line in lines)
 
 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ cosine_*, csls_*: R@1, R@5 and R@10 among the 1,000 sentences of Multi30k test 2
 pairs of the languages asked for. positives: Globetrotter's own measure on captions of 200 test pictures, all
 languages of the system in one pool. scripts_*: R@1 and R@10 by CSLS between captions of one test picture,
 mean over the pairs of languages that share no letter: what spelling can't help with.
+mr: mean of image-sentence retrieval's R@1, R@5 and R@10 in both directions, over the system's languages.
+weights: thousands of learned numbers from tokens to a sentence's embedding.
 """
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -25,6 +28,7 @@ BETWEEN_SCRIPTS = ("scripts_csls_r1", "scripts_csls_r10")
 POOL = "positives"
 # What a short table of systems shows.
 MEASURES = ("cosine_r1", "cosine_r10", "csls_r1", "csls_r10", *BETWEEN_SCRIPTS, POOL)
+BY_PICTURES = ("mr", "weights")  # what `measure_pictures` adds
 Figures = dict[str, float]
 
 
@@ -56,6 +60,17 @@ def measure(data: Path, folder: Path, languages: str = "") -> Figures:
     found |= between_scripts(read_tables(folder / "scripts")[0].pairs)
     found[POOL] = read_tables(folder / "photos")[-1].means[ALL][POOL]
     return {name: round(value, 2) for name, value in found.items()}
+
+
+def measure_pictures(data: Path, folder: Path) -> Figures:
+    """What FOLDER/run and FOLDER/bundle give with the pictures of the test split, and how large they are."""
+    pictures = folder / "pictures.safetensors"
+    call("pictures", folder / "run", "--data", data, "--out", pictures)
+    bundle = ("--encoder", folder / "bundle", "--data", data)
+    call("evaluate", "retrieval", *bundle, "--pictures", pictures, "--out", folder / "retrieval")
+    result = json.loads((folder / "run" / "result.json").read_text(encoding="utf-8"))
+    recall = read_tables(folder / "retrieval")[0].means[ALL]["mr"]
+    return {"mr": round(recall, 2), "weights": result["text_weights"] / 1000}
 
 
 def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
