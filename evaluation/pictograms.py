@@ -52,9 +52,9 @@ def is_flag(code: str) -> bool:
 
 
 def held_out_names(
-    data: Path, known: Sequence[str], chosen: Sequence[str]
+    data: Path, known: Sequence[str], chosen: Sequence[str], part: Part = "test"
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """The concepts of part "test" that all languages name, and by language their names, in that order.
+    """The concepts of a part that all languages name, and by language their names, in that order.
 
     Raises DataError if there are fewer than two.
     """
@@ -62,10 +62,10 @@ def held_out_names(
     languages = available(folder, ".tsv", known, chosen)
     named = {language: read_names(folder / f"{language}.tsv") for language in languages}
     shared = set.intersection(*(set(found) for found in named.values()))
-    codes = sorted(code for code in shared if part_of(code) == "test")
+    codes = sorted(code for code in shared if part_of(code) == part)
     if len(codes) < 2:
         raise DataError(
-            f"{folder}: {len(codes)} of the concepts held out for testing have a name in each of "
+            f"{folder}: {len(codes)} of the concepts held out have a name in each of "
             f"{', '.join(languages)}: choose fewer languages"
         )
     return codes, {language: [found[code].name for code in codes] for language, found in named.items()}

@@ -1,7 +1,8 @@
 """The encoder bundle on disk: what training hands to everything else.
 
-manifest.json, encoder.onnx, encoder.int8.onnx (optional), tokenizer.json, word_embeddings.safetensors,
-words/LANG.tsv (word TAB count, most frequent first), README.md (the model card): these names and no others.
+manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
+tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
+(word TAB count, most frequent first), README.md (the model card): these names and no others.
 """
 
 import re
@@ -18,7 +19,8 @@ from index.manifest import NAME, Manifest, read_manifest, write_manifest
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
-REQUIRED = (ENCODER, TOKENIZER, EMBEDDINGS, CARD)
+GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
+FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, CARD)
 CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
 
@@ -46,7 +48,11 @@ class Origin(BaseModel):
 
 
 class BundleManifest(Manifest):
-    """What a bundle is; `files` is filled in by `publish_bundle`."""
+    """What a bundle is; `files` is filled in by `publish_bundle`.
+
+    precision: the graph that is recommended. words: where a word's vector comes from, the "table" of token
+    embeddings, or the "encoder" itself, to which the word is a short sentence.
+    """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
     version: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$")
@@ -55,6 +61,7 @@ class BundleManifest(Manifest):
     dimension: int = Field(ge=1, le=65536)
     max_tokens: int = Field(ge=1, le=65536)
     precision: Literal["fp32", "int8"] = "fp32"
+    words: Literal["table", "encoder"] = "table"
     recipe: Origin
     data: Origin
     measures: dict[str, FiniteFloat] = Field(default_factory=dict)
@@ -76,21 +83,23 @@ class Bundle:
         return f"{self.manifest.name}@{self.manifest.version}"
 
     @property
-    def encoder(self) -> Path:
-        return self.folder / ENCODER
+    def encoder(self) -> Path | None:
+        """The 32-bit encoder, where the bundle has one."""
+        return self._file(ENCODER)
 
     @property
     def encoder_int8(self) -> Path | None:
         """The 8-bit encoder, where the bundle has one."""
-        return self.folder / ENCODER_INT8 if ENCODER_INT8 in self.manifest.files else None
+        return self._file(ENCODER_INT8)
 
     @property
     def tokenizer(self) -> Path:
         return self.folder / TOKENIZER
 
     @property
-    def embeddings(self) -> Path:
-        return self.folder / EMBEDDINGS
+    def embeddings(self) -> Path | None:
+        """The table of token embeddings; None where words are encoded as sentences are."""
+        return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
 
     @property
     def card(self) -> Path:
@@ -98,7 +107,9 @@ class Bundle:
 
     def words(self, language: str) -> Path | None:
         """The word list of a language, where the bundle has one."""
-        name = f"words/{language}.tsv"
+        return self._file(f"words/{language}.tsv")
+
+    def _file(self, name: str) -> Path | None:
         return self.folder / name if name in self.manifest.files else None
 
 
@@ -130,10 +141,12 @@ def open_bundle(folder: Path) -> Bundle:
 def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError]) -> None:
     names = set(manifest.files)
     for name in names:
-        if not plain_name(name) or (name not in (*REQUIRED, ENCODER_INT8) and not WORDS.fullmatch(name)):
+        if not plain_name(name) or (name not in FILES and not WORDS.fullmatch(name)):
             raise error(f"{folder}: {name!r} is no file of an encoder bundle: remove it")
-    for name in REQUIRED:
+    graph = GRAPHS[manifest.precision]
+    if graph not in names:
+        raise error(f"{folder}: precision is {manifest.precision} and {graph} is missing")
+    needed = [TOKENIZER, *([EMBEDDINGS] if manifest.words == "table" else []), CARD]
+    for name in needed:
         if name not in names:
-            raise error(f"{folder}: {name} is missing: an encoder bundle has {', '.join(REQUIRED)}")
-    if manifest.precision == "int8" and ENCODER_INT8 not in names:
-        raise error(f"{folder}: precision is int8 and {ENCODER_INT8} is missing")
+            raise error(f"{folder}: {name} is missing: this encoder bundle has {', '.join(needed)}")

@@ -46,6 +46,7 @@ class TextEncoder:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(bundle.manifest.max_tokens)
         self._longest = bundle.manifest.max_tokens * CHARACTERS_A_TOKEN
+        self._embeddings: NDArray[np.float16] | None = None  # read when the first word is asked for
 
     def encode(
         self, texts: Sequence[str], batch_size: int = 64, progress: Callable[[int], None] | None = None
@@ -87,18 +88,19 @@ class TextEncoder:
         return found
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
-        """Words of a language -> (n, d) float32 unit rows: the mean of each word's token embeddings.
+        """Words of a language -> (n, d) float32 unit rows: the mean of each word's token embeddings, or what
+        the encoder gives for them where the bundle has no embeddings.
 
         The language matters where tokens have an embedding in each; in one that the bundle does not know,
         their mean over all languages counts.
         """
-        return self._unit_means(self.tokens(words), language)
+        return self._of_words(self.tokens(words), language)
 
     def piece_vectors(self, pieces: Sequence[str], language: str) -> Vectors:
-        """Tokens as `pieces` gives them -> (n, d) float32 unit rows: their embeddings."""
+        """Tokens as `pieces` gives them -> (n, d) float32 unit rows: as `word_vectors`."""
         numbers = (self._tokenizer.token_to_id(piece) for piece in pieces)
         tokens = [[self._unknown if number is None else number] for number in numbers]
-        return self._unit_means(tokens, language)
+        return self._of_words(tokens, language)
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; each below `vocabulary`."""
@@ -113,14 +115,20 @@ class TextEncoder:
         """The tokens of each text as the vocabulary spells them, special tokens left out."""
         return [[self._spellings[number] for number in numbers] for numbers in self.tokens(texts)]
 
-    def _unit_means(self, tokens: Sequence[Sequence[int]], language: str) -> Vectors:
-        table = self._table(language)
-        found = np.empty((len(tokens), self.dimension), np.float32)
-        for row, numbers in enumerate(tokens):
-            found[row] = table[list(numbers) or [self._unknown]].astype(np.float32).mean(axis=0)
+    def _of_words(self, tokens: Sequence[Sequence[int]], language: str) -> Vectors:
+        rows = [list(numbers) or [self._unknown] for numbers in tokens]
+        file = self.bundle.embeddings
+        found = self.encode_tokens(rows) if file is None else self._means(file, rows, language)
         norms = np.linalg.norm(found, axis=1, keepdims=True)
         # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
         return np.where(norms > 1e-12, found / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
+
+    def _means(self, file: Path, tokens: Sequence[list[int]], language: str) -> Vectors:
+        table = self._table(file, language)
+        found = np.empty((len(tokens), self.dimension), np.float32)
+        for row, numbers in enumerate(tokens):
+            found[row] = table[numbers].astype(np.float32).mean(axis=0)
+        return found
 
     @property
     def vocabulary(self) -> int:
@@ -144,39 +152,39 @@ class TextEncoder:
     def _spellings(self) -> list[str]:
         return [self._tokenizer.id_to_token(number) or "" for number in range(self.vocabulary)]
 
-    def _table(self, language: str) -> NDArray[np.float16]:
+    def _table(self, file: Path, language: str) -> NDArray[np.float16]:
         """(vocabulary, d), the embeddings of the tokens in a language."""
+        if self._embeddings is None:
+            self._embeddings = self._read_embeddings(file)
         every, known = self._embeddings, self.bundle.manifest.languages
         number = 0 if len(every) == 1 else known.index(language) if language in known else None
         table: NDArray[np.float16] = every.mean(axis=0) if number is None else every[number]
         return table
 
-    @cached_property
-    def _embeddings(self) -> NDArray[np.float16]:
-        """(1 or languages, vocabulary, d), read when the first word is asked for."""
+    def _read_embeddings(self, file: Path) -> NDArray[np.float16]:
+        """(1 or languages, vocabulary, d)."""
         try:
-            table = load_file(self.bundle.embeddings)["embeddings"]
+            table = load_file(file)["embeddings"]
         except (SafetensorError, KeyError) as error:
-            raise DamagedError(
-                f"{self.bundle.embeddings}: no tensor `embeddings`: export it again"
-            ) from error
+            raise DamagedError(f"{file}: no tensor `embeddings`: export it again") from error
         wanted = (self.vocabulary, self.dimension)
         every = table[None] if table.ndim == 2 else table
         fits = every.ndim == 3 and every.shape[1] >= wanted[0] and every.shape[2] == wanted[1]
         if not fits or (table.ndim == 3 and len(every) != len(self.bundle.manifest.languages)):
             raise DamagedError(
-                f"{self.bundle.embeddings}: shape {table.shape}, not {wanted} or that for each of "
+                f"{file}: shape {table.shape}, not {wanted} or that for each of "
                 f"{len(self.bundle.manifest.languages)} languages: export it again"
             )
         return every
 
 
 def _graph(bundle: Bundle, precision: str) -> Path:
-    if precision == "fp32":
-        return bundle.encoder
-    if bundle.encoder_int8 is None:
-        raise UsageError(f"{bundle.folder} has no 8-bit encoder: use --precision fp32")
-    return bundle.encoder_int8
+    found = bundle.encoder if precision == "fp32" else bundle.encoder_int8
+    if found is None:
+        has = bundle.manifest.precision
+        bits = "32" if precision == "fp32" else "8"
+        raise UsageError(f"{bundle.folder} has no {bits}-bit encoder: use --precision {has}")
+    return found
 
 
 def _open_session(path: Path, dimension: int, threads: int) -> Any:  # noqa: ANN401 (onnxruntime is untyped)

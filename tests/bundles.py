@@ -89,16 +89,19 @@ def make_bundle(
     name: str = "tiny",
     version: str = "1",
     int8: bool = False,
+    compact: bool = False,
     calibration: Calibration | None = None,
 ) -> Bundle:
-    """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart."""
+    """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart. A
+    `compact` one has the 8-bit graph and nothing that it gives."""
     vocabulary, table = _embeddings(languages, dimension, noise, np.random.default_rng(seed))
     staging = folder.with_name(folder.name + ".staging")
     (staging / "words").mkdir(parents=True)
     _tokenizer(vocabulary).save(str(staging / "tokenizer.json"))
-    save_file({"embeddings": table.astype(np.float16)}, staging / "word_embeddings.safetensors")
-    onnx.save(_graph(table), staging / "encoder.onnx")
-    if int8:
+    if not compact:
+        save_file({"embeddings": table.astype(np.float16)}, staging / "word_embeddings.safetensors")
+        onnx.save(_graph(table), staging / "encoder.onnx")
+    if int8 or compact:
         onnx.save(_graph(table, int8=True), staging / "encoder.int8.onnx")
     for language in languages:
         lines = [f"{concept[language]}\t{100 - rank}" for rank, concept in enumerate(lexicon())]
@@ -111,7 +114,8 @@ def make_bundle(
         languages=tuple(languages),
         dimension=dimension,
         max_tokens=32,
-        precision="int8" if int8 else "fp32",
+        precision="int8" if int8 or compact else "fp32",
+        words="encoder" if compact else "table",
         recipe=Origin(name="test", sha256="0" * 64),
         data=Origin(name="test", sha256="1" * 64),
         calibration=calibration,

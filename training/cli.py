@@ -71,9 +71,22 @@ def pictures(run: Path, data: Path, split: str, out: Path) -> None:
 @click.option("--name", help="The bundle's name; the recipe's when left out.")
 @click.option("--version", "version", default="1", show_default=True)
 @click.option("--licence", default="unspecified", show_default=True, help="Of the weights.")
-def export(run: Path, out: Path, data: Path, name: str | None, version: str, licence: str) -> None:
+@click.option("--without", multiple=True, metavar="CODE", help="A language to leave out; may be repeated.")
+@click.option("--compact", is_flag=True, help="No file that another can stand in for: 8 bits alone.")
+def export(
+    run: Path,
+    out: Path,
+    data: Path,
+    name: str | None,
+    version: str,
+    licence: str,
+    without: tuple[str, ...],
+    compact: bool,
+) -> None:
     """Turn a finished RUN into an encoder bundle: ONNX, tokenizer, word lists, model card."""
     from training.export import export_run
 
-    bundle = export_run(run, data, out, name=name, version=version, licence=licence)
+    bundle = export_run(
+        run, data, out, name=name, version=version, licence=licence, compact=compact, without=without
+    )
     click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")

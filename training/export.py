@@ -1,7 +1,7 @@
 """From a finished run to an encoder bundle, with the checks that make it fit to ship."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from evaluation.pictograms import held_out_names
 from evaluation.scores import ALL, score_translation
 from evaluation.sets import TRANSLATION, line_up, read_captions, read_split
 from index.bundle import (
@@ -31,6 +32,7 @@ from training.card import model_card
 from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
+from training.encoders.bag import Bag
 from training.encoders.pretrained import load_text
 from training.encoders.vision import load_backbone
 from training.model import TwoBranch
@@ -48,40 +50,65 @@ Vectors = NDArray[np.float32]
 
 
 def export_run(
-    folder: Path, data: Path, out: Path, *, name: str | None, version: str, licence: str
+    folder: Path,
+    data: Path,
+    out: Path,
+    *,
+    name: str | None,
+    version: str,
+    licence: str,
+    compact: bool = False,
+    without: Sequence[str] = (),
 ) -> Bundle:
     """Publish the best checkpoint of a finished run as a bundle at `out`.
 
     ONNX must equal torch within 1e-4 cosine on up to 1,000 validation sentences (TrainingError otherwise);
     the 8-bit graph is kept, and made the default, when it costs less than one point of mean R@1 between the
-    languages of the validation captions. `data` is the folder that the run was trained on.
+    languages of the validation captions. `compact` leaves out what another file gives: the 32-bit graph where
+    the 8-bit one is the default, and the table of token embeddings where the graph gives a word's vector.
+    The bundle is for the run's languages but those of `without`, which are not good enough to offer.
+    `data` is the folder that the run was trained on.
     """
     run = open_run(folder)
     result = run.result()
-    manifest = _manifest(run, str(result["data_sha256"]), name or run.recipe.name, version, licence)
+    manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
     model = best_model(run, data)
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
-    _write_parts(run, captions, training_texts(run, data), model, staging)
+    _write_parts(run, manifest.languages, captions, training_texts(run, data), model, staging)
     measured = _measure(run, data, model, staging, manifest)
+    if compact:
+        measured = _compact(run.recipe, model, staging, measured)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
     (staging / CARD).write_text(model_card(run.recipe, manifest, result), encoding="utf-8")
     return publish_bundle(staging, out, manifest)
 
 
-def _manifest(run: Run, data_sha256: str, name: str, version: str, licence: str) -> BundleManifest:
+def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:
+    """The languages of the bundle, sorted."""
+    known = run.recipe.data.languages
+    if unknown := [code for code in without if code not in known]:
+        raise UsageError(f"--without {unknown[0]}: {run.folder} knows {', '.join(known)}")
+    kept = tuple(sorted(set(known) - set(without)))
+    if len(kept) < 2:
+        have = f"knows {'one language' if len(kept) else 'no other language'}"
+        raise UsageError(f"{run.folder} {have}; a bundle needs two to translate between")
+    return kept
+
+
+def _manifest(
+    run: Run, languages: tuple[str, ...], data_sha256: str, name: str | None, version: str, licence: str
+) -> BundleManifest:
     recipe = run.recipe
-    if len(recipe.data.languages) < 2:
-        raise UsageError(f"{run.folder} knows one language; a bundle needs two to translate between")
     try:
         return BundleManifest(
-            name=name,
+            name=name or recipe.name,
             version=version,
             licence=licence,
-            languages=tuple(sorted(recipe.data.languages)),
+            languages=languages,
             dimension=recipe.head.dimension,
             max_tokens=recipe.text.max_tokens,
             recipe=Origin(name=recipe.name, sha256=recipe.sha256),
@@ -106,6 +133,7 @@ def best_model(run: Run, data: Path) -> TwoBranch:
 
 def _write_parts(
     run: Run,
+    languages: Sequence[str],
     captions: CaptionedPictures,
     texts: Mapping[str, list[str]],
     model: TwoBranch,
@@ -113,19 +141,22 @@ def _write_parts(
 ) -> None:
     export_text_branch(model, staging / ENCODER)
     quantise(staging / ENCODER, staging / ENCODER_INT8)
-    shutil.copyfile(run.tokenizer_file, staging / TOKENIZER)
+    (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
     tokens = model.text.word_table().detach().numpy()
     if tokens.ndim == 3:  # languages in the manifest's order
-        tokens = tokens[np.argsort(run.recipe.data.languages)]
+        tokens = tokens[[run.recipe.data.languages.index(code) for code in languages]]
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
-    write_word_lists(captions, texts, staging / "words")
+    write_word_lists(captions, texts, languages, staging / "words")
 
 
 def _measure(
     run: Run, data: Path, model: TwoBranch, staging: Path, manifest: BundleManifest
 ) -> BundleManifest:
     """Check parity, decide on 8 bits, fit the confidence; the manifest with what came out."""
-    texts = validation_texts(data, run.recipe)
+    texts, names = (
+        {code: rows for code, rows in found.items() if code in manifest.languages}
+        for found in (validation_texts(data, run.recipe), _validation_names(data, run.recipe))
+    )
     bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
     distance = _parity(run, model, bundle, texts)
     full, small = (_encode(bundle, texts, precision) for precision in ("fp32", "int8"))
@@ -137,21 +168,36 @@ def _measure(
     keep = measures["validation_r1"] - measures["validation_r1_int8"] < INT8_LOSS
     if not keep:
         (staging / ENCODER_INT8).unlink()
+    kept: Precision = "int8" if keep else "fp32"
+    named = [_encode(bundle, names, kept)] if names else []
     return manifest.model_copy(
         update={
             "measures": {name: round(value, 6) for name, value in measures.items()},
-            "precision": "int8" if keep else "fp32",
-            "calibration": calibrate(small if keep else full, run.recipe.seed),
+            "precision": kept,
+            "calibration": calibrate([small if keep else full, *named], run.recipe.seed),
         }
     )
+
+
+def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleManifest) -> BundleManifest:
+    """Without the files that a service can do without; the manifest that says so."""
+    if manifest.precision == "int8":
+        (staging / ENCODER).unlink()
+    # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
+    if not isinstance(model.text, Bag) or model.text.teller or recipe.head.text != "none":
+        return manifest
+    (staging / EMBEDDINGS).unlink()
+    return manifest.model_copy(update={"words": "encoder"})
 
 
 def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
     """Language -> dev captions, row i about the same picture: for the checks here, never for training.
 
     Where two languages or more have human translations, only those: one speaker's caption is often no
-    translation of another's.
+    translation of another's. Without photographs the names of the drawings' concepts.
     """
+    if not recipe.data.photographs:
+        return held_out_names(data, recipe.data.languages, (), "dev")[1]
     photos = data / "photos"
     files = {language: photos / "captions" / f"{language}.tsv" for language in recipe.data.languages}
     if recipe.data.pictograms:  # a language may have names of drawings alone
@@ -162,6 +208,13 @@ def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
     }
     some = {language: rows for language, rows in translated.items() if rows}
     return line_up(some if len(some) > 1 else captions, read_split(photos / "splits.tsv", "dev"))
+
+
+def _validation_names(data: Path, recipe: Recipe) -> dict[str, list[str]]:
+    """Where there are sentences and drawings, language -> names of concepts, row i the same in each, of which
+    no drawing is learned from: what the languages without captions have."""
+    both = recipe.data.photographs and recipe.data.pictograms
+    return held_out_names(data, recipe.data.languages, (), "dev")[1] if both else {}
 
 
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
@@ -196,5 +249,6 @@ def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
     texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
-    photos = "photos and pictograms" if recipe.data.pictograms else "photos"
-    return f"{photos} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
+    kinds_of = {"photos": recipe.data.photographs, "pictograms": recipe.data.pictograms}
+    pictures = " and ".join(name for name, there in kinds_of.items() if there)
+    return f"{pictures} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"

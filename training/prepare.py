@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ from training.data.skipped import Skipped, find_bad_pictures
 from training.data.stream import Inventory, Stream
 from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
-from training.data.tokens import tokenize, train_tokenizer
+from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
 from training.data.whitening import fit_whitening, unit
 from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
@@ -189,10 +188,10 @@ def _of_run(
 
 
 def open_pictures(data: Path, recipe: Recipe) -> PictureCollection:
-    """All pictures that the recipe may show: the photographs, and the drawings where it has them."""
-    size = recipe.vision.image_size
-    photographs = PictureArchive(data / "photos" / "images.tar", size)
-    return PictureCollection([photographs, *(open_artists(data, size) if recipe.data.pictograms else ())])
+    """All pictures that the recipe may show: the photographs, the drawings, or both."""
+    size, settings = recipe.vision.image_size, recipe.data
+    photographs = [PictureArchive(data / "photos" / "images.tar", size)] if settings.photographs else []
+    return PictureCollection([*photographs, *(open_artists(data, size) if settings.pictograms else ())])
 
 
 def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]) -> Skipped:
@@ -218,13 +217,23 @@ def vocabulary(
         return run.tokenizer()
     recipe = run.recipe
     tokenizer = own or train_tokenizer(
-        chain((caption.text for caption in train.captions), *texts.values()),
+        balanced(_by_language(train, texts), recipe.tokenizer.language_temperature),
         recipe.tokenizer,
         sequence_token=recipe.text.encoder == "transformer",
         max_tokens=recipe.text.max_tokens,
     )
     replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
     return tokenizer
+
+
+def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Language -> its captions, then its sentences without pictures."""
+    found: dict[str, list[str]] = {}
+    for caption in train.captions:
+        found.setdefault(caption.language, []).append(caption.text)
+    for language, sentences in texts.items():
+        found.setdefault(language, []).extend(sentences)
+    return found
 
 
 def picture_sources(

@@ -24,8 +24,9 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
     when empty.
     shuffle_pictures: the control: captions get the picture of another caption.
-    pictograms: whether drawings of pictograms/ are trained on beside the photographs; their names and their
-    keywords are captions (training.data.pictograms).
+    photographs: whether photos/ is trained on.
+    pictograms: whether drawings of pictograms/ are; their names and their keywords are captions
+    (training.data.pictograms). Without photographs they are what validates, too.
     texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
     beside the captions; each language's by themselves, whatever lines up. "": none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
@@ -45,6 +46,7 @@ class DataSettings(Table):
     pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
     rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
+    photographs: bool = True
     pictograms: bool = False
     texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     language_temperature: float | None = Field(default=None, gt=0)
@@ -64,6 +66,8 @@ class DataSettings(Table):
             raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
         if self.held_out and self.pictures != "disjoint":
             raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
+        if not (self.photographs or self.pictograms):
+            raise ValueError("photographs = false leaves drawings: it needs pictograms = true")
         self._rotation_fits()
         return self
 
@@ -94,12 +98,15 @@ class TokenizerSettings(Table):
 
     dropout: while training, the probability that a merge is left out, so that a word is spelled by other
     subwords each time (BPE dropout, Provilkov et al. 2020).
+    language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
+    is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
     """
 
     kind: Literal["bpe", "words"] = "bpe"
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
     dropout: float = Field(default=0.0, ge=0, lt=1)
+    language_temperature: float | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _dropout_has_merges(self) -> "TokenizerSettings":

@@ -14,15 +14,18 @@ from training.data.captions import CaptionedPictures
 SEEN = 3  # times in training, for a word to be listed
 
 
-def write_word_lists(data: CaptionedPictures, texts: Mapping[str, Sequence[str]], folder: Path) -> None:
-    """LANG.tsv for each language: word TAB count of those seen at least SEEN times, most frequent first, in
-    the captions and the sentences without pictures."""
-    counts: dict[str, Counter[str]] = {language: Counter() for language in data.languages}
-    for caption in data.captions:
-        counts[caption.language].update(words(caption.text, caption.language))
-    for language, sentences in texts.items():
-        for sentence in sentences:
-            counts.setdefault(language, Counter()).update(words(sentence, language))
+def write_word_lists(
+    data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
+) -> None:
+    """LANG.tsv for each of `languages`: word TAB count of those seen at least SEEN times, most frequent
+    first, in the captions and the sentences without pictures."""
+    counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
+    said = Counter((caption.language, caption.text) for caption in data.captions)
+    said.update((language, sentence) for language, sentences in texts.items() for sentence in sentences)
+    for (language, text), times in said.items():
+        if language in counts:
+            for word in words(text, language):
+                counts[language][word] += times
     folder.mkdir()
     for language, found in counts.items():
         listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)

@@ -32,7 +32,7 @@ def confidence(fitted: Calibration, given: dict[str, Vectors], answerable: bool)
 
 
 def test_an_answer_that_is_there_is_trusted_and_a_wrong_one_is_not() -> None:
-    fitted = calibrate(vectors(0.3), seed=0)
+    fitted = calibrate([vectors(0.3)], seed=0)
     fresh = vectors(0.3, seed=1)
     assert np.median(confidence(fitted, fresh, answerable=True)) > 0.9
     assert np.median(confidence(fitted, fresh, answerable=False)) < 0.1
@@ -40,7 +40,7 @@ def test_an_answer_that_is_there_is_trusted_and_a_wrong_one_is_not() -> None:
 
 def test_vectors_that_say_nothing_deserve_no_confidence() -> None:
     unrelated = {"l0": vectors(0.3)["l0"], "l1": vectors(0.3, seed=9)["l1"]}
-    fitted = calibrate(unrelated, seed=0)
+    fitted = calibrate([unrelated], seed=0)
     assert confidence(fitted, unrelated, answerable=True).max() < 0.2
 
 
@@ -48,17 +48,17 @@ def test_vectors_that_say_nothing_deserve_no_confidence() -> None:
     ("n", "languages", "answers"), [(60, 2, 2 * 2 * 60), (60, 3, 6 * 2 * 60), (120, 2, 2 * 2 * (100 + 120))]
 )
 def test_every_ordered_pair_pool_and_both_cases_count(n: int, languages: int, answers: int) -> None:
-    assert calibrate(vectors(0.5, n, languages), seed=0).n == answers
+    assert calibrate([vectors(0.5, n, languages)], seed=0).n == answers
 
 
 def test_pools_grow_to_their_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "POOLS", (10, 20, 40))
-    assert calibrate(vectors(0.5, 120), seed=0).n == 2 * 2 * (10 + 20 + 40)
+    assert calibrate([vectors(0.5, 120)], seed=0).n == 2 * 2 * (10 + 20 + 40)
 
 
 def test_the_seed_decides_the_draw() -> None:
     given = vectors(0.8)
-    one, same, other = (calibrate(given, seed) for seed in (0, 0, 1))
+    one, same, other = (calibrate([given], seed) for seed in (0, 0, 1))
     assert one == same
     assert one != other
 
@@ -66,5 +66,14 @@ def test_the_seed_decides_the_draw() -> None:
 def test_it_changes_nothing() -> None:
     given = vectors(0.3)
     before = {language: rows.copy() for language, rows in given.items()}
-    calibrate(given, seed=0)
+    calibrate([given], seed=0)
     assert all(np.array_equal(given[language], before[language]) for language in given)
+
+
+def test_sets_count_together_and_one_of_many_languages_does_not_outweigh(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, many = vectors(0.5, 60), vectors(0.5, 40, languages=6)
+    assert calibrate([one, many], seed=0).n == 2 * 2 * 60 + 30 * 2 * 40
+    monkeypatch.setattr(calibration, "PAIRS", 7)
+    assert calibrate([one, many], seed=0).n == 2 * 2 * 60 + 7 * 2 * 40

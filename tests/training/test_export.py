@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from evaluation.scores import score_translation
-from index.bundle import Bundle, open_bundle
+from index.bundle import ENCODER, Bundle, open_bundle
 from index.encoder import Precision, TextEncoder
 from index.errors import BundleError, TrainingError, UsageError
 from index.text import words
@@ -50,7 +50,7 @@ def bundle_of(kind: str, request: pytest.FixtureRequest) -> Bundle:
 def quickly(bag_run: Run, bag_bundle: Bundle, data: Path, monkeypatch: pytest.MonkeyPatch) -> Exporter:
     """Exports `bag_run` again; torch's exporter, which takes seconds, has its graph made already."""
     monkeypatch.setattr(
-        export, "export_text_branch", lambda _, file: shutil.copyfile(bag_bundle.encoder, file)
+        export, "export_text_branch", lambda _, file: shutil.copyfile(bag_bundle.folder / ENCODER, file)
     )
 
     def again(out: Path) -> Bundle:
@@ -131,10 +131,51 @@ def test_the_rule_of_8_bits(
 
 def test_8_bits_are_smaller_and_nearly_the_same(bag_bundle: Bundle, data: Path) -> None:
     assert bag_bundle.encoder_int8 is not None, "this model keeps them"
+    assert bag_bundle.encoder is not None
     assert bag_bundle.encoder_int8.stat().st_size < bag_bundle.encoder.stat().st_size
     full, small = (TextEncoder(bag_bundle, precision=p).encode(sentences(data)) for p in ("fp32", "int8"))
     assert (full * small).sum(axis=1).min() > 0.98
     assert not np.array_equal(full, small)
+
+
+def test_a_compact_bundle_has_8_bits_alone_and_the_same_words(
+    bag_run: Run, bag_bundle: Bundle, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        export, "export_text_branch", lambda _, file: shutil.copyfile(bag_bundle.folder / ENCODER, file)
+    )
+    made = {}
+    for loss in (200.0, -200.0):
+        monkeypatch.setattr(export, "INT8_LOSS", loss)
+        out = tmp_path / f"{loss}"
+        export_run(bag_run.folder, data, out, name=None, version="1", licence="CC0-1.0", compact=True)
+        made[loss] = open_bundle(out)
+    assert set(bag_bundle.manifest.files) - set(made[200.0].manifest.files) == {
+        "encoder.onnx",
+        "word_embeddings.safetensors",
+    }
+    assert "encoder.onnx" in made[-200.0].manifest.files, "8 bits that cost too much do not stand in for 32"
+    plain = ["ball", "house", "bola"]
+    expected = TextEncoder(bag_bundle).word_vectors(plain, "en")
+    for bundle in made.values():
+        found = TextEncoder(bundle).word_vectors(plain, "en")
+        assert (found * expected).sum(axis=1).min() > 0.98
+
+
+def test_an_encoder_with_a_head_keeps_its_words(
+    transformer_run: Run,
+    transformer_bundle: Bundle,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = transformer_bundle.folder / ENCODER
+    monkeypatch.setattr(export, "export_text_branch", lambda _, file: shutil.copyfile(graph, file))
+    out = tmp_path / "bundle"
+    bundle = export_run(
+        transformer_run.folder, data, out, name=None, version="1", licence="CC0-1.0", compact=True
+    )
+    assert bundle.embeddings == out / "word_embeddings.safetensors"
 
 
 def test_a_graph_that_differs_from_torch_is_not_published(
@@ -257,6 +298,28 @@ def test_one_language_makes_no_translator(data: Path, tmp_path: Path) -> None:
         export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="x")
 
 
+def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
+    bag_run: Run, bag_bundle: Bundle, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = bag_bundle.folder / ENCODER
+    monkeypatch.setattr(export, "export_text_branch", lambda _, file: shutil.copyfile(graph, file))
+
+    def offered(*without: str) -> Bundle:
+        named = {"name": None, "version": "1", "licence": "CC0-1.0"}
+        return export_run(bag_run.folder, data, tmp_path / "bundle", **named, without=without)  # type: ignore[arg-type]
+
+    bundle = offered("pt")
+    assert bundle.manifest.languages == ("de", "en")
+    assert (bundle.words("pt"), bundle.words("de")) == (None, bundle.folder / "words" / "de.tsv")
+    assert "Portuguese" not in bundle.card.read_text("utf-8")
+    assert bundle.manifest.calibration is not None
+    assert bundle.manifest.calibration.n == 2 * 2 * 15
+    with pytest.raises(UsageError, match=r"--without fr: .* knows en, de, pt"):
+        offered("fr")
+    with pytest.raises(UsageError, match="knows one language; a bundle needs two"):
+        offered("de", "en")
+
+
 @pytest.mark.parametrize(
     ("overrides", "name"),
     [
@@ -264,6 +327,11 @@ def test_one_language_makes_no_translator(data: Path, tmp_path: Path) -> None:
         (["data.pictures=shared"], "photos shared en de pt (all captions)"),
         (['data.caption_kinds=["human","machine"]'], "photos disjoint en de pt (human+machine)"),
         (["data.shuffle_pictures=true"], "photos disjoint en de pt (all captions, pictures shuffled)"),
+        (["data.pictograms=true"], "photos and pictograms disjoint en de pt (all captions)"),
+        (
+            ["data.pictograms=true", "data.photographs=false"],
+            "pictograms disjoint en de pt (all captions)",
+        ),
     ],
 )
 def test_the_data_is_named_for_what_was_seen_of_it(tmp_path: Path, overrides: list[str], name: str) -> None:

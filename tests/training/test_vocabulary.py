@@ -61,7 +61,7 @@ def test_others_may_read_the_file(tmp_path: Path) -> None:
 def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:
     texts = [("en", "The dog, the dog!"), ("en", "A DOG runs"), ("de", "dog dog"), ("zh", "狗狗。狗和狗")]
     captions = tuple(Caption(0, language, text) for language, text in texts)
-    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, tmp_path / "words")
+    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, ("en", "de", "zh"), tmp_path / "words")
     found = {file.stem: file.read_text("utf-8") for file in (tmp_path / "words").iterdir()}
     assert found["en"] == "dog\t3\n"
     assert found["de"] == ""
@@ -70,11 +70,17 @@ def test_a_word_is_listed_from_the_third_time_on(tmp_path: Path) -> None:
 
 def test_words_stand_in_order_of_their_number_then_of_the_alphabet(tmp_path: Path) -> None:
     captions = (Caption(0, "en", "b a c " * 3 + "c"),)
-    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, tmp_path / "words")
+    write_word_lists(CaptionedPictures(("a.jpg",), captions), {}, ("en",), tmp_path / "words")
     assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "c\t4\na\t3\nb\t3\n"
 
 
 def test_words_of_sentences_without_pictures_count(tmp_path: Path) -> None:
     data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
-    write_word_lists(data, {"en": ["a dog", "dog and cat"]}, tmp_path / "words")
+    write_word_lists(data, {"en": ["a dog", "dog and cat"]}, ("en",), tmp_path / "words")
     assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "dog\t3\n"
+
+
+def test_only_the_languages_asked_for_have_a_list(tmp_path: Path) -> None:
+    captions = tuple(Caption(0, language, "dog dog dog") for language in ("en", "de"))
+    write_word_lists(CaptionedPictures(("a.jpg",), captions), {"de": ["dog"]}, ("en",), tmp_path / "words")
+    assert [file.name for file in (tmp_path / "words").iterdir()] == ["en.tsv"]

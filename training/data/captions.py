@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.sets import read_captions, read_split
 from index.errors import DataError
-from training.data.pictograms import Owners, load_drawings
+from training.data.pictograms import Owners, Texts, load_drawings
 from training.settings import DataSettings
 
 
@@ -62,21 +62,25 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     its captions; "shared" keeps every picture that has any caption.
     A language of which only pictograms are captioned has none of them.
     Languages held out count among the M; one that was added has what was held out for it and the pictures
-    that none of the M had. Pictograms are for "train" alone (training.data.pictograms).
+    that none of the M had. Pictograms beside photographs are for "train" alone (training.data.pictograms).
     Raises DataError when files are missing or malformed, or nothing is left.
     """
+    owners, texts = _photographs(data, split, settings) if settings.photographs else ([], {})
+    if settings.pictograms and (split == "train" or not settings.photographs):
+        drawings, named = load_drawings(data, settings, "train" if split == "train" else "dev")
+        owners += drawings
+        for language, found in named.items():
+            texts[language] = texts.get(language, {}) | found
+    return _gather(data / "photos" if settings.photographs else data / "pictograms", owners, texts)
+
+
+def _photographs(data: Path, split: str, settings: DataSettings) -> tuple[Owners, Texts]:
     photos = data / "photos"
     members = sorted(read_split(photos / "splits.tsv", split))
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
     captioned = [code for code in codes if not settings.pictograms or _caption_file(photos, code).is_file()]
     texts = {language: _texts(photos, language, settings.caption_kinds) for language in captioned}
-    owners = _owners(members, texts, settings)
-    if settings.pictograms and split == "train":
-        drawings, named = load_drawings(data, settings)
-        owners += drawings
-        for language, found in named.items():
-            texts[language] = texts.get(language, {}) | found
-    return _gather(photos, owners, texts)
+    return _owners(members, texts, settings), texts
 
 
 def _owners(members: Sequence[str], texts: dict[str, dict[str, list[str]]], settings: DataSettings) -> Owners:
@@ -137,7 +141,7 @@ def _left_over(
 
 
 def _gather(
-    photos: Path, owners: Sequence[tuple[str, tuple[str, ...]]], texts: dict[str, dict[str, list[str]]]
+    folder: Path, owners: Sequence[tuple[str, tuple[str, ...]]], texts: dict[str, dict[str, list[str]]]
 ) -> CaptionedPictures:
     pictures: list[str] = []
     captions: list[Caption] = []
@@ -152,7 +156,7 @@ def _gather(
             captions.extend(own)
     if not pictures:
         raise DataError(
-            f"{photos}: no picture has captions in the recipe's languages and kinds; where languages have "
+            f"{folder}: no picture has captions in the recipe's languages and kinds; where languages have "
             'pictures of their own, set data.pictures = "shared"'
         )
     return CaptionedPictures(tuple(pictures), tuple(captions))

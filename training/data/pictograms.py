@@ -1,6 +1,6 @@
 """Pictograms as a second source of captioned pictures: concepts that several artists drew.
 
-Reads the `pictograms/` folder of docs/data.md. Drawings of concepts that are held out for measuring
+Reads the `pictograms/` folder of docs/data.md. Drawings of concepts that are held out for testing
 (evaluation.pictograms.part_of) are never given out.
 """
 
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,11 @@ def is_drawing(picture: str) -> bool:
     return "/" in picture
 
 
-def load_drawings(data: Path, settings: DataSettings) -> tuple[Owners, Texts]:
-    """The drawings to train on, whose captions are the concept's name and its keywords together.
+def load_drawings(
+    data: Path, settings: DataSettings, part: Literal["train", "dev"] = "train"
+) -> tuple[Owners, Texts]:
+    """The drawings to train on, or to validate with; their captions are the concept's name, and its keywords
+    together.
 
     "disjoint": each drawing is given to one language (`deal`), those held out among them; "shared": it keeps
     the captions of every language. A language without a file of names has none.
@@ -50,7 +54,7 @@ def load_drawings(data: Path, settings: DataSettings) -> tuple[Owners, Texts]:
     if not learning:
         raise DataError(f"{data / 'pictograms' / 'names'} has none of {', '.join(settings.languages)}")
     drawn = [name for archive in open_artists(data, 1) for name in archive.names]
-    learned = [name for name in drawn if part_of(_code(name)) == "train"]
+    learned = [name for name in drawn if part_of(_code(name)) == part]
     if settings.pictures == "disjoint":
         turns = {code: names[code] for code in (*settings.first, *settings.held_out) if code in names}
         dealt = deal(learned, turns)

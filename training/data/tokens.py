@@ -1,6 +1,7 @@
 """The shared BPE vocabulary, and captions as token ids."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -48,6 +49,23 @@ def train_tokenizer(
     return tokenizer
 
 
+def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None) -> Iterator[str]:
+    """The texts that a vocabulary is learned from, language by language: all of them without a `temperature`.
+
+    With one, language l gives the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the characters of
+    its distinct texts: the smallest all of them, the others as many, evenly picked, as that leaves.
+    """
+    if temperature is None:
+        yield from chain.from_iterable(texts.values())
+        return
+    distinct = {language: list(dict.fromkeys(rows)) for language, rows in texts.items()}
+    sizes = {language: sum(map(len, rows)) for language, rows in distinct.items()}
+    least = max(1, min(sizes.values()))
+    for language, rows in distinct.items():
+        kept = round(len(rows) * (max(1, sizes[language]) / least) ** (1 / temperature - 1))
+        yield from (rows[number * len(rows) // kept] for number in range(kept))
+
+
 def _subword_cuts() -> list[pre_tokenizers.PreTokenizer]:
     return [
         pre_tokenizers.Metaspace(),
@@ -65,13 +83,17 @@ def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Token ids of each text, special tokens in, pads out; a text without tokens becomes <unk>."""
-    rows: list[NDArray[np.int32]] = []
-    for start in range(0, len(texts), 4096):
-        for encoding in tokenizer.encode_batch([clean(text) for text in texts[start : start + 4096]]):
+    """Token ids of each text, special tokens in, pads out; a text without tokens becomes <unk>.
+
+    What several pictures are called is tokenised once.
+    """
+    distinct, rows = list(dict.fromkeys(texts)), dict[str, NDArray[np.int32]]()
+    for start in range(0, len(distinct), 4096):
+        some = distinct[start : start + 4096]
+        for text, encoding in zip(some, tokenizer.encode_batch(list(map(clean, some))), strict=True):
             kept = [i for i, real in zip(encoding.ids, encoding.attention_mask, strict=True) if real]
-            rows.append(np.asarray(kept or [UNKNOWN_ID], dtype=np.int32))
-    return rows
+            rows[text] = np.asarray(kept or [UNKNOWN_ID], dtype=np.int32)
+    return [rows[text] for text in texts]
 
 
 def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> tuple[Tensor, Tensor]:

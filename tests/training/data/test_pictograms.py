@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from evaluation.pictograms import Named, part_of, read_names
 from index.errors import DataError
@@ -172,3 +173,23 @@ def test_one_source_alone_stays(name: str) -> None:
     moved = features.copy()
     move_onto_photographs(moved, [name.format(n) for n in range(9)], 6)
     assert np.array_equal(moved, features)
+
+
+def test_without_photographs_drawings_train_and_validate_and_none_is_for_both(data: Path) -> None:
+    alone = settings(photographs=False, pictures="shared")
+    train, dev = (load_split(data, split, alone) for split in ("train", "dev"))
+    for part, split in (("train", train), ("dev", dev)):
+        assert split.pictures
+        assert all(is_drawing(name) for name in split.pictures)
+        assert {part_of(code_of(name)) for name in split.pictures} == {part}
+        assert split.languages == tuple(sorted(LANGUAGES))
+
+
+def test_without_photographs_none_are_needed(copy: Path) -> None:
+    assert not (copy / "photos").exists()
+    assert load_split(copy, "train", settings(photographs=False)).captions
+
+
+def test_something_must_be_looked_at() -> None:
+    with pytest.raises(ValidationError, match="photographs = false leaves drawings"):
+        DataSettings.model_validate({"languages": LANGUAGES, "photographs": False})

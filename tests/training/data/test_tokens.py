@@ -13,6 +13,7 @@ from training.data.tokens import (
     SEQUENCE_ID,
     SPECIAL,
     UNKNOWN_ID,
+    balanced,
     by_length,
     pad,
     tokenize,
@@ -160,3 +161,29 @@ def test_captions_of_one_length_keep_their_order() -> None:
     found, spans = by_length(captions, [np.zeros(5, np.int32)] * 4, 2)
     assert found.tolist() == [3, 0, 2, 1]
     assert spans == ((4, 5),)
+
+
+UNEVEN = {"en": [f"a dog of {number:05d}" for number in range(4000)], "fi": ["koira", "kissa", "lintu"] * 5}
+
+
+def test_without_a_temperature_every_text_teaches_the_vocabulary() -> None:
+    assert list(balanced(UNEVEN, None)) == [*UNEVEN["en"], *UNEVEN["fi"]]
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 5.0])
+def test_a_temperature_gives_languages_their_share_of_the_text(temperature: float) -> None:
+    """p_l ∝ n_l^(1/T), n_l the characters of the distinct texts."""
+    found = list(balanced(UNEVEN, temperature))
+    small = [text for text in found if text in UNEVEN["fi"]]
+    large = [text for text in found if text not in UNEVEN["fi"]]
+    assert small == ["koira", "kissa", "lintu"], "the smallest whole, each text once"
+    assert len(set(large)) == len(large)
+    characters = len("".join(UNEVEN["en"])) / len("".join(small))
+    got = len("".join(large)) / len("".join(small))
+    assert got == pytest.approx(characters ** (1 / temperature), rel=0.1)
+
+
+def test_equal_texts_have_equal_tokens_in_their_own_places() -> None:
+    rows = tokenize(BAG, ["A dog runs.", "", "Ein Hund.", "A dog runs."])
+    assert rows[0].tolist() == rows[3].tolist() != rows[2].tolist()
+    assert rows[1].tolist() == [UNKNOWN_ID]
