@@ -209,11 +209,14 @@ class Loop:
         found, source, recipe = [], self.prepared.pseudopairs, self.run.recipe
         resting = recipe.turns.resting(recipe.objectives, recipe.seed, epoch, number, begun=recipe.begun)
         pairs = source.batch(len(captions), epoch, number) if source else None
+        halves = self.prepared.halves.batch(len(captions), epoch, number) if self.prepared.halves else None
         for part in cut(len(captions), self.settings.chunk_size, self.processes):
             draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])
             batch = replace(self._batch(captions[part], draw), resting=resting)
             if pairs:
                 batch = batch.with_mined(pairs.part(part, self.prepared.device))
+            if halves:
+                batch = batch.with_halves(halves.part(part, self.prepared.device))
             found.append(Chunk(batch, int(draw.integers(2**63))))
         return found
 

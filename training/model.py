@@ -55,9 +55,13 @@ class Batch:
     spans: tuple[tuple[int, int], ...] = ()
     resting: frozenset[str] = frozenset()
 
-    def with_mined(self, pairs: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]) -> "Batch":
+    def with_mined(self, pairs: Pair) -> "Batch":
         """The same with mined pairs beside it."""
         return replace(self, beside=replace(self.beside, mined=pairs))
+
+    def with_halves(self, halves: Pair) -> "Batch":
+        """The same with halves of sentences beside it."""
+        return replace(self, beside=replace(self.beside, halves=halves))
 
     def groups(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Ids and mask of each span."""
@@ -130,12 +134,13 @@ class TwoBranch(nn.Module):
         text, inner, cloze = self._text(batch)
         near = batch.beside.neighbours if "neighbours" in needs else None
         near_text, near_inner = self._layers(*near) if near else (None, None)
+        half, other_half = self._both(batch.beside.halves if "halves" in needs else None) or (None, None)
         return Outputs(
             text,
             tuple(self.embed_pictures(pictures) for pictures in batch.pictures),
             cloze,
             partners=self._partners(batch, needs),
-            mined=self._mined(batch),
+            mined=self._both(batch.beside.mined),
             whitened=batch.beside.whitened,
             neighbours=near_text,
             inner=inner if "inner" in needs else None,
@@ -144,6 +149,8 @@ class TwoBranch(nn.Module):
             adversary=self._told_apart(batch, inner) if "adversary" in needs else None,
             scale=self.scale(len(text)) if self.scale else None,
             masked=self._masked(batch) if "masked" in needs else None,
+            half=half,
+            other_half=other_half,
             rebuilt=self._rebuilt(batch) if "rebuilt" in needs else (),
             adaptations=self.text.adaptations if isinstance(self.text, Adapted) else None,
             denoising=self._denoised(batch),
@@ -237,11 +244,8 @@ class TwoBranch(nn.Module):
         assert languages is not None, "a loop gives them"
         return self.adversary(inner), languages
 
-    def _mined(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
-        if batch.beside.mined is None:
-            return None
-        one, other = batch.beside.mined
-        return self.embed_text(*one), self.embed_text(*other)
+    def _both(self, pair: Pair | None) -> tuple[Tensor, Tensor] | None:
+        return (self.embed_text(*pair[0]), self.embed_text(*pair[1])) if pair else None
 
     def _denoised(self, batch: Batch) -> tuple[Tensor, Tensor] | None:
         if self.denoising is None:

@@ -16,6 +16,7 @@ from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
 from training.data.features import features_of_collection
+from training.data.halves import HalvesSource
 from training.data.pictograms import move_onto_photographs, open_artists
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive, PictureCollection
@@ -47,6 +48,7 @@ class Prepared:
     sampler: PictureSampler | GivenSampler
     companions: CompanionSource
     pseudopairs: PseudopairSource | None
+    halves: HalvesSource | None
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
@@ -108,6 +110,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         sampler=_with_transfer(recipe, sampler, told, given),
         companions=companions,
         pseudopairs=_pairs(recipe, sentences, texts, told, given, spelled),
+        halves=HalvesSource(sentences, recipe.seed) if "halves" in recipe.needs else None,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,

@@ -120,6 +120,7 @@ class Recipe(Table):
             "no [mining] and no [transfer]": bool(self.mining or self.transfer),
             "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
             "no data.rotation": self.data.rotation != (),
+            "no objectives.halves": "halves" in self.needs,
             "no tokenizer.dropout": self.tokenizer.dropout > 0,
             'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder
             not in ("transformer", "bag")

@@ -88,6 +88,7 @@ def prepare_streamed(run: Run, data: Path) -> tuple[Prepared, Windows]:
         sampler=PictureSampler(dev, recipe.optimiser.batch_size, recipe.seed),
         companions=CompanionSource(nothing, recipe.data.languages, []),
         pseudopairs=None,
+        halves=None,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), seen),
         model=model,
         device=device,

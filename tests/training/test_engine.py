@@ -38,6 +38,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "adapted": (BAG, *ADAPTED),
     "writing": (TRANSFORMER, *WRITING),
     "paired": (BAG, *PAIRED),
+    "halves": (BAG, 'objectives.halves={"weight": 0.3}'),
 }
 
 

@@ -117,6 +117,7 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
         ("data.shuffle_pictures=true", "no data.shuffle_pictures"),
         ("data.texts=texts", "no data.texts"),
         ("data.pictograms=true", "no data.pictograms"),
+        ('objectives.halves={"weight": 0.3}', "no objectives.halves"),
         ("tokenizer.dropout=0.1", "no tokenizer.dropout"),
     ],
 )

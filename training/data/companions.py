@@ -17,12 +17,14 @@ from training.data.tokens import pad
 class Companions:
     """Of N captions: languages (N,) int64, places in the recipe's list; partners, ids and mask (N, T') of
     another caption of each picture in another language; mined, ids and mask of N sentences and those of their
-    mined partners; whitened (N, K), each picture in a fixed space; neighbours, ids and mask (N, T') of
-    another caption of each picture in whatever language, or of the same one where a picture has no other."""
+    mined partners; halves, the same of both halves of N sentences; whitened (N, K), each picture in a fixed
+    space; neighbours, ids and mask (N, T') of another caption of each picture in whatever language, or of the
+    same one where a picture has no other."""
 
     languages: Tensor | None = None
     partners: tuple[Tensor, Tensor] | None = None
     mined: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None
+    halves: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None
     whitened: Tensor | None = None
     neighbours: tuple[Tensor, Tensor] | None = None
 

@@ -6,6 +6,7 @@ from training.objectives.caption_tuning import CaptionTuning
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal
 from training.objectives.denoising import Denoising
+from training.objectives.halves import Halves
 from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
 from training.objectives.language_adversary import LanguageAdversary
 from training.objectives.masked_cross_language import MaskedCrossLanguage, MaskedTriplet
@@ -25,6 +26,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "cloze": Cloze,
     "cross_modal": CrossModal,
     "denoising": Denoising,
+    "halves": Halves,
     "hinge": Hinge,
     "inner_neighbourhood": InnerNeighbourhood,
     "language_adversary": LanguageAdversary,
@@ -50,6 +52,7 @@ __all__ = [
     "Contrastive",
     "CrossModal",
     "Denoising",
+    "Halves",
     "MaskedCrossLanguage",
     "MaskedTriplet",
     "Need",

@@ -22,10 +22,22 @@ Need = Literal[
     "adversary",
     "masked",
     "rebuilt",
+    "halves",
 ]
 
 # The fields of Outputs with a row for each pair, where they are there.
-ROWS = ("partners", "whitened", "scale", "neighbours", "inner", "inner_neighbours", "spoken", "masked")
+ROWS = (
+    "partners",
+    "whitened",
+    "scale",
+    "neighbours",
+    "inner",
+    "inner_neighbours",
+    "spoken",
+    "masked",
+    "half",
+    "other_half",
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class Outputs:
     inner_neighbours: (N, U), the neighbours there.
     spoken:      (N, L), 1 at the place of each sentence's language, 0 elsewhere.
     masked:      (N, D) unit rows, the sentences with some of their words hidden.
+    half, other_half: (N, D) unit rows, the halves of N sentences of one language, not those of the captions.
     rebuilt:     for each of two layers, 2P unit rows of P pairs of sentences with words hidden, completed
                  from each other, and the 2P whole sentences.
     adversary:   language logits (N, L) of `inner`, through which gradients are reversed, and the truth (N,).
@@ -67,6 +80,8 @@ class Outputs:
     inner_neighbours: Tensor | None = None
     spoken: Tensor | None = None
     masked: Tensor | None = None
+    half: Tensor | None = None
+    other_half: Tensor | None = None
     adversary: tuple[Tensor, Tensor] | None = None
     rebuilt: tuple[tuple[Tensor, Tensor], ...] = ()
     adaptations: Tensor | None = None
