@@ -199,7 +199,8 @@ class _Build:
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        with encoders_of(self.engine, self.job, make_detector(self.encoder, counts)) as encoders:
+        detector = make_detector(self.encoder, counts).of_index(self.plan.intakes)
+        with encoders_of(self.engine, self.job, detector) as encoders:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
         for code, entry in self.entries.items():

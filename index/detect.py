@@ -2,10 +2,11 @@
 
 P(language | tokens) is proportional to the product of P(token | language)^(1/T). The probabilities come from
 the words of each language (the bundle's training words and the corpus) and their counts, so the detector
-knows the very text that the index is for, in every language of the bundle, and costs one small table.
+knows the very text that the index is for, in every language of the bundle, and costs one table. Before
+anything is read, each language that the index has sentences in is HELD times as likely as another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,24 @@ from index.pieces import Tokens
 UNSEEN = 0.01  # the probability kept for tokens never seen: shared evenly, so that they favour no language
 TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
 SURE = 0.7
+HELD = 20  # among a hundred languages one word tells little: who asks, asks mostly in those of the index
 FOREIGN = 0.001  # a corpus' line is in another language below this chance of its own
 FOREIGN_TOKENS = 5  # and from this many tokens on: names and loan words are in every language
 
 
 class Detector:
-    """`table` (languages, vocabulary): log P(token | language)."""
+    """`table` (languages, vocabulary): log P(token | language); `held`: the languages of the index."""
 
-    def __init__(self, languages: Sequence[str], table: NDArray[np.float32]) -> None:
+    def __init__(
+        self, languages: Sequence[str], table: NDArray[np.float32], held: Collection[str] = ()
+    ) -> None:
         self.languages = tuple(languages)
         self.table = table
+        self._before = np.log([HELD if code in held else 1.0 for code in self.languages])
+
+    def of_index(self, held: Collection[str]) -> "Detector":
+        """The same for an index that has sentences in the languages `held`."""
+        return Detector(self.languages, self.table, held)
 
     def detect(self, tokens: Sequence[int]) -> str | None:
         """The likeliest language for token ids; None where no language is likely enough."""
@@ -35,7 +44,7 @@ class Detector:
         """The probability of each language, the likeliest first; without tokens all have the same."""
         if not self.languages:
             return {}
-        scores = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64) / TEMPERATURE
+        scores = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64) / TEMPERATURE + self._before
         chances = np.exp(scores - scores.max())
         chances /= chances.sum()
         return {self.languages[row]: float(chances[row]) for row in np.argsort(-chances, kind="stable")}
@@ -56,6 +65,7 @@ class Detector:
             every, texts = every[counted], texts[counted]
         lengths = np.bincount(texts, minlength=len(tokens))
         scores = np.stack([np.bincount(texts, row[every], len(tokens)) for row in self.table]) / TEMPERATURE
+        scores += self._before[:, None]
         chances = np.exp(scores - scores.max(axis=0))
         own = chances[self.languages.index(language)] / chances.sum(axis=0)
         found: NDArray[np.bool_] = (own < FOREIGN) & (lengths >= FOREIGN_TOKENS)

@@ -91,7 +91,8 @@ class Translator:
                 threads=threads,
             )
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
-        return cls(manifest, encoder, sentences, words, Detector(manifest.detects, table))
+        detector = Detector(manifest.detects, table, manifest.languages)
+        return cls(manifest, encoder, sentences, words, detector)
 
     @property
     def model(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from safetensors.numpy import save
 
 from index.text import words
 from training.data.captions import CaptionedPictures
+from training.data.pictograms import is_drawing
 
 SEEN = 3  # times in training, for a word to be listed
 
@@ -18,9 +19,15 @@ def write_word_lists(
     data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
 ) -> None:
     """LANG.tsv for each of `languages`: word TAB count of those seen at least SEEN times, most frequent
-    first, in the captions and the sentences without pictures."""
+    first, in the captions and the sentences without pictures. What a concept is called counts once, however
+    many artists drew it."""
     counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
-    said = Counter((caption.language, caption.text) for caption in data.captions)
+    captions = {
+        (PurePosixPath(name).name if is_drawing(name) else number, caption.language, caption.text)
+        for number, caption in enumerate(data.captions)
+        for name in (data.pictures[caption.picture],)
+    }
+    said = Counter((language, text) for _, language, text in captions)
     said.update((language, sentence) for language, sentences in texts.items() for sentence in sentences)
     for (language, text), times in said.items():
         if language in counts:

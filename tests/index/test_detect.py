@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.detect import Detector, token_table
+from index.pieces import Tokens
 
 # Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
 COUNTS = np.array([[50.0, 30, 20, 0, 0, 1, 40, 0], [0, 0, 1, 500, 300, 200, 400, 0]])
@@ -64,3 +65,28 @@ def test_no_languages_no_answer() -> None:
 
 def test_one_language_is_always_it() -> None:
     assert Detector(("de",), token_table(COUNTS[:1])).detect([3]) == "de"
+
+
+def test_a_language_of_the_index_is_likelier_than_another() -> None:
+    """One word that three languages have is taken for that of the index; what says more is still heard."""
+    counts = np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]])
+    table = token_table(counts)
+    assert Detector(("da", "de", "no"), table).detect([0]) is None
+    held = Detector(("da", "de", "no"), table, held=("de",))
+    assert held.detect([0]) == "de"
+    assert held.detect([0, 3, 3]) == "no"
+    assert sum(held.chances([0]).values()) == pytest.approx(1)
+    both = Detector(("da", "de", "no"), table).of_index(("da", "de"))
+    assert both.detect([0]) is None, "between languages of the index it is as before"
+
+
+def test_a_line_in_a_language_of_the_index_is_foreign_less_readily() -> None:
+    counts = np.array([[40.0, 60], [60, 40]])
+    tokens = [1] * 26
+    plain = Detector(("de", "en"), token_table(counts))
+    assert plain.foreign(tokens, "en")
+    held = plain.of_index(("en",))
+    assert not held.foreign(tokens, "en")
+    for detector in (plain, held):
+        alone = detector.all_foreign(Tokens.of([tokens, [0] * 26]), "en", np.zeros(0, np.int64))
+        assert alone.tolist() == [detector.foreign(row, "en") for row in (tokens, [0] * 26)]

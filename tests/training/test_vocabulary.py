@@ -84,3 +84,11 @@ def test_only_the_languages_asked_for_have_a_list(tmp_path: Path) -> None:
     captions = tuple(Caption(0, language, "dog dog dog") for language in ("en", "de"))
     write_word_lists(CaptionedPictures(("a.jpg",), captions), {"de": ["dog"]}, ("en",), tmp_path / "words")
     assert [file.name for file in (tmp_path / "words").iterdir()] == ["en.tsv"]
+
+
+def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) -> None:
+    drawn = ("brush/1f436.png", "pencil/1f436.png", "stamp/1f436.png", "brush/1f43a.png", "a.jpg", "b.jpg")
+    told = ("dog", "dog", "dog", "dog wolf", "dog wolf", "dog wolf")
+    captions = tuple(Caption(row, "en", text) for row, text in enumerate(told))
+    write_word_lists(CaptionedPictures(drawn, captions), {}, ("en",), tmp_path / "words")
+    assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "dog\t4\nwolf\t3\n"
