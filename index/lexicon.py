@@ -55,7 +55,7 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
     vocabulary = {code: by_frequency(found) for code, found in counts.items()}
     vectors = {code: job.encoder.word_vectors(found, code) for code, found in vocabulary.items()}
     with Progress(ROUNDS, unit="rounds", label="align words") as bar:
-        alignment = align(vectors, iterations=ROUNDS, progress=bar.advance)
+        alignment = align(vectors, iterations=ROUNDS, threads=job.threads, progress=bar.advance)
     for code, rotation in alignment.rotations.items():
         with making(job.path(f"{code}.words.faiss")) as draft:
             write_vectors(draft, vectors[code] @ rotation)

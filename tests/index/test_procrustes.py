@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.hubness import csls
-from index.procrustes import Alignment, align, anchor_products, mutual_neighbours, solve
+from index.procrustes import Alignment, align, anchor_products, find_anchors, mutual_neighbours, solve
 
 Space = NDArray[np.float64]
 
@@ -176,6 +176,38 @@ def test_anchors_are_mutual_neighbours(n: int, m: int, k: int, seed: int) -> Non
         if (scores[x] > scores[x, y]).sum() < k and (scores[:, y] > scores[x, y]).sum() < k
     ]
     assert [tuple(pair) for pair in pairs.tolist()] == wanted
+
+
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(50, 200), m=st.integers(90, 200), k=st.integers(1, 6), seed=st.integers(0, 2**16))
+def test_anchors_among_many_words_are_those_of_whole_rows(n: int, m: int, k: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first, second = unit(random.standard_normal((n, 6))), unit(random.standard_normal((m, 6)))
+    scores = csls((first @ second.T).astype(np.float32))
+    ahead = scores >= np.sort(scores, axis=1)[:, -k:][:, :1]
+    back = scores >= np.sort(scores, axis=0)[-k:][:1]
+    # Scores apart by rounding alone may come in either order.
+    found = {tuple(pair) for pair in mutual_neighbours(first, second, k).tolist()}
+    assert len(found ^ set(zip(*np.nonzero(ahead & back), strict=True))) <= 1
+
+
+def test_anchors_do_not_depend_on_the_number_of_threads() -> None:
+    random = np.random.default_rng(10)
+    spaces = concepts(random, 150, 16, ("en", "de", "zh", "pt"), noise=0.6)
+    one, three = find_anchors(spaces, 5, threads=1), find_anchors(spaces, 5, threads=3)
+    assert list(one) == list(three)
+    for pair in one:
+        np.testing.assert_array_equal(one[pair], three[pair])
+
+
+def test_products_are_sums_over_anchors() -> None:
+    random = np.random.default_rng(11)
+    spaces = concepts(random, 60, 8, ("en", "de"), noise=0.8)
+    anchors = {("en", "de"): mutual_neighbours(spaces["en"], spaces["de"], 5)}
+    first, second = anchors["en", "de"].T
+    wanted = spaces["en"][first].T @ spaces["de"][second]
+    assert len(first) > len(set(first))
+    np.testing.assert_allclose(anchor_products(spaces, anchors)["en", "de"], wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_solving_lowers_the_distance_between_anchors() -> None:
