@@ -243,9 +243,11 @@ async function describe() {
   const { model, index } = await ask("health/ready");
   const sentences = state.languages.reduce((sum, language) => sum + language.sentences, 0);
   const count = sentences.toLocaleString("en");
+  const held = state.languages.filter((language) => language.sentences).length;
+  const more = state.languages.length - held;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, that the index holds in `
-    + `${state.languages.length} languages: found, never made up, by an encoder that met the languages only through `
-    + `pictures. Model ${model}, index ${index}.`;
+    + `${held} languages: found, never made up, by an encoder that met the languages only through `
+    + `pictures. ${more ? `It can be asked in ${more} more. ` : ""}Model ${model}, index ${index}.`;
 }
 
 // The index has another version: what is told of it is told anew.

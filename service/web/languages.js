@@ -15,14 +15,16 @@ export function languagesView(languages) {
 // ---- what there is
 
 function counts(languages) {
-  const rows = languages.map(({ code, name, sentences, words, nearness }) => {
+  const more = languages.filter(({ sentences }) => !sentences).map(({ name }) => name);
+  const said = more.length ? `The encoder knows ${more.length} more, which can be asked in, not for: ${more.join(", ")}.` : "";
+  const rows = languages.filter(({ sentences }) => sentences).map(({ code, name, sentences, words, nearness }) => {
     const nearest = Object.keys(nearness).sort((a, b) => nearness[b] - nearness[a]).slice(0, 3);
     return element("tr", {}, element("th", { scope: "row" }, name), cell(code),
       cell(sentences.toLocaleString("en"), "number"), cell(words.toLocaleString("en"), "number"),
       cell(nearest.map((other) => languages.find((one) => one.code === other)?.name ?? other).join(", ") || "–"));
   });
   const names = ["Language", "Code", "Sentences", "Words", "Nearest"];
-  return section("What the index holds", "", scrolled("Languages of the index", element("table", { class: "counts" },
+  return section("What the index holds", said, scrolled("Languages of the index", element("table", { class: "counts" },
     element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...rows))));
 }
@@ -38,7 +40,7 @@ function quality(languages) {
     + "language of the row into that of the column. Distrust the pale ones.";
   const into = languages.filter(({ sentences }) => sentences);
   const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));
-  const rows = languages.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
+  const rows = into.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
     ...into.map((to) => shade(from.quality?.[to.code]))));
   return section("How good the pairs are", said, scrolled("Quality of each pair of languages",
     element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows))));
