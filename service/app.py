@@ -133,6 +133,7 @@ def _lifespan(
             await asyncio.to_thread(app.state.jobs.close)
         if app.state.rates is not None:
             await app.state.rates.close()
+        metrics.close()
         if tracing is not None:
             await asyncio.to_thread(tracing.close)
 

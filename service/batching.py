@@ -58,7 +58,7 @@ class Work:
 
     @property
     def wanted(self) -> bool:
-        return not all(order.done.done() for order in self.orders)
+        return any(not order.done.done() for order in self.orders)
 
 
 class Waits:
@@ -139,8 +139,9 @@ class Batcher:
         if self._waiting and self._waiting + len(fresh) > self._bounds.queue:
             raise QueueFullError
         now = time.perf_counter()
-        added = deque(Work(run, key, items[key], now) for key in fresh)
-        self._flying.update((work.key, work) for work in added)
+        added = deque([Work(run, key, items[key], now) for key in fresh])
+        for work in added:
+            self._flying[work.key] = work
         works = [self._flying[key] for key in items]
         for work in works:
             work.orders.append(order)
@@ -150,9 +151,12 @@ class Batcher:
             self._schedule(loop)
         return works
 
-    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Dispatch once what else is ready now has been read, or when the wait is over."""
+    def _schedule(self, loop: asyncio.AbstractEventLoop, *, at_once: bool = False) -> None:
+        """Dispatch at once, or when what else is ready now has been read, or when the wait is over."""
         if not self._idle:
+            return
+        if at_once:
+            self._dispatch(loop)
             return
         full = self._waiting >= self._bounds.batch
         if self._timer is not None and full and self._bounds.wait:
@@ -197,6 +201,8 @@ class Batcher:
         self, outcomes: Sequence[tuple[Sequence[Work], Outcome]], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._idle += 1
+        if self._queue:  # first, or the thread would stand idle while those who waited are answered
+            self._schedule(loop, at_once=not self._bounds.wait)
         for works, outcome in outcomes:
             for place, work in enumerate(works):
                 del self._flying[work.key]
@@ -205,8 +211,6 @@ class Batcher:
                 else:
                     work.result = outcome[place]
                     _complete(work.orders)
-        if self._queue:
-            self._schedule(loop)
 
 
 def _by_run(batch: Sequence[Work]) -> Iterable[list[Work]]:

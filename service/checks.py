@@ -17,7 +17,7 @@ def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Se
     cleaned = [clean(text) for text in texts]
     _refuse(
         FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
-        for name, text in zip(names(field, texts), cleaned, strict=True)
+        for name, text in _named(field, cleaned)
         if not text
     )
     return cleaned
@@ -37,30 +37,37 @@ def names(field: str, values: Sequence[object]) -> list[str]:
 def _check_counts(
     field: str, texts: Sequence[str], choices: Choices, settings: Settings
 ) -> Iterable[FieldError]:
-    targets, k = len(choices.target), choices.k
-    yield from _over(field, f"{field} has {{}} entries", len(texts), settings.max_texts, "split the request")
-    yield from _over("target", "target has {} entries", targets, settings.max_targets, "split the request")
-    yield from _over("k", "k is {}", k, settings.max_k, "lower it")
-    if choices.explain:
-        told = f"explain is asked of {{}} answers ({field}, target and k)"
-        asked = len(texts) * targets * k
-        yield from _over("explain", told, asked, settings.max_explained, "lower k or split the request")
-    if len(texts) <= settings.max_texts and targets <= settings.max_targets and k <= settings.max_k:
-        told = f"{field}, target and k ask for {{}} answers in all"
-        yield from _over(
-            "k", told, len(texts) * targets * k, settings.max_answers, "lower k or split the request"
-        )
+    count, targets, k = len(texts), len(choices.target), choices.k
+    asked, many = count * targets * k, False
+    if count > settings.max_texts:
+        many = True
+        yield _over(field, f"{field} has {count} entries", settings.max_texts, "split the request")
+    if targets > settings.max_targets:
+        many = True
+        yield _over("target", f"target has {targets} entries", settings.max_targets, "split the request")
+    if k > settings.max_k:
+        many = True
+        yield _over("k", f"k is {k}", settings.max_k, "lower it")
+    if choices.explain and asked > settings.max_explained:
+        told = f"explain is asked of {asked} answers ({field}, target and k)"
+        yield _over("explain", told, settings.max_explained, "lower k or split the request")
+    if asked > settings.max_answers and not many:
+        told = f"{field}, target and k ask for {asked} answers in all"
+        yield _over("k", told, settings.max_answers, "lower k or split the request")
 
 
 def _check_lengths(field: str, texts: Sequence[str], most: int) -> Iterable[FieldError]:
-    for name, text in zip(names(field, texts), texts, strict=True):
-        yield from _over(name, f"{name} has {{}} characters", len(text), most, "shorten it")
+    for name, text in _named(field, texts):
+        if len(text) > most:
+            yield _over(name, f"{name} has {len(text)} characters", most, "shorten it")
 
 
-def _over(field: str, told: str, count: int, most: int, advice: str) -> Iterable[FieldError]:
-    if count > most:
-        message = f"{told.format(count)}, the limit is {most}: {advice}"
-        yield FieldError(field=field, message=message, limit=most)
+def _named(field: str, texts: Sequence[str]) -> Iterable[tuple[str, str]]:
+    return zip(names(field, texts), texts, strict=True)
+
+
+def _over(field: str, told: str, most: int, advice: str) -> FieldError:
+    return FieldError(field=field, message=f"{told}, the limit is {most}: {advice}", limit=most)
 
 
 def _refuse(errors: Iterable[FieldError]) -> None:

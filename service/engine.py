@@ -61,12 +61,11 @@ class Engine:
     ) -> list[dict[str, Answers]]:
         """The at most `k` answers, best first, of each text in each of its targets, none less likely than
         `least`. ProblemError where there is more to do than can be done soon."""
-        lookups = [Lookup(one.text, one.source, target, k) for one in asked for target in one.targets]
-        found = await self._find(kind, lookups)
-        shown = {lookup: self._likely(kind, lookup, found[lookup], least) for lookup in lookups}
+        rows = [{target: Lookup(one.text, one.source, target, k) for target in one.targets} for one in asked]
+        found = await self._find(kind, [lookup for row in rows for lookup in row.values()])
         return [
-            {target: shown[Lookup(one.text, one.source, target, k)] for target in one.targets}
-            for one in asked
+            {target: self._likely(kind, lookup, found[lookup], least) for target, lookup in row.items()}
+            for row in rows
         ]
 
     async def explain(

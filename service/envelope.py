@@ -28,6 +28,7 @@ SECURITY: Headers = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
+OWN_POLICY = frozenset(name for name, _ in SECURITY)
 VERSION = "index_version"  # in a request's state, where it is answered from an index
 FAILED = 500
 LEFT = 499  # the client went before the answer: nginx's number for it, seen in logs alone
@@ -95,19 +96,22 @@ def _place(scope: Scope) -> dict[str, object]:
 
 def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The client's own id where it is short and plain, else one at random."""
-    given = next((value for name, value in headers if name == REQUEST_ID), None)
-    if given is not None and ACCEPTED_ID.fullmatch(given):
-        return given
+    for name, value in headers:
+        if name == REQUEST_ID:
+            if ACCEPTED_ID.fullmatch(value):
+                return value
+            break
     return b"%016x" % getrandbits(64)  # to tell requests apart, no secret
 
 
 def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: bytes, version: str | None) -> Headers:
-    given = list(headers)
-    names = {name for name, _ in given}
-    own = [(REQUEST_ID, request_id)]
+    found = list(headers)
+    names = {name for name, _ in found}
+    found += SECURITY if OWN_POLICY.isdisjoint(names) else [pair for pair in SECURITY if pair[0] not in names]
+    found.append((REQUEST_ID, request_id))
     if version is not None:
-        own.append((b"x-index-version", version.encode()))
-    return [*given, *(pair for pair in SECURITY if pair[0] not in names), *own]
+        found.append((b"x-index-version", version.encode()))
+    return found
 
 
 def _log_fault(scope: Scope, error: Exception) -> None:

@@ -44,25 +44,22 @@ class Asked:
 
 def check_languages(choices: Choices, languages: Languages) -> tuple[str | None, tuple[str, ...]]:
     """The source, if one is given, and the targets, none twice; ProblemError if the index lacks one."""
-    given = [] if choices.source is None else [("source", choices.source)]
-    given += zip(names("target", choices.target), choices.target, strict=True)
-    errors = [unknown(field, code, languages) for field, code in given if languages.find(code) is None]
-    if errors:
+    source = None if choices.source is None else languages.find(choices.source)
+    targets = [languages.find(code) for code in choices.target]
+    if None in targets or (source is None and choices.source is not None):
+        given = [] if choices.source is None else [("source", choices.source)]
+        given += zip(names("target", choices.target), choices.target, strict=True)
+        errors = [unknown(field, code, languages) for field, code in given if languages.find(code) is None]
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
-    found = [languages.find(code) or code for _, code in given]
-    targets = found if choices.source is None else found[1:]
-    return (None if choices.source is None else found[0]), tuple(dict.fromkeys(targets))
+    return source, tuple(dict.fromkeys(code for code in targets if code is not None))
 
 
 def ask_from(
     source: str, field: str, texts: Sequence[str], targets: Sequence[str], languages: Languages
 ) -> list[Asked]:
     """Texts whose source the request gives; ProblemError if it cannot be translated into each target."""
-    errors = [
-        unreachable(field, source, target, languages)
-        for target in targets
-        if target not in languages.targets(source)
-    ]
+    possible = languages.targets(source)
+    errors = [unreachable(field, source, target, languages) for target in targets if target not in possible]
     if errors:
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
     return [Asked(text, source, tuple(targets)) for text in texts]

@@ -1,11 +1,12 @@
 """What is refused before anything reads it: bodies that are too long (uvicorn has no limit), and overload."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.problems import ProblemError, ProblemType
 
+DIGITS = 18  # of a length, the most that are read
 RETRY_AFTER = 1  # seconds, where there is more to do than can be done soon
 
 
@@ -35,7 +36,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared, most = _declared_length(scope), self.streamed.get(scope["path"], self.most)
+        declared, most = declared_length(scope["headers"]), self.streamed.get(scope["path"], self.most)
         if declared is not None and declared > most:
             await _refusal(most).response(scope)(scope, receive, send)
         else:
@@ -65,6 +66,9 @@ def _refusal(most: int) -> ProblemError:
     )
 
 
-def _declared_length(scope: Scope) -> int | None:
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
-    return int(declared) if declared.isdigit() else None
+def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """The length that the body is to have, in bytes; None where the head has no such number."""
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value[:DIGITS]) if value.isdigit() else None
+    return None

@@ -3,9 +3,13 @@
 With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) holds the counts of all.
 """
 
+import asyncio
 import ipaddress
 import os
 import time
+from bisect import bisect_left
+from collections import Counter as Counts
+from collections import deque
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Literal, get_args
@@ -24,13 +28,41 @@ TEXTS = tuple(float(2**power) for power in range(11))
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 
 
+TOGETHER = 128  # requests that are told to prometheus_client at once
+LATEST = 0.5  # seconds until what was counted is told: other workers may be asked for it
+
+
+class Tally:
+    """What a histogram is to observe, told to it together.
+
+    prometheus_client takes locks and a dozen calls for each observation: for those of a request as long as to
+    read it.
+    """
+
+    __slots__ = ("_histogram", "_seen", "observe")
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._histogram = histogram
+        self._seen: deque[float] = deque()
+        self.observe = self._seen.append  # by any thread
+
+    def tell(self) -> None:
+        values = [self._seen.popleft() for _ in range(len(self._seen))]
+        # A value counts in the first bucket with a bound not below it.
+        found = Counts(bisect_left(self._histogram._upper_bounds, value) for value in values)
+        for number, count in found.items():
+            self._histogram._buckets[number].inc(count)
+        if values:
+            self._histogram._sum.inc(sum(values))
+
+
 class Timed:
     """Times what happens inside, for a histogram; where there are traces, as a span too."""
 
-    __slots__ = ("_histogram", "_span", "_started")
+    __slots__ = ("_span", "_started", "_tally")
 
-    def __init__(self, histogram: Histogram, span: AbstractContextManager[None] | None) -> None:
-        self._histogram, self._span = histogram, span
+    def __init__(self, tally: Tally, span: AbstractContextManager[None] | None) -> None:
+        self._tally, self._span = tally, span
 
     def __enter__(self) -> None:
         self._started = time.perf_counter()
@@ -42,7 +74,7 @@ class Timed:
     ) -> None:
         if self._span is not None:
             self._span.__exit__(kind, error, trace)
-        self._histogram.observe(time.perf_counter() - self._started)
+        self._tally.observe(time.perf_counter() - self._started)
 
 
 class Metrics:
@@ -65,10 +97,11 @@ class Metrics:
             buckets=SECONDS,
             registry=self._registry,
         )
-        self._stages = {stage: stages.labels(stage) for stage in STAGES}
-        self._batch = Histogram(
+        self._stages = {stage: Tally(stages.labels(stage)) for stage in STAGES}
+        batch = Histogram(
             "passepartout_batch_texts", "Texts encoded at once.", buckets=TEXTS, registry=self._registry
         )
+        self._batch = Tally(batch)
         lookups = Counter(
             "passepartout_cache_lookups",
             "Lookups in the cache of answers, a text and target each, by result.",
@@ -89,17 +122,24 @@ class Metrics:
             ["kind", "source", "target", "found"],
             registry=self._registry,
         )
-        # prometheus_client looks labels up under a lock, which costs more than to count.
-        self._confidences = {kind: confidence.labels(kind) for kind in get_args(Kind)}
-        self._by_route: dict[tuple[str, int], Histogram] = {}
-        self._by_pair: dict[tuple[str, ...], Counter] = {}
+        self._confidences = {kind: Tally(confidence.labels(kind)) for kind in get_args(Kind)}
+        self._by_route: dict[tuple[str, int], Tally] = {}
+        self._tallies = [*self._stages.values(), self._batch, *self._confidences.values()]
+        # The event loop's alone, as what is counted here is.
+        self._by_pair: Counts[tuple[str, str, str, str]] = Counts()
+        self._looked_up = [0, 0]
+        self._untold = 0
+        self._timer: asyncio.TimerHandle | None = None
 
     def request(self, route: str, status: int, seconds: float) -> None:
-        key = (route, status)
-        child = self._by_route.get(key) or self._by_route.setdefault(
-            key, self._requests.labels(route, str(status))
-        )
-        child.observe(seconds)
+        """One request is answered; the event loop says so."""
+        tally = self._by_route.get((route, status)) or self._route(route, status)
+        tally.observe(seconds)
+        self._untold += 1
+        if self._untold >= TOGETHER:
+            self.tell()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LATEST, self._tell_latest)
 
     def stage(self, stage: Stage) -> Timed:
         """Time what happens inside."""
@@ -112,23 +152,48 @@ class Metrics:
         self._batch.observe(texts)
 
     def cached(self, hits: int, misses: int) -> None:
-        self._hits.inc(hits)
-        self._misses.inc(misses)
+        self._looked_up[0] += hits
+        self._looked_up[1] += misses
 
     def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
         """One text in one target: the confidence of its best answer, and whether any is likely enough."""
         self._confidences[kind].observe(best)
-        key = (kind, source, target, "yes" if found else "no")
-        child = self._by_pair.get(key) or self._by_pair.setdefault(key, self._answers.labels(*key))
-        child.inc()
+        self._by_pair[kind, source, target, "yes" if found else "no"] += 1
+
+    def tell(self) -> None:
+        """Tell prometheus_client what was counted; the event loop does."""
+        self._untold = 0
+        for tally in self._tallies:
+            tally.tell()
+        for labels, count in self._by_pair.items():
+            self._answers.labels(*labels).inc(count)
+        self._by_pair.clear()
+        self._hits.inc(self._looked_up[0])
+        self._misses.inc(self._looked_up[1])
+        self._looked_up = [0, 0]
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self.tell()
 
     def text(self) -> bytes:
         """Everything, in Prometheus's text format."""
+        self.tell()
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             return generate_latest(self._registry)
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
+
+    def _route(self, route: str, status: int) -> Tally:
+        tally = self._by_route[route, status] = Tally(self._requests.labels(route, str(status)))
+        self._tallies.append(tally)
+        return tally
+
+    def _tell_latest(self) -> None:
+        self._timer = None
+        self.tell()
 
 
 def is_loopback(host: str) -> bool:

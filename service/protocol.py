@@ -18,7 +18,7 @@ from service.cycle import Cycle
 from service.deadline import Deadline
 from service.envelope import SECURITY, request_id_of
 from service.keys import ADMIN
-from service.limits import overloaded
+from service.limits import declared_length, overloaded
 from service.metrics import Metrics
 from service.problems import LIBRETRANSLATE_PATHS, ProblemError, ProblemType
 from service.settings import Settings
@@ -34,7 +34,6 @@ ALWAYS_RAW = tuple(path.encode() for path in ALWAYS)
 # of that name in the request's state does.
 STREAMED = f"{ADMIN}/uploads"
 FINISHED = (ADMIN,)  # what is done to its end, also when the client has gone
-DIGITS = 18  # of a length that is believed
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LINGER = 0.5  # seconds that an idle connection is kept when the server stops: a request may be on its way
 
@@ -57,6 +56,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._limits: Settings = self.app_state[STATE]
+        self._most_head, self._most_headers = self._limits.max_header_bytes, self._limits.max_headers
         self._most = self._limits.max_body_bytes
         if len(self.connections) > self._limits.max_connections:
             self.transport.abort()
@@ -102,11 +102,15 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(len(name) + len(value))
+        """As uvicorn's, counted."""
+        self._head += len(name) + len(value)
         self._headers += 1
-        if self._headers > self._limits.max_headers:
+        if self._head > self._most_head or self._headers > self._most_headers:
             self._refuse_head()
-        super().on_header(name, value)
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -183,10 +187,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _too_long(self, cycle: RequestResponseCycle) -> bool:
         """Whether the application must read the body bit by bit, or refuse it unread."""
-        declared = dict(cycle.scope["headers"]).get(b"content-length", b"")
+        declared = declared_length(cycle.scope["headers"])
         if cycle.scope["path"] == STREAMED:
             return True
-        return len(declared) > DIGITS or (declared.isdigit() and int(declared) > self._limits.max_body_bytes)
+        return declared is not None and declared > self._limits.max_body_bytes
 
     def _start_pending(self) -> None:
         if (cycle := self._pending) is not None:
@@ -266,7 +270,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _count_head(self, more: int) -> None:
         self._head += more
-        if self._head > self._limits.max_header_bytes:
+        if self._head > self._most_head:
             self._refuse_head()
 
     def _refuse_head(self) -> None:
@@ -276,10 +280,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def _count_raw(self, more: int) -> None:
         """The parser keeps a header until it is complete, so what came of it is counted here."""
         self._raw += more
-        most = self._limits.max_header_bytes
-        if self._in_head and self._raw > most:
+        if self._in_head and self._raw > self._most_head:
             self._end(ProblemType.HEAD_TOO_LARGE)
-        elif self._reading and self._raw > most + CHUNKING * self._most:
+        elif self._reading and self._raw > self._most_head + CHUNKING * self._most:
             self._end(ProblemType.BODY_TOO_LARGE)
 
     def _end(self, problem: ProblemType) -> None:

@@ -22,14 +22,14 @@ def _one_or_more(description: str) -> WithJsonSchema:
 
 Texts = Annotated[
     list[StrictStr],
-    BeforeValidator(_as_list),
     Field(min_length=1),
+    BeforeValidator(_as_list),
     _one_or_more("One text, or a list of them."),
 ]
 Targets = Annotated[
     list[StrictStr],
-    BeforeValidator(_as_list),
     Field(min_length=1),
+    BeforeValidator(_as_list),
     _one_or_more("Language code to translate into, or a list of them."),
 ]
 
