@@ -3,7 +3,7 @@
 A suite reads its text, has it encoded, and gives the tables of a report.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.corpus import corpus_translation
 from evaluation.pictograms import held_out_names, is_flag
 from evaluation.scores import Table, score_pool, score_translation
-from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
+from evaluation.sets import TRANSLATION, Caption, available, line_up, read_aligned, read_captions, read_split
 from evaluation.words import word_translation
 from index.encoder import TextEncoder, Vectors
 from index.errors import DataError
@@ -49,7 +49,17 @@ def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     }
     parts = {code: rows for code, rows in translated.items() if rows}
     tables = [_translations(encoder, line_up(parts, images), chosen)] if len(parts) > 1 else []
-    return [*tables, _pool(encoder, line_up(captions, images, limit=POOL), chosen)]
+    return [*tables, _pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL), chosen)]
+
+
+def _widely(
+    captions: Mapping[str, Sequence[Caption]], images: Collection[str], chosen: Sequence[str]
+) -> dict[str, Sequence[Caption]]:
+    """Without the languages, but for the chosen ones, in which fewer than a tenth as many `images` have
+    a caption as in another: the pool is of images with captions in all."""
+    counts = {code: len({row.image for row in rows} & set(images)) for code, rows in captions.items()}
+    most = max(counts.values())
+    return {code: rows for code, rows in captions.items() if code in chosen or 10 * counts[code] >= most}
 
 
 def _translations(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:

@@ -88,6 +88,21 @@ def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEn
     assert pool.means["all"]["positives"] == pytest.approx(expected)
 
 
+def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: TextEncoder, data: Path) -> None:
+    """Unless it is asked for."""
+    path = data / "photos" / "captions" / "ar.tsv"
+    whole = path.read_text("utf-8")
+    path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
+    try:
+        without, asked = (
+            photos(encoder, data, ["en", "zh", "ar"], chosen)[-1] for chosen in ([], ["ar", "en"])
+        )
+    finally:
+        path.write_text(whole, "utf-8")
+    assert (without.languages, without.n) == (("en", "zh"), 200)
+    assert (set(asked.languages), asked.n) == ({"ar", "en", "zh"}, 10)
+
+
 def test_without_translations_there_is_the_pool_alone(encoder: TextEncoder, data: Path) -> None:
     assert [table.name for table in photos(encoder, data, ["en", "zh"], [])] == ["photos, one pool"]
 
