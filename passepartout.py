@@ -24,6 +24,7 @@ COMMANDS = {
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "pictures": ("training.cli:pictures", "Embed pictures by a training run, to be measured with."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
+    "card": ("evaluation.card:card", "Write what was measured of a bundle into its card."),
     "encode": ("index.cli:encode", "Sentences to unit vectors."),
     "index": ("index.cli:index", "Build, inspect and verify an index."),
     "translate": ("service.translate:translate", "Translate with a service, or an index."),

@@ -36,6 +36,7 @@ NAMES = {
     **{f"t2i_r{k}": f"T→I R@{k}" for k in (1, 5, 10)},
     "mr": "mR",
     "rsum": "sum of recalls",
+    "ece": "calibration error",
 }
 # What is asked in several languages at once: in the question's alone, with own or given translations.
 ASKED = {"alone": "alone", "own_a": "own A", "own_c": "own C", "given_a": "given A", "given_c": "given C"}
@@ -54,6 +55,7 @@ MATRICES = (
     ("before_cosine_r10",),
     ("csls_p1", "csls_p5", "csls_p10"),
     ("coverage",),
+    ("ece",),
     ("chrf", "bleu"),
     ("chrf_way",),
 )
@@ -78,10 +80,15 @@ def as_json(report: Report) -> str:
 
 def read_tables(folder: Path) -> list[Table]:
     """The tables of the report in `folder`. DamagedError if it cannot be read."""
+    return list(read_report(folder).tables)
+
+
+def read_report(folder: Path) -> Report:
+    """The report in `folder`. DamagedError if it cannot be read."""
     path = folder / "report.json"
     try:
-        return TypeAdapter(list[Table]).validate_python(json.loads(path.read_text("utf-8"))["tables"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return TypeAdapter(Report).validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise DamagedError(f"{path}: no report of a suite: run passepartout evaluate again") from error
 
 

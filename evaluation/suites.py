@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.calibration import with_calibration
 from evaluation.corpus import corpus_translation
 from evaluation.pictograms import held_out_names, is_flag
 from evaluation.scores import Table, score_pool, score_translation
@@ -32,8 +33,15 @@ def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequ
     """Any folder of files LANG.txt whose line i says the same in each."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     return [
-        score_translation(data.resolve().name, "Line i is the same in each.", encode(encoder, texts), chosen)
+        _scored(encoder, data.resolve().name, "Line i is the same in each.", encode(encoder, texts), chosen)
     ]
+
+
+def _scored(
+    encoder: TextEncoder, name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
+) -> Table:
+    table = score_translation(name, note, vectors, chosen)
+    return with_calibration(table, vectors, encoder.bundle.manifest.calibration, chosen)
 
 
 def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
@@ -64,7 +72,7 @@ def _widely(
 
 def _translations(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
     note = "Human translations of one English caption, a line a picture of split test."
-    return score_translation("photos, translations", note, encode(encoder, texts), chosen)
+    return _scored(encoder, "photos, translations", note, encode(encoder, texts), chosen)
 
 
 def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> Table:
@@ -80,19 +88,19 @@ def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
     which are called after countries."""
     codes, names = held_out_names(data, known, chosen)
     vectors = encode(encoder, names)
-    tables = [_names("pictograms, held out", vectors, chosen)]
+    tables = [_names(encoder, "pictograms, held out", vectors, chosen)]
     rows = [row for row, code in enumerate(codes) if not is_flag(code)]
     if 2 <= len(rows) < len(codes):
         some = {language: found[rows] for language, found in vectors.items()}
-        tables.append(_names("pictograms, held out, without flags", some, chosen))
+        tables.append(_names(encoder, "pictograms, held out, without flags", some, chosen))
     return tables
 
 
-def _names(name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]) -> Table:
+def _names(encoder: TextEncoder, name: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]) -> Table:
     n = len(next(iter(vectors.values())))
     chance = ", ".join(f"R@{k} {100 * min(1, k / n):.1f}" for k in (1, 5, 10))
     note = f"Names of concepts of which no drawing is learned from. By chance: {chance}."
-    return score_translation(name, note, vectors, chosen)
+    return _scored(encoder, name, note, vectors, chosen)
 
 
 def encode(encoder: TextEncoder, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:

@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.confidence import Calibration, features, fit
-from index.hubness import csls
+from evaluation.calibration import top_answers
+from index.confidence import Calibration, fit
 
 Vectors = NDArray[np.float32]
 POOLS = (100, 300, 1000)  # numbers of candidates, so that the model learns what their number does
@@ -32,20 +32,7 @@ def calibrate(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Calibration:
                 rows = draw.choice(n, size, replace=False)
                 similarities = vectors[source][rows] @ vectors[target][rows].T
                 for answerable in (True, False):
-                    found, right = _answers(similarities.copy(), answerable)
+                    found, right = top_answers(similarities.copy(), answerable)
                     values.append(found)
                     rights.append(right)
     return fit(np.concatenate(values), np.concatenate(rights))
-
-
-def _answers(similarities: Vectors, answerable: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Features and rightness of each row's top answer by CSLS."""
-    rows = np.arange(len(similarities))
-    if not answerable:
-        similarities[rows, rows] = -1
-    scores = csls(similarities)
-    order = np.argsort(-scores, axis=1)[:, :2]
-    best, second = order[:, 0], order[:, 1]
-    score = scores[rows, best]
-    found = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
-    return found, (best == rows) & answerable

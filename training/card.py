@@ -21,6 +21,7 @@ vectors of {dimension} dimensions, so that a sentence is translated by finding i
 | data | {data} (SHA-256 `{data_sha}`) |
 | pictures, captions | {pictures}, {captions} |
 | training | {epochs} epochs, {seconds} s, best epoch {best_epoch} |
+| energy | not metered; {energy:.2g} Wh if a busy core takes {watts} W |
 | longest input | {max_tokens} tokens, the rest is cut off |
 | precision used | {precision} |
 | licence of the weights | {licence} |
@@ -50,6 +51,8 @@ are often taken for one another. Confidence is meant for sentences like those of
 {made}
     passepartout export RUN --data DIR --out BUNDLE
 """
+
+WATTS = 15  # of a core and its share of the machine, for the estimate of energy
 
 UNPAIRED = """No two captions
 were ever paired: the languages meet only through the pictures."""
@@ -83,6 +86,8 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         captions=result["captions"],
         epochs=result["epochs"],
         seconds=result["seconds"],
+        energy=float(result["seconds"]) * WATTS / 3600,
+        watts=WATTS,
         best_epoch=result["best_epoch"],
         max_tokens=manifest.max_tokens,
         precision=manifest.precision,
