@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from benchmarks.recombined import recombined
-from index import build, lexicon
+from index import build
 from index.bundle import Bundle, open_bundle
 from index.cleaning import Cleaner
 from index.detect import Detector
@@ -61,10 +61,10 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (TableWriter, "add", "write texts"),
     (Shards, "begin", "journal"),
     (Shards, "finish", "write vectors"),
-    (build, "word_counts", "count words"),
-    (lexicon, "phrases_of", "phrases"),
+    (build, "count_language", "count words, phrases"),
     (build, "choose_words", "choose words"),
-    (build, "make_detector", "language detector"),
+    (build, "token_counts", "language detector"),
+    (build, "detector_of", "language detector"),
     (build, "write_structure", "structure"),
     (build, "tune_structures", "tune the structure"),
     (build, "write_words", "word vectors, alignment"),

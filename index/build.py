@@ -28,10 +28,10 @@ from index.errors import BundleError, CorpusError, OutdatedError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, rarely_collected, save_array
 from index.judging import judged
-from index.lexicon import EVERY_WORD, Wording, choose_words, make_detector, write_words
+from index.lexicon import EVERY_WORD, Wording, choose_words, count_language, detector_of, write_words
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
-from index.reading import read_language, vectors_of, word_counts
+from index.reading import read_language, vectors_of
 from index.structures import CHOSEN, Searching, tune_structures, write_neighbourhoods, write_structure
 from index.versions import (
     DETECTOR,
@@ -51,7 +51,7 @@ from index.versions import (
     serve,
     unserved,
 )
-from index.vocabulary import read_counts, training_words, write_counts
+from index.vocabulary import token_counts, training_words
 
 EVERY_RULE = Cleaning()
 
@@ -193,13 +193,16 @@ class _Build:
         # One thread, so that what it makes does not depend on how many cores there are.
         self.encoder = TextEncoder(bundle)
         self.job = Job(work, parts_of(work), bundle, self.encoder, threads, batch_size)
+        # Words and phrases of the corpora.
         self.counts: dict[str, Counter[str]] = {}
+        self.phrases: dict[str, Mapping[str, int]] = {}
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
-        counts = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        detector = make_detector(self.encoder, counts).of_index(self.plan.intakes)
+        trained = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
+        tokens = {code: token_counts(self.encoder, words) for code, words in trained.items()}
+        detector = detector_of(self.encoder, tokens).of_index(self.plan.intakes)
         with encoders_of(self.engine, self.job, detector) as encoders:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
@@ -211,7 +214,8 @@ class _Build:
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         structures = {code: entry.structure for code, entry in self.entries.items()}
         write_neighbourhoods(self.job, "", sizes, "sentences", structures)
-        chosen = choose_words(self.job, self.counts, self.plan.wording)
+        every = {code: found + trained[code] for code, found in self.counts.items()}
+        chosen = choose_words(every, self.phrases, self.plan.wording)
         alignment = write_words(self.job, chosen)
         sizes = {code: len(found) for code, found in chosen.items()}
         for code, entry in self.entries.items():
@@ -219,7 +223,9 @@ class _Build:
             update = {"words": sizes[code], "phrases": phrases}
             self.entries[code] = entry.model_copy(update=update)
         write_neighbourhoods(self.job, ".words", sizes, "words")
-        detector = make_detector(self.encoder, {**counts, **self.counts})
+        for code, found in self.counts.items():
+            tokens[code] += token_counts(self.encoder, found)
+        detector = detector_of(self.encoder, tokens)
         save_array(self.work / DETECTOR, detector.table)
         manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
         if self.plan.searching.store:
@@ -255,12 +261,8 @@ class _Build:
 
     def _language(self, code: str, intake: Intake, encoders: Encoders) -> None:
         entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.bases.get(code))
-        counted = self.job.part(f"{code}.counts")
-        if not counted.exists():
-            with making(counted) as draft:
-                write_counts(draft, word_counts(self.job, code, encoders))
-        self.counts[code] = Counter(read_counts(counted)) + training_words(self.bundle, code)
-        self.entries[code] = entry.model_copy(update={"words": len(self.counts[code])})
+        self.counts[code], self.phrases[code] = count_language(self.job, code, encoders, self.plan.wording)
+        self.entries[code] = entry
 
 
 def _summary(alignment: Alignment) -> WordAlignment:

@@ -45,9 +45,8 @@ class Encoded:
 class Worker:
     """What a process needs to encode."""
 
-    def __init__(self, bundle: Bundle, detector: Detector, batch_size: int) -> None:
-        # One thread each: as many processes as cores, and the same bits whoever encodes.
-        self.encoder = TextEncoder(bundle, threads=1)
+    def __init__(self, encoder: TextEncoder, detector: Detector, batch_size: int) -> None:
+        self.encoder = encoder
         self.detector, self.batch_size = detector, batch_size
         self.memory = self.encoder.memory()
 
@@ -85,7 +84,7 @@ class Encoders:
         if self._pool or (self._job.threads > 1 and len(texts) > FEW):
             return self._processes().submit(_encode, code, texts, judged)
         if self._own is None:
-            self._own = Worker(self._job.bundle, self._detector, self._job.batch_size)
+            self._own = Worker(self._job.encoder, self._detector, self._job.batch_size)
         return done(self._own.encode(code, texts, judged))
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
@@ -128,7 +127,8 @@ _worker: Worker
 def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
     global _worker
     Thread(target=_end_with_parent, daemon=True).start()
-    _worker = Worker(bundle, detector, batch_size)
+    # One thread each: as many processes as cores, and the same bits whoever encodes.
+    _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
 
 
 def _end_with_parent() -> None:

@@ -1,25 +1,29 @@
 """Stage of a build: the words of each language, aligned, and the tokens by which languages are told apart."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.detect import Detector, token_table
 from index.encoder import TextEncoder
+from index.encoding import Encoders, result_of
 from index.job import Job, making, save_array
 from index.phrases import count_pairs, find_phrases, spaced
-from index.procrustes import Alignment, align
+from index.procrustes import PULLS, Alignment, align
 from index.progress import Progress
 from index.reading import texts_of
 from index.texts import write_table
 from index.vectors import write_vectors
-from index.vocabulary import by_frequency, divided, token_counts
+from index.vocabulary import by_frequency, divided, read_counts, token_counts, write_counts
 
 ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
+COUNTED = 1 << 16  # sentences counted at a time
 
 
 @dataclass(frozen=True)
@@ -34,20 +38,53 @@ class Wording:
 EVERY_WORD = Wording()
 
 
-def choose_words(job: Job, counts: Mapping[str, Counter[str]], wording: Wording) -> dict[str, Counter[str]]:
+def count_language(
+    job: Job, code: str, encoders: Encoders, wording: Wording
+) -> tuple[Counter[str], dict[str, int]]:
+    """How often each word occurs in the sentences of a language that was read; its phrases."""
+    words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
+    if not (words.exists() and phrases.exists()):
+        for path, found in zip((phrases, words), _count(job, code, encoders, wording), strict=True):
+            with making(path) as draft:
+                write_counts(draft, found)
+    return Counter(read_counts(words)), read_counts(phrases)
+
+
+def _count(
+    job: Job, code: str, encoders: Encoders, wording: Wording
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
+    texts = chain.from_iterable(texts_of(job, code))
+    if not (wording.phrases and spaced(code)):
+        return {}, word_counts(texts, code, encoders)
+    first = islice(texts, PHRASE_SENTENCES)
+    pairs, words = count_pairs(first, lambda piece: divided(piece, code))
+    return find_phrases(pairs, words), words + word_counts(texts, code, encoders)
+
+
+def word_counts(texts: Iterator[str], code: str, encoders: Encoders) -> Counter[str]:
+    """How often each word occurs in texts of a language."""
+    counts: Counter[str] = Counter()
+    pending: deque[Future[dict[str, int]]] = deque()
+    while batch := list(islice(texts, COUNTED)):
+        pending.append(encoders.count(batch, code))
+        if len(pending) > encoders.ahead:
+            counts.update(result_of(pending.popleft()))
+    for future in pending:
+        counts.update(result_of(future))
+    return counts
+
+
+def choose_words(
+    counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], wording: Wording
+) -> dict[str, Counter[str]]:
     """The words and phrases of each language that the index will have, and their counts."""
     chosen = {}
     for code, found in counts.items():
-        every = found + Counter(phrases_of(job, code)) if wording.phrases and spaced(code) else found
+        every = found + Counter(phrases[code])
         kept = [word for word in by_frequency(every) if every[word] >= wording.least]
         chosen[code] = Counter({word: every[word] for word in kept[: wording.most]})
     return chosen
-
-
-def phrases_of(job: Job, code: str) -> dict[str, int]:
-    """Phrases in the first PHRASE_SENTENCES sentences of a language, with their counts there."""
-    texts = islice((text for batch in texts_of(job, code) for text in batch), PHRASE_SENTENCES)
-    return find_phrases(*count_pairs(texts, lambda piece: divided(piece, code)))
 
 
 def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
@@ -55,7 +92,9 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
     vocabulary = {code: by_frequency(found) for code, found in counts.items()}
     vectors = {code: job.encoder.word_vectors(found, code) for code, found in vocabulary.items()}
     with Progress(ROUNDS, unit="rounds", label="align words") as bar:
-        alignment = align(vectors, iterations=ROUNDS, threads=job.threads, progress=bar.advance)
+        # One language alone stays as it is.
+        pulls = PULLS if len(vectors) > 1 else (np.inf,)
+        alignment = align(vectors, iterations=ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance)
     for code, rotation in alignment.rotations.items():
         with making(job.path(f"{code}.words.faiss")) as draft:
             write_vectors(draft, vectors[code] @ rotation)
@@ -68,7 +107,11 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
 
 def make_detector(encoder: TextEncoder, counts: Mapping[str, Counter[str]]) -> Detector:
     """A detector of the languages that have words."""
-    tokens = {code: token_counts(encoder, found) for code, found in counts.items() if found}
-    tokens = {code: found for code, found in tokens.items() if found.any()}
-    table = np.stack(list(tokens.values())) if tokens else np.zeros((0, encoder.vocabulary))
-    return Detector(tuple(tokens), token_table(table))
+    return detector_of(encoder, {code: token_counts(encoder, found) for code, found in counts.items()})
+
+
+def detector_of(encoder: TextEncoder, counts: Mapping[str, NDArray[np.float64]]) -> Detector:
+    """A detector of the languages that have tokens, (vocabulary,) how often each occurs."""
+    seen = {code: found for code, found in counts.items() if found.any()}
+    table = np.stack(list(seen.values())) if seen else np.zeros((0, encoder.vocabulary))
+    return Detector(tuple(seen), token_table(table))

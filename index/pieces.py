@@ -7,7 +7,7 @@ looks each piece up instead of tokenising it, and leaves whatever is not certain
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -73,8 +73,11 @@ class Pieces(dict[str, int]):
         number = self[piece] = len(self)
         return number
 
-    def numbered(self, texts: Iterable[str]) -> Tokens:
+    def numbered(self, texts: Sequence[str]) -> Tokens:
         """The numbers of the pieces of texts."""
+        # Printable: no white space but spaces.
+        if "".join(texts).isprintable() and (found := self._split_at_spaces(texts)) is not None:
+            return found
         every, lengths = array("q"), array("q")
         number = self.__getitem__
         for text in texts:
@@ -82,6 +85,23 @@ class Pieces(dict[str, int]):
             lengths.append(len(pieces))
             every.extend(map(number, pieces))
         return Tokens(np.frombuffer(every, np.int64), np.frombuffer(lengths, np.int64))
+
+    def _split_at_spaces(self, texts: Sequence[str]) -> Tokens | None:
+        """`numbered`, a third of the time; None where not every text has its pieces between single spaces."""
+        # Imported here: a service numbers nothing.
+        import pyarrow.compute as pc
+
+        from index.texts import strings
+
+        pieces = pc.split_pattern(strings(texts), " ")
+        coded = pieces.flatten().dictionary_encode()
+        found = coded.dictionary.to_pylist()
+        if "" in found:
+            return None
+        numbers = np.fromiter(map(self.__getitem__, found), np.int64, len(found))
+        ends = np.frombuffer(pieces.offsets.buffers()[1], np.int32, len(texts) + 1)
+        every = np.frombuffer(coded.indices.buffers()[1], np.int32, len(coded))
+        return Tokens(numbers[every], np.diff(ends).astype(np.int64))
 
 
 class Memory:

@@ -17,6 +17,7 @@ import tokenizers
 
 from index.bundle import Bundle, open_bundle
 from index.detect import Detector
+from index.encoder import TextEncoder
 from index.encoding import Encoded, Worker
 from index.errors import PassepartoutError
 from index.manifest import NAME
@@ -70,4 +71,4 @@ def prepare(setup: Setup) -> Worker:
             path = Path(folder) / name
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
-        return Worker(open_bundle(Path(folder)), setup.detector, setup.batch_size)
+        return Worker(TextEncoder(open_bundle(Path(folder))), setup.detector, setup.batch_size)

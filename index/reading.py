@@ -4,9 +4,8 @@ While processes encode the next shards, this one cleans, gives each sentence its
 LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json, which says that all is there.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
@@ -54,19 +53,6 @@ def texts_of(job: Job, code: str) -> Iterator[list[str]]:
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
         for number in range(file.num_record_batches):
             yield file.get_batch(number).column("text").to_pylist()
-
-
-def word_counts(job: Job, code: str, encoders: Encoders) -> Counter[str]:
-    """How often each word occurs in the sentences of a language that was read."""
-    counts: Counter[str] = Counter()
-    pending: deque[Future[dict[str, int]]] = deque()
-    for texts in texts_of(job, code):
-        pending.append(encoders.count(texts, code))
-        if len(pending) > encoders.ahead:
-            counts.update(result_of(pending.popleft()))
-    for future in pending:
-        counts.update(result_of(future))
-    return counts
 
 
 class _Reading:

@@ -45,10 +45,15 @@ class Screen:
         found = [row for block in blocks for row in self._block(block, wanted)]
         return _table(found, max(map(len, found), default=0))
 
-    def _block(self, queries: Vectors, wanted: int) -> Iterable[Rows]:
-        largest = np.maximum(np.abs(queries).max(axis=1, keepdims=True), 1e-12)
-        codes = (np.rint(queries * (QUERY_LEVEL / largest)) + ZERO).astype(np.uint8)
+    def products(self, queries: Vectors) -> tuple[Products, Vectors]:
+        """(n, d) -> (n, rows); by what the values of each query were multiplied (n,)."""
+        scale = QUERY_LEVEL / np.maximum(np.abs(queries).max(axis=1), 1e-12)
+        codes = (np.rint(queries * scale[:, None]) + ZERO).astype(np.uint8)
         products: Products = self._session.run(None, {"queries": codes})[0]
+        return products, scale
+
+    def _block(self, queries: Vectors, wanted: int) -> Iterable[Rows]:
+        products, _ = self.products(queries)
         least = _threshold(products, wanted)
         for product, at_least in zip(products, least, strict=True):
             rows = np.flatnonzero(product >= at_least)

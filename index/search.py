@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,3 +50,17 @@ def best(cosines: Vectors, rows: Rows, k: int) -> tuple[Vectors, Rows]:
     # A stable sort breaks ties by row, since the rows are in order.
     chosen = np.arange(len(rows))[:, None], np.argsort(-cosines, axis=1, kind="stable")[:, :k]
     return cosines[chosen], rows[chosen]
+
+
+def view(index: Any, rows: NDArray[Any]) -> None:  # noqa: ANN401 (faiss is untyped)
+    """Give a FAISS index the rows (n, d), as it codes them, that lie elsewhere in memory and stay there.
+
+    FAISS has such views for its own mapped files.
+    """
+    if not len(rows):
+        return
+    codes = index.codes
+    codes.is_owned = False
+    codes.view_data = codes.c_ptr = faiss.swig_ptr(rows.view(np.uint8).reshape(-1))
+    codes.view_size = codes.c_size = rows.nbytes
+    index.ntotal = len(rows)

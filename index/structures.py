@@ -1,9 +1,10 @@
 """Stage of a build: what sentences are searched by, and how crowded the surroundings of each are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import faiss
 import numpy as np
@@ -78,43 +79,39 @@ def write_neighbourhoods(
     `suffix` is "" for sentences, ".words" for words; `sizes` the rows of each language's vectors and
     `structures` what searches them (all compared where it does not say).
     """
-    opened = {
-        code: open_vectors(
-            job.path(f"{code}{suffix}.faiss"),
-            size,
-            job.encoder.dimension,
-            job.threads,
-            (structures or {}).get(code, EXACT),
-        )
-        for code, size in sizes.items()
-    }
+
+    def opened(code: str) -> VectorIndex:
+        path, structure = job.path(f"{code}{suffix}.faiss"), (structures or {}).get(code, EXACT)
+        return open_vectors(path, sizes[code], job.encoder.dimension, job.threads, structure)
+
     total = sum(sizes.values()) * (len(sizes) - 1)
     with Progress(total, unit=unit, label="neighbourhoods") as bar:
-        for code, rows in opened.items():
-            others = [other for name, other in opened.items() if name != code]
+        for code, size in sizes.items():
+            # Each is opened when it is its turn: what an exact search makes in memory is let go afterwards.
+            others = [partial(opened, other) for other in sizes if other != code]
             target = job.path(f"{code}{suffix}.hubness.npy")
             if target.exists():
-                bar.advance(rows.count * len(others))
+                bar.advance(size * len(others))
             else:
-                save_array(target, _neighbourhoods(rows, others, bar, job.threads))
+                save_array(target, _neighbourhoods(opened(code), others, bar, job.threads))
 
 
 def _neighbourhoods(
-    rows: VectorIndex, others: list[VectorIndex], bar: Progress, threads: int
+    rows: VectorIndex, others: Sequence[Callable[[], VectorIndex]], bar: Progress, threads: int
 ) -> NDArray[np.float32]:
     """(n, languages) float32."""
 
-    def of_block(start: int) -> Vectors:
-        block = rows.vectors(start, min(BLOCK, rows.count - start))
-        found: Vectors = np.stack([other.neighbourhood_means(block, NEIGHBOURS) for other in others], axis=1)
-        return found
+    def of_block(other: VectorIndex, start: int) -> Vectors:
+        return other.neighbourhood_means(rows.vectors(start, min(BLOCK, rows.count - start)), NEIGHBOURS)
 
     means = np.empty((rows.count, len(others)), np.float32)
-    starts = range(0, rows.count if others else 0, BLOCK)
+    starts = range(0, rows.count, BLOCK)
     # A block in one thread, as many blocks as threads: the order of FAISS's sums depends on its threads.
     workers = 1 if faiss.get_num_gpus() else threads
     with ThreadPoolExecutor(workers, initializer=faiss.omp_set_num_threads, initargs=(1,)) as pool:
-        for start, found in zip(starts, pool.map(of_block, starts), strict=True):
-            means[start : start + len(found)] = found
-            bar.advance(found.size)
+        for column, other in enumerate(others):
+            blocks = pool.map(partial(of_block, other()), starts)
+            for start, found in zip(starts, blocks, strict=True):
+                means[start : start + len(found), column] = found
+                bar.advance(len(found))
     return means

@@ -6,14 +6,17 @@ import unicodedata
 ELIDING = frozenset({"ca", "fr", "it"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
+ENDS = ".,!?"  # part of no word that they follow
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 
 
 def clean(line: str) -> str:
     """NFC, white space collapsed to single spaces, control and invisible formatting characters dropped."""
-    line = " ".join(line.split())
-    if not line.isprintable():
-        line = " ".join("".join(_visible(character) for character in line).split())
+    # What is printable has no white space but spaces.
+    if not line.isprintable() or "  " in line or line.strip() is not line:
+        line = " ".join(line.split())
+        if not line.isprintable():
+            line = " ".join("".join(map(_visible, line)).split())
     return unicodedata.normalize("NFC", line)
 
 
@@ -29,6 +32,8 @@ def words(text: str, language: str) -> list[str]:
 
     Boundaries are ICU's (UAX #29; dictionaries for Chinese, Japanese, Thai, Lao, Khmer, Burmese).
     """
+    if (alone := text.rstrip(ENDS)).isalpha() and alone.isascii():
+        return [alone.lower()]
     # Imported here: ICU's data is 40 MB on disk, and a service that translates sentences never segments.
     from icu4py.breakers import WordBreaker
 

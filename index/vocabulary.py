@@ -1,7 +1,7 @@
 """The words of a language: those of its corpus and those that the bundle saw in training."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -41,7 +41,7 @@ def divided(piece: str, language: str) -> tuple[str, ...]:
     return tuple(words(piece, language))
 
 
-def count_words(texts: Iterable[str], language: str) -> dict[str, int]:
+def count_words(texts: Sequence[str], language: str) -> dict[str, int]:
     """How often each word occurs in some texts."""
     pieces = Pieces()
     counts = np.bincount(pieces.numbered(texts).every, minlength=len(pieces))

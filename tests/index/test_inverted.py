@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from index.errors import DamagedError
 from index.hubness import neighbourhood_means
-from index.inverted import InvertedIndex
+from index.inverted import InvertedIndex, _Quantizer
 from index.search import VectorIndex
 from index.structure import EXACT, EXTENSIONS, Structure, choose
 from index.vectors import open_vectors, write_vectors
@@ -93,6 +93,21 @@ def test_the_lists_are_those_that_faiss_would_make(
     own.nprobe = index._index.nprobe
     for wanted, found in zip(own.search(queries, 50), index._index.search(queries, 50), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("lists", [1, 2, 300])
+def test_rows_go_to_the_nearest_list(rows: Vectors, lists: int) -> None:
+    centroids = unit_rows(np.random.default_rng(4), lists, DIMENSION)
+    # Some nearly the same: integers do not tell them apart.
+    centroids = np.concatenate([centroids, centroids + np.float32(1e-4) * centroids[::-1]])
+    cosines = rows[:1000] @ centroids.T
+    found = _Quantizer(centroids).lists(rows[:1000])
+    assert (cosines[np.arange(1000), found] > cosines.max(axis=1) - 1e-6).all()
+
+
+def test_of_equal_lists_the_first_is_taken(rows: Vectors) -> None:
+    centroids = np.repeat(unit_rows(np.random.default_rng(4), 30, DIMENSION), 3, axis=0)
+    assert set((_Quantizer(centroids).lists(rows[:500]) % 3).tolist()) == {0}
 
 
 def test_neighbourhood_means_are_near_the_exact_ones(

@@ -7,12 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index import phrases
+from index import lexicon, phrases
 from index.build import build_index
 from index.bundle import Bundle
-from index.lexicon import Wording
+from index.encoder import TextEncoder
+from index.encoding import Encoders
+from index.job import Job
+from index.lexicon import Wording, count_language, make_detector
 from index.phrases import LEAST, count_pairs, find_phrases, spaced
+from index.sentences import COLUMNS
 from index.text import words
+from index.texts import write_table
 from index.translator import Translator
 from tests.bundles import make_corpus
 
@@ -78,3 +83,21 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     (known,), (unknown,) = translator.words(["Fire  hydrant", "number3"], "en", "de")
     assert known.metadata == {"in_vocabulary": True}
     assert unknown.metadata == {"in_vocabulary": False}
+
+
+def test_a_killed_build_goes_on_from_its_counts(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = [f"the ice cream {number}" for number in range(30)] + ["the dog runs"] * 9
+    write_table(tmp_path / "en.arrow", dict.fromkeys(COLUMNS, sentences))
+    encoder = TextEncoder(bundle)
+    job = Job(tmp_path, tmp_path, bundle, encoder)
+    monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)
+    counts = {"the": 39, "ice": 30, "cream": 30, "dog": 9, "runs": 9} | {str(n): 1 for n in range(30)}
+    with Encoders(job, make_detector(encoder, {})) as encoders:
+        found = count_language(job, "en", encoders, Wording())
+        assert found[0] == counts
+        monkeypatch.setattr(lexicon, "count_pairs", None)  # not called again
+        assert count_language(job, "en", encoders, Wording()) == found
+        (tmp_path / "en.phrases").unlink()
+        assert count_language(job, "en", encoders, Wording(phrases=False)) == (counts, {})

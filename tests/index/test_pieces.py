@@ -135,6 +135,15 @@ def test_pieces_are_numbered_as_they_come() -> None:
     assert lists(known.numbered(["c d"])) == [[2, 3]]
 
 
+@given(st.lists(st.text("ab é \u3000\u200d\t狗", max_size=6) | st.just("a b"), min_size=1, max_size=5))
+def test_pieces_are_what_stands_between_white_space(texts: list[str]) -> None:
+    known = Pieces()
+    found = lists(known.numbered(texts))
+    names = list(known)
+    assert [[names[number] for number in row] for row in found] == [text.split() for text in texts]
+    assert names == list(dict.fromkeys(piece for text in texts for piece in text.split()))
+
+
 @given(st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=6), st.data())
 def test_tokens_of_some_texts(texts: list[list[int]], data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1))

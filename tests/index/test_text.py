@@ -41,6 +41,11 @@ def test_cleaning_twice_is_cleaning_once(line: str) -> None:
     once.encode("utf-8")
 
 
+@given(st.text(st.characters() | st.sampled_from(" \t\u3000\u200b")))
+def test_space_around_changes_nothing(line: str) -> None:
+    assert clean(f"  {line}\t") == clean(line)
+
+
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
@@ -68,6 +73,11 @@ def test_words_hold_a_letter_or_digit_and_no_space(text: str, language: str) -> 
     for word in words(text, language):
         assert any(character.isalnum() for character in word)
         assert not any(character.isspace() for character in word)
+
+
+@given(st.text("aBz.,!?'-é7", max_size=6), st.sampled_from(["en", "fr", "it", "zh", "th"]))
+def test_a_piece_has_the_words_that_it_has_in_a_sentence(piece: str, language: str) -> None:
+    assert words(piece, language) == words(f"\N{DOG} {piece}", language)
 
 
 @given(st.lists(st.sampled_from(["dog", "straße", "água", "3"]), max_size=8))
