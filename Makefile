@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test install install-dev index lint types imports check format hooks chaos clean
+.PHONY: help serve test install install-dev index lint types imports check format reference hooks chaos clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -56,6 +56,9 @@ imports: install-dev  ## import-linter: data flows one way
 format: install-dev  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+reference: install-dev  ## Write docs/reference/ from the code
+	$(BIN)/python -m scripts.reference
 
 hooks: install-dev  ## Check what is committed and pushed, by pre-commit
 	$(BIN)/pre-commit install

@@ -1,0 +1,77 @@
+"""docs/reference/ is what the code says now."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from index import errors
+from passepartout import COMMANDS
+from scripts import reference
+from service.problems import ProblemType
+from training.objectives import OBJECTIVES
+from training.recipe import Recipe
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_a_page_is_what_the_code_says(name: str) -> None:
+    assert (reference.FOLDER / name).read_text("utf-8") == reference.PAGES[name](), "run `make reference`"
+
+
+def test_no_other_page_claims_to_be_written_from_the_code() -> None:
+    assert {path.name for path in reference.FOLDER.iterdir()} == set(reference.PAGES)
+
+
+def test_nothing_that_can_be_named_is_left_out() -> None:
+    commands = reference.commands()
+    assert [name for name in COMMANDS if f"## passepartout {name}\n" not in commands] == []
+    recipes = reference.recipes()
+    assert [name for name in OBJECTIVES if f"`[objectives.{name}]`" not in recipes] == []
+    assert [
+        name for name in Recipe.model_fields if f"`{name}`" not in recipes and f"[{name}]" not in recipes
+    ] == []
+    problems = reference.problems()
+    assert [kind for kind in ProblemType if f"`{kind.slug}` | {kind.status} |" not in problems] == []
+    assert [name for name, _ in inspect.getmembers(errors, inspect.isclass) if name not in problems] == []
+
+
+def test_a_setting_without_a_row_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (reference.FOLDER / "settings.md").read_text("utf-8")
+    (tmp_path / "settings.md").write_text(re.sub(r"\| `PASSEPARTOUT_PORT`.*\n", "", page), "utf-8")
+    monkeypatch.setattr(reference, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match="PASSEPARTOUT_PORT"):
+        reference.settings()
+
+
+def test_a_setting_that_is_gone_takes_its_row_with_it_and_prose_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (reference.FOLDER / "settings.md").read_text("utf-8")
+    row = "| `PASSEPARTOUT_GONE` | `1` | Was there once. |\n"
+    changed = page.replace("| `PASSEPARTOUT_HOST` | `127.0.0.1`", row + "| `PASSEPARTOUT_HOST` | `wrong`")
+    assert changed != page
+    (tmp_path / "settings.md").write_text(changed, "utf-8")
+    monkeypatch.setattr(reference, "FOLDER", tmp_path)
+    assert reference.settings() == page
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer (≥ 1, ≤ 9)"),
+        (
+            {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]},
+            "string (at most 5 characters) or none",
+        ),
+        ({"type": "array", "items": {"$ref": "#/$defs/One"}, "minItems": 2}, "array of `One` (2 or more)"),
+        ({"enum": ["a", "b"]}, "`a`, `b`"),
+        ({"const": "bag"}, "`bag`"),
+    ],
+)
+def test_schemas_in_words(schema: dict[str, object], words: str) -> None:
+    assert reference.kind(schema) == words
+
+
+def test_a_cell_stays_in_its_table() -> None:
+    assert reference.cell("a | b\nc") == "a \\| b c"
