@@ -42,7 +42,7 @@ between the trained model and the exported one.
 
 ## Limits
 
-It knows what photographs show and says it in the words of captions. Names, numbers, abstract sentences and
+{knows} Names, numbers, abstract sentences and
 anything that cannot be seen are outside of it. Sentences that differ in one word (left, right; two, three)
 are often taken for one another. Confidence is meant for sentences like those of the data.
 {terms}
@@ -59,6 +59,12 @@ were ever paired: the languages meet only through the pictures."""
 MINED = """No two
 sentences were ever given as a pair: the languages meet through the pictures, then through pairs that the
 encoder found by itself."""
+
+PHOTOGRAPHS = "It knows what photographs show and says it in the words of captions."
+DRAWINGS = """It knows what drawings of pictograms show and what they are called: words, and hardly how
+sentences are made of them."""
+BOTH = f"""{PHOTOGRAPHS} What a language knows that has
+names of drawings alone are words, and hardly how sentences are made of them."""
 
 TERMS = """
 ## Terms of the data
@@ -96,8 +102,15 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         kept="it chose the checkpoint" if recipe.run.keep == "best" else "the last checkpoint was kept",
         calibration=_calibration(manifest),
         made=_made(recipe),
+        knows=_knows(recipe),
         terms=TERMS if "research" in manifest.licence.lower() else "",
     )
+
+
+def _knows(recipe: Recipe) -> str:
+    if not recipe.data.photographs:
+        return DRAWINGS
+    return BOTH if recipe.data.pictograms else PHOTOGRAPHS
 
 
 def _calibration(manifest: BundleManifest) -> str:
