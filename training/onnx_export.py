@@ -48,6 +48,25 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
             )
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+    _forget_where(file)
+
+
+def _forget_where(file: Path) -> None:
+    """Drop what torch notes of each node's line of source: it names the folders of whoever exports."""
+    model = onnx.load(file)
+    graph = model.graph
+    for noted in (
+        model,
+        graph,
+        *graph.node,
+        *graph.value_info,
+        *graph.input,
+        *graph.output,
+        *graph.initializer,
+    ):
+        noted.ClearField("metadata_props")
+        noted.ClearField("doc_string")
+    onnx.save(model, file)
 
 
 def quantise(file: Path, target: Path) -> None:

@@ -263,6 +263,14 @@ def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
     assert all(f"({code})" in card for code in manifest.languages)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_folder_of_this_machine_is_in_a_bundle(kind: str, request: pytest.FixtureRequest) -> None:
+    bundle: Bundle = request.getfixturevalue(f"{kind}_bundle")
+    folders = (str(Path(__file__).parents[2]).encode(), str(Path(torch.__file__).parents[1]).encode())
+    for file in bundle.folder.rglob("*"):
+        assert not file.is_file() or not any(name in file.read_bytes() for name in folders), file
+
+
 def test_exporting_again_replaces_the_bundle(quickly: Exporter, tmp_path: Path) -> None:
     first = quickly(tmp_path / "bundle")
     (tmp_path / ".bundle.staging").mkdir()
