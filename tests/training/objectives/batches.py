@@ -57,3 +57,16 @@ def stepped(loss: Loss, outputs: Outputs, size: float = 0.05) -> Outputs:
         return F.normalize((tensor - size * gradient).detach(), dim=1)
 
     return Outputs(moved(text), tuple(map(moved, views)))
+
+
+def assert_pairs_come_nearer(loss: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """A step down a loss of pairs (n, d), (n, d) brings row i of both nearer, and parts the others."""
+    one, other = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
+    loss(one, other).backward()  # type: ignore[no-untyped-call]
+    assert one.grad is not None
+    assert other.grad is not None
+    before = (one @ other.T).detach()
+    gained = ((one - 0.05 * one.grad) @ (other - 0.05 * other.grad).T - before).detach()
+    own = torch.eye(6, dtype=torch.bool)
+    assert gained[own].mean() > 0
+    assert gained[own].mean() > gained[~own].mean() + 0.01
