@@ -70,5 +70,6 @@ def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     """The length that the body is to have, in bytes; None where the head has no such number."""
     for name, value in headers:
         if name == b"content-length":
-            return int(value[:DIGITS]) if value.isdigit() else None
+            # Without zeros in front, which would stand in the place of what counts.
+            return int(value.lstrip(b"0")[:DIGITS] or b"0") if value.isdigit() else None
     return None
