@@ -29,7 +29,8 @@ SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 
 
 TOGETHER = 128  # requests that are told to prometheus_client at once
-LATEST = 0.5  # seconds until what was counted is told: other workers may be asked for it
+LATEST = 0.1  # seconds until what was counted is told: other workers may be asked for it
+PATIENCE = 0.4  # seconds that a reader of several workers' counts waits: by then all have told them
 
 
 class Tally:
@@ -177,11 +178,13 @@ class Metrics:
             self._timer.cancel()
         self.tell()
 
-    def text(self) -> bytes:
-        """Everything, in Prometheus's text format."""
-        self.tell()
+    async def text(self) -> bytes:
+        """Everything that was answered before the call, by all workers, in Prometheus's text format."""
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+            self.tell()
             return generate_latest(self._registry)
+        await asyncio.sleep(PATIENCE)
+        self.tell()
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from index.errors import PassepartoutError, TrainingError, UsageError
 from index.progress import Progress
+from training.allocator import keep_freed_memory
 from training.checkpoint import Counters, load_last, save_best, save_last
 from training.data.subword_dropout import RespelledCaptions
 from training.data.tokens import by_length, pad
@@ -47,6 +48,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
             if run.result_file.is_file():
                 return run
             torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
+            keep_freed_memory()
             windows = None
             try:
                 take_up(run, data, start)

@@ -29,4 +29,4 @@ async def metrics(request: Request, settings: SettingsNow) -> Response:
             ProblemType.NOT_FOUND, "there are no metrics for you here: see the setting metrics"
         )
     counts: Metrics = request.app.state.metrics
-    return Response(counts.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await counts.text(), media_type=CONTENT_TYPE_LATEST)

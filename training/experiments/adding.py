@@ -20,6 +20,7 @@ from index.errors import PassepartoutError, TrainingError, UsageError
 from index.files import replace_text
 from index.languages import language as known_language
 from index.progress import Progress
+from training.allocator import keep_freed_memory
 from training.beginning import learn_languages
 from training.checkpoint import Counters, save_best
 from training.data.texts import data_sha256
@@ -90,6 +91,7 @@ def add_language(folder: Path, language: str, data: Path, out: Path, pace: Pace)
     run = create_run(out, recipe, resume=False)
     try:
         torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
+        keep_freed_memory()
         before = best_model(base, data)
         after = _Adding(base, run, data, before, pace).learn()
     except PassepartoutError:
