@@ -18,6 +18,7 @@ TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than t
 SURE = 0.7
 HELD = 20  # among a hundred languages one word tells little: who asks, asks mostly in those of the index
 FOREIGN = 0.001  # a corpus' line is in another language below this chance of its own
+ROUNDING = 1e-6  # of sums of some hundred logarithms, in doubles, and far more
 FOREIGN_TOKENS = 5  # and from this many tokens on: names and loan words are in every language
 
 
@@ -30,6 +31,7 @@ class Detector:
         self.languages = tuple(languages)
         self.table = table
         self._before = np.log([HELD if code in held else 1.0 for code in self.languages])
+        self._rivals: dict[str, NDArray[np.float64]] = {}
 
     def of_index(self, held: Collection[str]) -> "Detector":
         """The same for an index that has sentences in the languages `held`."""
@@ -57,19 +59,38 @@ class Detector:
 
     def all_foreign(self, tokens: Tokens, language: str, special: NDArray[np.int64]) -> NDArray[np.bool_]:
         """`foreign` of each of many texts, at once; `special` tokens do not count."""
-        if language not in self.languages:
+        if language not in self.languages or len(self.languages) == 1:
             return np.zeros(len(tokens), bool)
+        counted = tokens.without(special)
+        doubtful = np.flatnonzero(~self._surely(counted, language) & (counted.lengths >= FOREIGN_TOKENS))
+        found = np.zeros(len(tokens), bool)
+        found[doubtful] = self._own_chance(counted.take(doubtful), language) < FOREIGN
+        return found
+
+    def _surely(self, tokens: Tokens, language: str) -> NDArray[np.bool_]:
+        """Of many texts those that cannot be foreign, whatever is left to compute: most of a corpus.
+
+        No other language says more of a text than the best of them says of each of its tokens; were all as
+        likely as that, they would still leave `language` more than FOREIGN.
+        """
+        own = self.languages.index(language)
+        if language not in self._rivals:
+            parts = (self.table[:own], self.table[own + 1 :])
+            best = np.maximum(*(part.max(axis=0, initial=-np.inf) for part in parts))
+            self._rivals[language] = best.astype(np.float64) - self.table[own]
+        most = np.bincount(tokens.texts, self._rivals[language][tokens.every], len(tokens)) / TEMPERATURE
+        most += np.delete(self._before, own).max() - self._before[own]
+        sure: NDArray[np.bool_] = most <= np.log((1 / FOREIGN - 1) / (len(self.languages) - 1)) - ROUNDING
+        return sure
+
+    def _own_chance(self, tokens: Tokens, language: str) -> NDArray[np.float64]:
+        """The probability of `language` for each of many texts."""
         every, texts = tokens.every, tokens.texts
-        if len(special):
-            counted = np.isin(every, special, invert=True)
-            every, texts = every[counted], texts[counted]
-        lengths = np.bincount(texts, minlength=len(tokens))
         scores = np.stack([np.bincount(texts, row[every], len(tokens)) for row in self.table]) / TEMPERATURE
         scores += self._before[:, None]
         chances = np.exp(scores - scores.max(axis=0))
-        own = chances[self.languages.index(language)] / chances.sum(axis=0)
-        found: NDArray[np.bool_] = (own < FOREIGN) & (lengths >= FOREIGN_TOKENS)
-        return found
+        own: NDArray[np.float64] = chances[self.languages.index(language)] / chances.sum(axis=0)
+        return own
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:

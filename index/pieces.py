@@ -53,6 +53,13 @@ class Tokens:
         lengths = self.lengths[rows]
         return Tokens(self.every[slices((np.cumsum(self.lengths) - self.lengths)[rows], lengths)], lengths)
 
+    def without(self, left_out: Integers) -> "Tokens":
+        """The texts without some tokens."""
+        if not len(left_out):
+            return self
+        kept = np.isin(self.every, left_out, invert=True)
+        return Tokens(self.every[kept], np.bincount(self.texts[kept], minlength=len(self)))
+
     def followed(self, others: "Tokens") -> "Tokens":
         """These and others after them."""
         return Tokens(

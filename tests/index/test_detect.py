@@ -1,5 +1,7 @@
 """Language detection by tokens."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,6 +57,24 @@ def test_the_chances_of_all_languages_sum_to_one_the_likeliest_first(detector: D
     assert sum(chances.values()) == pytest.approx(1)
     assert chances["en"] > 0.9
     assert detector.chances([]) == {"de": 0.5, "en": 0.5}
+
+
+TEXTS = st.lists(st.lists(st.integers(0, 11), max_size=20), max_size=8)
+
+
+@given(
+    st.integers(1, 6), TEXTS, st.sampled_from([(), ("l0",), ("l0", "l1")]), st.randoms(use_true_random=False)
+)
+def test_many_texts_are_judged_as_each_alone(
+    languages: int, rows: list[list[int]], held: tuple[str, ...], random: Random
+) -> None:
+    """Whatever is told early; special tokens do not count."""
+    special = np.array([11], np.int64)
+    counts = np.array([[random.choice((0, 1, 30, 1000)) for _ in range(12)] for _ in range(languages)]) + 1e-3
+    detector = Detector([f"l{number}" for number in range(languages)], token_table(counts), held)
+    for code in (*detector.languages, "unknown"):
+        alone = [detector.foreign([token for token in row if token != 11], code) for row in rows]
+        assert detector.all_foreign(Tokens.of(rows), code, special).tolist() == alone
 
 
 def test_no_languages_no_answer() -> None:
