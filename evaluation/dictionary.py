@@ -51,18 +51,17 @@ def dictionary_translation(
 ) -> list[Table]:
     """Suite `words` with dictionaries: P@1, P@5 and P@10, and coverage.
 
-    The vocabulary is that of training, and of the text in `data` where it is given. Raises
-    UnknownLanguageError for a dictionary of a language that neither has words of.
+    The vocabulary is that of training, and of the text in `data` where it is given, in the dictionaries'
+    languages, which are aligned. Raises UnknownLanguageError where one of them has no words at all.
     """
     counts = corpus_counts(encoder, data, known, chosen)
-    for code in {code for found in dictionaries for code in (found.source, found.target)}:
+    asked = dict.fromkeys(code for found in dictionaries for code in (found.source, found.target))
+    for code in asked:
         if not counts.get(code):
             raise UnknownLanguageError(
                 f"no words of {code!r}: {encoder.name} has none, give --data with text"
             )
-    vocabularies = make_vocabularies(
-        {code: found for code, found in counts.items() if found}, encoder.word_vectors
-    )
+    vocabularies = make_vocabularies({code: counts[code] for code in asked}, encoder.word_vectors)
     pairs = [score_dictionary(found, vocabularies) for found in dictionaries]
     sizes = [f"{found.source}-{found.target} {len(found.entries)} entries" for found in dictionaries]
     sizes += [f"{code} {len(found.words)} words" for code, found in vocabularies.items()]

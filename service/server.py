@@ -1,10 +1,12 @@
 """uvicorn's server and supervisor: they stop without losing what was sent, and workers reload on SIGHUP."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +33,11 @@ class DrainingServer(Server):
 
 
 class Worker(multiprocess.Process):
-    """A process with a server."""
+    """A process with a server. It stops when its supervisor has died, and would else hold the port for good."""
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        threading.Thread(target=_stop_with_parent, daemon=True).start()
+        super().target(sockets)
 
     @property
     def server(self) -> Server:
@@ -68,6 +74,14 @@ def run(config: Config) -> None:
         return
     multiprocess.Process = Worker  # type: ignore[misc]  # what the supervisor starts
     Supervisor(config, sockets=[config.bind_socket()]).run()
+
+
+def _stop_with_parent() -> None:
+    """In a worker: wait for the end of the supervisor, however it comes, then stop as when told to."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _until_none_waits(files: Sequence[int]) -> None:

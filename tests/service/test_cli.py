@@ -77,6 +77,25 @@ def test_several_workers_answer_and_stop_cleanly(index_dir: Path) -> None:
     assert "Traceback" not in log
 
 
+def test_workers_do_not_outlive_a_supervisor_that_was_killed(index_dir: Path) -> None:
+    with serving(index_dir, "--workers", "2") as (address, process):
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 20
+        while takes_connections(address) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not takes_connections(address)
+
+
+def takes_connections(address: str) -> bool:
+    host, _, port = address.removeprefix("http://").partition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=5):
+            return True
+    except ConnectionRefusedError:
+        return False
+
+
 def test_what_it_logs_has_no_text_of_requests(index_dir: Path) -> None:
     with serving(index_dir) as (address, process):
         translate(address)
