@@ -33,7 +33,7 @@ class DrainingServer(Server):
 
 
 class Worker(multiprocess.Process):
-    """A process with a server. It stops when its supervisor has died, and would else hold the port for good."""
+    """A process with a server; it stops when its supervisor has died: else it would keep the port."""
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
         threading.Thread(target=_stop_with_parent, daemon=True).start()
