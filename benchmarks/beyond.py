@@ -27,7 +27,7 @@ from index.bundle import Bundle, open_bundle
 from index.encoder import TextEncoder
 from index.encoding import SHARD
 from index.job import Job
-from index.lexicon import make_detector
+from index.lexicon import LanguageTokens
 from index.ray_encoding import RayEncoders
 from index.structures import Searching
 from index.translator import Translator
@@ -55,7 +55,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     texts = list(recombined(Path(path).read_text("utf-8").splitlines(), SHARD, code))
     with tempfile.TemporaryDirectory() as folder:
         job = Job(Path(folder), Path(folder), bundle, TextEncoder(bundle), threads=1)
-        with RayEncoders(job, make_detector(job.encoder, {})) as encoders:
+        with RayEncoders(job, LanguageTokens(job.encoder, {}).detector) as encoders:
             found = encoders.encode(code, texts, False).result()  # the first starts the worker
             encoding = median(lambda: encoders.encode(code, texts, False).result(), 5)
             empty = median(lambda: encoders.count([], code).result())

@@ -25,6 +25,7 @@ from index.cleaning import Cleaner
 from index.detect import Detector
 from index.encoder import TextEncoder
 from index.encoding import SHARD, Shards
+from index.lexicon import LanguageTokens
 from index.pieces import Memory
 from index.texts import TableWriter
 
@@ -63,8 +64,8 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (Shards, "finish", "write vectors"),
     (build, "count_language", "count words, phrases"),
     (build, "choose_words", "choose words"),
-    (build, "token_counts", "language detector"),
-    (build, "detector_of", "language detector"),
+    (LanguageTokens, "__init__", "language detector"),
+    (LanguageTokens, "with_corpora", "language detector"),
     (build, "write_structure", "structure"),
     (build, "tune_structures", "tune the structure"),
     (build, "write_words", "word vectors, alignment"),

@@ -28,7 +28,7 @@ from index.errors import BundleError, CorpusError, OutdatedError
 from index.files import fsync_tree, sha256
 from index.job import Job, making, rarely_collected, save_array
 from index.judging import judged
-from index.lexicon import EVERY_WORD, Wording, choose_words, count_language, detector_of, write_words
+from index.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
 from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
 from index.reading import read_language, vectors_of
@@ -51,7 +51,7 @@ from index.versions import (
     serve,
     unserved,
 )
-from index.vocabulary import token_counts, training_words
+from index.vocabulary import training_words
 
 EVERY_RULE = Cleaning()
 
@@ -201,9 +201,9 @@ class _Build:
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         trained = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        tokens = {code: token_counts(self.encoder, words) for code, words in trained.items()}
-        detector = detector_of(self.encoder, tokens).of_index(self.plan.intakes)
-        with encoders_of(self.engine, self.job, detector) as encoders:
+        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes)
+        trained = {code: trained[code] for code in self.plan.intakes}
+        with encoders_of(self.engine, self.job, tokens.detector) as encoders:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
         for code, entry in self.entries.items():
@@ -223,9 +223,7 @@ class _Build:
             update = {"words": sizes[code], "phrases": phrases}
             self.entries[code] = entry.model_copy(update=update)
         write_neighbourhoods(self.job, ".words", sizes, "words")
-        for code, found in self.counts.items():
-            tokens[code] += token_counts(self.encoder, found)
-        detector = detector_of(self.encoder, tokens)
+        detector = tokens.with_corpora(self.counts)
         save_array(self.work / DETECTOR, detector.table)
         manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
         if self.plan.searching.store:

@@ -93,8 +93,10 @@ class Detector:
         return own
 
 
-def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Token counts (languages, vocabulary), no row empty -> log P(token | language)."""
-    seen = counts / counts.sum(axis=1, keepdims=True)
-    table: NDArray[np.float32] = np.log((1 - UNSEEN) * seen + UNSEEN / counts.shape[1]).astype(np.float32)
-    return table
+def token_row(counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    """How often each token occurs in a language, not all 0 -> log P(token | language); both (vocabulary,)."""
+    row = np.full(len(counts), np.log(UNSEEN / len(counts)), np.float32)
+    # One language has few tokens of a vocabulary that is there for a hundred.
+    seen = np.flatnonzero(counts)
+    row[seen] = np.log((1 - UNSEEN) * (counts[seen] / counts.sum()) + UNSEEN / len(counts))
+    return row

@@ -46,7 +46,7 @@ class TextEncoder:
         self._unknown = _unknown(self._tokenizer, self._pad)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(bundle.manifest.max_tokens)
-        self._longest = bundle.manifest.max_tokens * CHARACTERS_A_TOKEN
+        self.longest = bundle.manifest.max_tokens * CHARACTERS_A_TOKEN
         self._embeddings: NDArray[np.float16] | None = None  # read when the first word is asked for
 
     def encode(
@@ -63,9 +63,10 @@ class TextEncoder:
         """The token ids of each text as the encoder reads them, special tokens included; none empty."""
         return [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
 
+    @cached_property
     def memory(self) -> Memory:
         """What gives the `whole_tokens` of a corpus, where few words make up many texts."""
-        return Memory(self._tokenizer, self.whole_tokens, self._longest, self.bundle.manifest.max_tokens)
+        return Memory(self._tokenizer, self.whole_tokens, self.longest, self.bundle.manifest.max_tokens)
 
     def encode_tokens(
         self,
@@ -140,7 +141,7 @@ class TextEncoder:
         return self._tokenizer.get_vocab_size()
 
     def _tokenize(self, texts: Sequence[str], *, special: bool) -> list[Encoding]:
-        cut = [clean(text[: self._longest]) for text in texts]
+        cut = [clean(text[: self.longest]) for text in texts]
         return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
 
     def _run(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Vectors:

@@ -48,10 +48,9 @@ class Worker:
     def __init__(self, encoder: TextEncoder, detector: Detector, batch_size: int) -> None:
         self.encoder = encoder
         self.detector, self.batch_size = detector, batch_size
-        self.memory = self.encoder.memory()
 
     def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
-        tokens = self.memory.tokens(texts)
+        tokens = self.encoder.memory.tokens(texts)
         foreign = np.zeros(len(texts), bool)
         if judged:
             foreign = self.detector.all_foreign(tokens, code, self.encoder.special)

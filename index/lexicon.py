@@ -1,7 +1,7 @@
 """Stage of a build: the words of each language, aligned, and the tokens by which languages are told apart."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -9,7 +9,7 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from index.detect import Detector, token_table
+from index.detect import Detector, token_row
 from index.encoder import TextEncoder
 from index.encoding import Encoders, result_of
 from index.job import Job, making, save_array
@@ -105,13 +105,34 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
     return alignment
 
 
-def make_detector(encoder: TextEncoder, counts: Mapping[str, Counter[str]]) -> Detector:
-    """A detector of the languages that have words."""
-    return detector_of(encoder, {code: token_counts(encoder, found) for code, found in counts.items()})
+class LanguageTokens:
+    """The tokens by which languages are told apart: `detector` by the `words` that a bundle has of each,
+    for an index that has sentences in the languages `held`."""
 
+    def __init__(
+        self, encoder: TextEncoder, words: Mapping[str, Counter[str]], held: Collection[str] = ()
+    ) -> None:
+        self._encoder, self._languages = encoder, tuple(words)
+        self._counts, rows = {}, {}
+        for code, trained in words.items():
+            found = token_counts(encoder, trained)
+            if found.any():
+                rows[code] = token_row(found)
+            # Those of a hundred languages would be 8 bytes a token of each.
+            if code in held:
+                self._counts[code] = found
+        self.detector = self._detector(rows).of_index(held)
 
-def detector_of(encoder: TextEncoder, counts: Mapping[str, NDArray[np.float64]]) -> Detector:
-    """A detector of the languages that have tokens, (vocabulary,) how often each occurs."""
-    seen = {code: found for code, found in counts.items() if found.any()}
-    table = np.stack(list(seen.values())) if seen else np.zeros((0, encoder.vocabulary))
-    return Detector(tuple(seen), token_table(table))
+    def with_corpora(self, words: Mapping[str, Counter[str]]) -> Detector:
+        """A detector by the words of the corpora, too."""
+        rows = dict(zip(self.detector.languages, self.detector.table, strict=True))
+        for code, found in words.items():
+            counts = self._counts[code] + token_counts(self._encoder, found)
+            if counts.any():
+                rows[code] = token_row(counts)
+        return self._detector(rows)
+
+    def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:
+        told = [code for code in self._languages if code in rows]
+        none = np.zeros((0, self._encoder.vocabulary), np.float32)
+        return Detector(told, np.stack([rows[code] for code in told]) if told else none)

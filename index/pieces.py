@@ -148,6 +148,20 @@ class Memory:
         doubtful |= pieces.lengths == 0
         return self._joined(texts, pieces, np.flatnonzero(doubtful))
 
+    def apart(self, words: Sequence[str]) -> bool:
+        """Whether words in one text, a space between them, have the tokens that each has alone."""
+        together = " ".join(words)
+        if not self.usable or clean(together) != together:
+            return False
+        normalizer = self._tokenizer.normalizer
+        normal = normalizer.normalize_str(together) if normalizer else together
+        pieces = normal.split()
+        return (
+            len(pieces) == len(words)
+            and pieces == normal.split(" ")
+            and not any(token in text for token in (METASPACE, *self._apart) for text in (together, normal))
+        )
+
     def _joined(self, texts: Sequence[str], pieces: Tokens, doubtful: Integers) -> Tokens:
         """The tokens of the pieces of each text, those of `doubtful` texts from the tokenizer."""
         counts = self._known.lengths[pieces.every]

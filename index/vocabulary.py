@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.errors import DamagedError
-from index.pieces import MOST, Pieces
+from index.pieces import MOST, Pieces, Tokens
 from index.text import words
+
+TOGETHER = 12  # words that are tokenised as one text: few enough to have fewer tokens than it may have
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
@@ -64,8 +66,22 @@ def by_frequency(counts: Mapping[str, int]) -> list[str]:
 
 def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.float64]:
     """(vocabulary,) how often each token occurs in words that occur `counts` times."""
-    tokens = encoder.tokens(list(counts))
-    weights = np.repeat(np.fromiter(counts.values(), np.float64, len(counts)), list(map(len, tokens)))
-    every = np.fromiter(chain.from_iterable(tokens), np.int64, len(weights))
+    groups = _together(counts) if encoder.memory.apart(list(counts)) else [[word] for word in counts]
+    texts = [" ".join(words) for words in groups]
+    tokens = Tokens.of(encoder.tokens(texts))
+    # What is longer than a text may be has been cut: such words are tokenised one by one.
+    whole = tokens.lengths < encoder.bundle.manifest.max_tokens
+    whole &= np.fromiter(map(len, texts), np.int64, len(texts)) <= encoder.longest
+    cut = [word for row in np.flatnonzero(~whole) for word in groups[row]]
+    tokens = tokens.take(np.flatnonzero(whole)).followed(Tokens.of(encoder.tokens(cut)))
+    named = [groups[row][0] for row in np.flatnonzero(whole)] + cut
+    weights = np.array([counts[word] for word in named], np.float64)
     # Sums of whole numbers: exact in any order.
-    return np.bincount(every, weights, encoder.vocabulary).astype(np.float64)
+    found: NDArray[np.float64] = np.bincount(tokens.every, weights[tokens.texts], encoder.vocabulary)
+    return found
+
+
+def _together(counts: Mapping[str, int]) -> list[list[str]]:
+    """Words that occur equally often, TOGETHER at a time: a text takes a tokenizer longer than its words."""
+    alike = [list(words) for _, words in groupby(sorted(counts, key=counts.__getitem__), counts.__getitem__)]
+    return [words[start : start + TOGETHER] for words in alike for start in range(0, len(words), TOGETHER)]

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from index.detect import Detector, token_table
+from index.detect import Detector, token_row
 from index.pieces import Tokens
 
 # Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
 COUNTS = np.array([[50.0, 30, 20, 0, 0, 1, 40, 0], [0, 0, 1, 500, 300, 200, 400, 0]])
+
+
+def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.stack([token_row(row) for row in counts])
 
 
 @pytest.fixture

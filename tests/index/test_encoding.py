@@ -13,7 +13,7 @@ from index.encoder import TextEncoder, Vectors
 from index.encoding import Encoders, Shards, result_of
 from index.errors import DamagedError, PassepartoutError
 from index.job import Job
-from index.lexicon import make_detector
+from index.lexicon import LanguageTokens
 from index.vocabulary import training_words
 from tests.bundles import sentences
 
@@ -29,7 +29,7 @@ def job(bundle: Bundle, tmp_path: Path) -> Job:
 @pytest.fixture(scope="module")
 def detector(bundle: Bundle) -> Detector:
     counts = {code: training_words(bundle, code) for code in bundle.manifest.languages}
-    return make_detector(TextEncoder(bundle), counts)
+    return LanguageTokens(TextEncoder(bundle), counts).detector
 
 
 def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 1) -> tuple[Vectors, int]:

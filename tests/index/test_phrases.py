@@ -13,7 +13,7 @@ from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.encoding import Encoders
 from index.job import Job
-from index.lexicon import Wording, count_language, make_detector
+from index.lexicon import LanguageTokens, Wording, count_language
 from index.phrases import LEAST, count_pairs, find_phrases, spaced
 from index.sentences import COLUMNS
 from index.text import words
@@ -94,7 +94,7 @@ def test_a_killed_build_goes_on_from_its_counts(
     job = Job(tmp_path, tmp_path, bundle, encoder)
     monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)
     counts = {"the": 39, "ice": 30, "cream": 30, "dog": 9, "runs": 9} | {str(n): 1 for n in range(30)}
-    with Encoders(job, make_detector(encoder, {})) as encoders:
+    with Encoders(job, LanguageTokens(encoder, {}).detector) as encoders:
         found = count_language(job, "en", encoders, Wording())
         assert found[0] == counts
         monkeypatch.setattr(lexicon, "count_pairs", None)  # not called again

@@ -86,12 +86,36 @@ def test_tokens_are_those_of_the_tokenizer(make: Callable[[], Tokenizer], rounds
         assert lists(memory.tokens(texts)) == tokenize(texts)
 
 
+@pytest.mark.parametrize(
+    "odd", ["¨b", "x\u2581", "<pad>", "<PAD>", "a<seq>", "", " ", "a b", "a\u200b", "\xa0"]
+)
+def test_words_that_are_not_in_a_text_as_alone_are_not_put_into_one(odd: str) -> None:
+    memory = Memory(bpe(), plainly(bpe()), LONGEST, MOST)
+    assert memory.apart(["ab", "3.14", "中文", "l'ab"])
+    assert not memory.apart(["ab", odd, "cd"])
+
+
+@pytest.mark.parametrize("make", [bpe, by_words])
+@given(st.lists(PIECES | st.text(max_size=4), max_size=6))
+@example(["<PAD>", "ab"])
+def test_words_apart_have_the_tokens_that_each_has_alone(
+    make: Callable[[], Tokenizer], words: list[str]
+) -> None:
+    tokenizer = make()
+    memory = Memory(tokenizer, plainly(tokenizer), LONGEST, MOST)
+    tokenizer.no_truncation()
+    if memory.apart(words):
+        alone = [tokenizer.encode(clean(word), add_special_tokens=False).ids for word in words]
+        together = tokenizer.encode(clean(" ".join(words)), add_special_tokens=False).ids
+        assert together == [token for tokens in alone for token in tokens]
+
+
 def test_what_is_known_is_not_tokenised_again_and_forgotten_when_it_is_much(
     bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     encoder = TextEncoder(bundle)
-    memory = encoder.memory()
+    memory = encoder.memory
     learn = memory._certain
     monkeypatch.setattr(memory, "_certain", lambda piece: asked.append(piece) or learn(piece))
     texts = sentences("en")[:50]

@@ -23,7 +23,7 @@ from index.engines import LOCAL, Engine, encoders_of
 from index.errors import PassepartoutError, UsageError
 from index.files import describe
 from index.job import Job
-from index.lexicon import make_detector
+from index.lexicon import LanguageTokens
 from index.ray_encoding import Cluster, RayEncoders
 from index.versions import IndexManifest
 from index.vocabulary import training_words
@@ -54,7 +54,7 @@ def job(bundle: Bundle, tmp_path: Path) -> Job:
 @pytest.fixture(scope="module")
 def detector(bundle: Bundle) -> Detector:
     counts = {code: training_words(bundle, code) for code in bundle.manifest.languages}
-    return make_detector(TextEncoder(bundle), counts)
+    return LanguageTokens(TextEncoder(bundle), counts).detector
 
 
 @pytest.fixture
