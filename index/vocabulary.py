@@ -77,8 +77,7 @@ def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.
     named = [groups[row][0] for row in np.flatnonzero(whole)] + cut
     weights = np.array([counts[word] for word in named], np.float64)
     # Sums of whole numbers: exact in any order.
-    found: NDArray[np.float64] = np.bincount(tokens.every, weights[tokens.texts], encoder.vocabulary)
-    return found
+    return np.bincount(tokens.every, weights[tokens.texts], encoder.vocabulary).astype(np.float64)
 
 
 def _together(counts: Mapping[str, int]) -> list[list[str]]:
