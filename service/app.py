@@ -29,6 +29,7 @@ from service.keys import KeyCheck
 from service.limits import BodyLimit
 from service.metrics import Metrics
 from service.openapi import describe
+from service.openapi import router as openapi
 from service.page import page_router
 from service.protocol import METRICS, STATE, STOPPING, STREAMED
 from service.settings import Settings, load_settings
@@ -52,8 +53,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
         version=version("passepartout"),
         description=DESCRIPTION,
         lifespan=_lifespan(settings, translator, follow, tracing),
-        docs_url=None,
-        redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
         telemetry=tracing.telemetry if tracing else OFF,
         generate_unique_id_function=lambda route: route.name,
@@ -71,6 +71,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     app.include_router(admin)
     app.include_router(corpus)
     app.include_router(jobs)
+    app.include_router(openapi)
     app.include_router(page_router())
     add_handlers(app)
     if tracing is None:  # FastAPI makes the spans

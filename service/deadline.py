@@ -36,6 +36,7 @@ class Deadline:
     def end(self) -> None:
         """Stop for good: nothing refers to what would be done any more."""
         self._due = None
+        self._act = _nothing
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -49,3 +50,7 @@ class Deadline:
         else:
             self._due = None
             self._act()
+
+
+def _nothing() -> None:
+    pass

@@ -1,12 +1,16 @@
 """The OpenAPI document: what FastAPI derives, with the problem documents and this deployment's limits."""
 
+import asyncio
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import click
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from service.problems import MEDIA_TYPE, Problem, ProblemType
 from service.settings import Settings
@@ -18,6 +22,8 @@ SCHEMES = {
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 NEEDS_A_KEY: dict[str, Any] = {"security": [{scheme: []} for scheme in SCHEMES]}
+
+router = APIRouter(include_in_schema=False)
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
@@ -38,21 +44,24 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
     """What to put in `app.openapi`: makes the document once."""
-    made: dict[str, Any] = {}
 
+    @cache
     def document() -> dict[str, Any]:
-        if not made:
-            made.update(
-                get_openapi(
-                    title=app.title, version=app.version, description=app.description, routes=app.routes
-                )
-            )
-            made["components"]["securitySchemes"] = SCHEMES
-            _add_problem(made["components"]["schemas"])
-            _add_limits(made["components"]["schemas"], settings)
+        made = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        made["components"]["securitySchemes"] = SCHEMES
+        _add_problem(made["components"]["schemas"])
+        _add_limits(made["components"]["schemas"], settings)
         return made
 
     return document
+
+
+@router.api_route("/openapi.json", methods=["GET", "HEAD"])
+async def openapi(request: Request) -> Response:
+    """The document, made in a thread: it takes longer than a refusal may wait for the event loop."""
+    return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
 
 
 def _add_problem(schemas: dict[str, Any]) -> None:

@@ -79,6 +79,9 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if self._task is not None and not self._task.done():
             self._task.cancel()
+        # What has not been begun refers to us: the collector holds up the loop when there is much to free.
+        self.cycle = self._pending = None  # type: ignore[assignment]
+        self.pipeline.clear()
 
     def data_received(self, data: bytes) -> None:
         self._begun = False

@@ -10,19 +10,46 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from typing import cast
 
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import multiprocess
 
 from service.sockets import something_waits, take_no_more
 
+# Of a server alone. With one, new connections wait while those that were there keep the loop busy. Of several
+# workers, one with many ears would take all the connections of a client that opens some at once.
+EARS = 32
 SETTLE = 0.01  # seconds in which connections that the system has taken for us are accepted; then we look
 PATIENCE = 2.0  # seconds after which a socket is closed though connections still wait at it
 
 
 class DrainingServer(Server):
     """Accepts what waits at its sockets before it closes them: a close would reset those connections."""
+
+    def __init__(self, config: Config, ears: int = 1) -> None:
+        """`ears`: connections that are accepted before what came over others is read, at least."""
+        super().__init__(config)
+        self._ears = ears
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for file in [own.fileno() for server in self.servers for own in server.sockets]:
+            self.servers += [await self._listening(file) for _ in range(self._ears - 1)]
+
+    async def _listening(self, file: int) -> asyncio.Server:
+        """Another server at the same socket: the loop accepts one connection for each when it looks."""
+        protocol = partial(
+            cast(type[HttpToolsProtocol], self.config.http_protocol_class),
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        own = socket.socket(fileno=os.dup(file))
+        return await asyncio.get_running_loop().create_server(protocol, sock=own, backlog=self.config.backlog)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if not self.force_exit:
@@ -66,7 +93,7 @@ class Supervisor(multiprocess.Multiprocess):
 def run(config: Config) -> None:
     """Serve until SIGTERM or SIGINT, in this process or in `config.workers` of them."""
     if config.workers == 1:
-        server = DrainingServer(config)
+        server = DrainingServer(config, EARS)
         with suppress(KeyboardInterrupt):
             server.run()
         if not server.started:
