@@ -216,7 +216,7 @@ class _Build:
         write_neighbourhoods(self.job, "", sizes, "sentences", structures)
         every = {code: found + trained[code] for code, found in self.counts.items()}
         chosen = choose_words(every, self.phrases, self.plan.wording)
-        alignment = write_words(self.job, chosen)
+        alignment = write_words(self.job, chosen, sizes)
         sizes = {code: len(found) for code, found in chosen.items()}
         for code, entry in self.entries.items():
             phrases = sum(" " in word for word in chosen[code])

@@ -32,10 +32,11 @@ class Calibration(BaseModel):
 
 
 # For sentences without a calibration in the bundle, and for words always; n = 0 marks them as not fitted for
-# the encoder in use. Both are fits of the score alone with the encoder `small`: sentences of Multi30k's test
-# set with the answer missing for every other question, frequent words against a dictionary of co-occurrence.
+# the encoder in use. Both are fits with the encoder `small`. Sentences: of the score alone, Multi30k's test
+# set with the answer missing for every other question. Words: corpora/dictionary, both ways, the answer there
+# or not, in three indices of English, German and French (6,545 answers).
 FALLBACK = Calibration(weights=(0.0, 8.0, 0.0, 0.0), bias=-2.5, n=0)
-WORDS_FALLBACK = Calibration(weights=(0.0, 2.3, 0.0, 0.0), bias=-1.0, n=0)
+WORDS_FALLBACK = Calibration(weights=(4.66, 0.26, 2.18, 0.0), bias=-4.01, n=0)
 
 
 def features(

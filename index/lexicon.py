@@ -9,6 +9,7 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from index.contexts import vectors_in_context
 from index.detect import Detector, token_row
 from index.encoder import TextEncoder
 from index.encoding import Encoders, result_of
@@ -87,10 +88,13 @@ def choose_words(
     return chosen
 
 
-def write_words(job: Job, counts: Mapping[str, Counter[str]]) -> Alignment:
-    """Write LANG.words.faiss, .arrow and .rotation.npy of the words and their counts in each language."""
+def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]) -> Alignment:
+    """Write LANG.words.faiss, .arrow and .rotation.npy of the words and their counts in each language, which
+    has so many sentences."""
     vocabulary = {code: by_frequency(found) for code, found in counts.items()}
-    vectors = {code: job.encoder.word_vectors(found, code) for code, found in vocabulary.items()}
+    vectors = {
+        code: vectors_in_context(job, code, found, sentences[code]) for code, found in vocabulary.items()
+    }
     with Progress(ROUNDS, unit="rounds", label="align words") as bar:
         # One language alone stays as it is.
         pulls = PULLS if len(vectors) > 1 else (np.inf,)

@@ -5,7 +5,7 @@ words, which makes it the ratio of how often the two are together to how often c
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -49,22 +49,15 @@ def count_pairs(
 
     `divide` gives the words of what stands between spaces, once for each: no word spans a space.
     """
-    words, pieces = Pieces(), Pieces()
-    known = Tokens.of([])  # the words of each piece
-    rest = iter(texts)
+    words = Pieces()
     counts = np.zeros(0, np.int64)
     pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
     keys: list[NDArray[np.int64]] = []  # of pairs that are not counted yet
-    while batch := list(islice(rest, BATCH)):
-        numbered = pieces.numbered(batch)
-        new = list(pieces)[len(known) :]
-        known = known.followed(Tokens.of([list(map(words.__getitem__, divide(piece))) for piece in new]))
-        every = known.take(numbered.every)
-        texts_of = np.repeat(numbered.texts, every.lengths)
+    for every in numbered_words(texts, words, divide, BATCH):
         seen = np.bincount(every.every, minlength=len(words))
         seen[: len(counts)] += counts
         counts = seen
-        keys.append(_pairs(every.every, texts_of))
+        keys.append(neighbours(every)[0])
         if sum(map(len, keys)) > TOGETHER:
             pairs, keys = _added(pairs, keys), []
     pairs = _added(pairs, keys)
@@ -74,11 +67,33 @@ def count_pairs(
     return Counter(named), Counter(dict(zip(names, counts.tolist(), strict=True)))
 
 
-def _pairs(words: NDArray[np.int64], texts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The keys of the pairs among the numbered words of numbered texts."""
-    first, second = words[:-1], words[1:]
+def numbered_words(
+    texts: Iterable[str], words: Pieces, divide: Callable[[str], Sequence[str]], batch: int
+) -> Iterator[Tokens]:
+    """The words of sentences, `batch` of them at a time, as numbers that `words` gives."""
+    pieces = Pieces()
+    known = Tokens.of([])  # the words of each piece
+    rest = iter(texts)
+    while some := list(islice(rest, batch)):
+        numbered = pieces.numbered(some)
+        new = list(islice(pieces, len(known), None))
+        known = known.followed(Tokens.of([list(map(words.__getitem__, divide(piece))) for piece in new]))
+        every = known.take(numbered.every)
+        lengths = np.bincount(np.repeat(numbered.texts, every.lengths), minlength=len(some))
+        yield Tokens(every.every, lengths)
+
+
+def neighbours(words: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The keys of words that stand directly before another one, and which text each is of."""
+    first, second, texts = words.every[:-1], words.every[1:], words.texts
     there = (first != second) & (texts[:-1] == texts[1:])
-    keys: NDArray[np.int64] = (first[there] << HALF) | second[there]
+    keys: NDArray[np.int64] = key_of(first[there], second[there])
+    return keys, texts[:-1][there]
+
+
+def key_of(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One number for two numbers of words."""
+    keys: NDArray[np.int64] = (first << HALF) | second
     return keys
 
 

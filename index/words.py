@@ -22,8 +22,9 @@ WORD = ":word:"  # in the ID of a word, between its language and itself
 class WordIndex:
     """The words of one language of an index.
 
-    A word's vector is the unit mean of its token embeddings, turned by the language's rotation (Procrustes)
-    into the space that all languages share; words outside the vocabulary have one too.
+    A word's vector is that of its tokens and of the sentences that have it (contexts.py), turned by the
+    language's rotation (Procrustes) into the space that all languages share; a word outside the vocabulary
+    has that of its tokens.
     """
 
     def __init__(

@@ -1,0 +1,65 @@
+"""Words asked of an index, right by a dictionary: what users of `POST /translate/word` get.
+
+    python benchmarks/words.py --index INDEX --dictionary en:de=FILE.tsv [--dictionary ...]
+
+asked: words that the index knows and has a translation of, so that they can be answered right. P@k: per cent
+of them with a translation among the k first answers. confidence: mean of the first answers' confidence, in
+per cent, to be compared with P@1; off: the expected calibration error, in per cent.
+"""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import click
+import numpy as np
+
+from evaluation.dictionary import Dictionary, read_dictionary
+from index.confidence import calibration_error
+from index.translator import Translator
+
+KS = (1, 5, 10)
+
+
+@click.command()
+@click.option("--index", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--dictionary", "dictionaries", multiple=True, required=True, metavar="FROM:TO=FILE")
+def main(index: Path, dictionaries: tuple[str, ...]) -> None:
+    """Print one JSON object: pair -> its figures."""
+    translator = Translator.open(index)
+    found = {}
+    for option in dictionaries:
+        dictionary = read_dictionary(option)
+        found[f"{dictionary.source}-{dictionary.target}"] = figures(translator, dictionary)
+    click.echo(json.dumps(found, indent=1))
+
+
+def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
+    """Coverage, P@k and calibration in one direction."""
+    known, there = (
+        {word for word, _ in translator.vocabulary(code)} for code in (dictionary.source, dictionary.target)
+    )
+    right: dict[str, set[str]] = defaultdict(set)
+    for word, translation in dictionary.entries:
+        right[word].add(translation)
+    asked = [word for word, translations in right.items() if word in known and translations & there]
+    answers = translator.words(asked, dictionary.source, dictionary.target, max(KS))
+    hits = np.array(
+        [
+            [match.text in right[word] for match in matches]
+            for word, matches in zip(asked, answers, strict=True)
+        ]
+    )
+    sure = np.array([matches[0].confidence for matches in answers])
+    means = {f"p{k}": round(100 * float(hits[:, :k].any(axis=1).mean()), 1) for k in KS}
+    return {
+        "words": len(right),
+        "asked": len(asked),
+        **means,
+        "confidence": round(100 * float(sure.mean()), 1),
+        "off": round(100 * calibration_error(sure, hits[:, 0]), 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

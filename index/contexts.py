@@ -1,0 +1,109 @@
+"""Words by their contexts: the mean of the sentences that have a word, beside that of its tokens.
+
+Sentences are what the encoder has learned to compare, and those that have a word are about what it means.
+docs/decisions/0067-contexts.md has what it gives.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder import Vectors
+from index.job import Job
+from index.phrases import key_of, neighbours, numbered_words
+from index.pieces import Integers, Pieces, Tokens
+from index.reading import texts_of, vectors_of
+from index.vocabulary import divided
+
+SENTENCES = 100_000  # read of each language
+CONTEXTS = 100  # of each word: more change nothing
+BATCH = 1 << 12  # sentences at a time
+
+
+def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:
+    """(n, d) unit vectors of the words and phrases of a language whose `sentences` sentences are encoded.
+
+    For a word that n of them have, the mean of n + 1 unit vectors: its own and, n times, the direction from
+    the mean of all sentences to that of those n. A word that none has keeps its own.
+    """
+    own = job.encoder.word_vectors(vocabulary, code)
+    vectors = vectors_of(job, code, min(sentences, SENTENCES))
+    texts = islice(chain.from_iterable(texts_of(job, code)), len(vectors))
+    contexts = Contexts(len(vocabulary), vectors.shape[1])
+    for number, (rows, of) in enumerate(occurrences(texts, vocabulary, code)):
+        contexts.add(rows, of, np.asarray(vectors[number * BATCH : (number + 1) * BATCH]))
+    return contexts.mixed(own)
+
+
+def occurrences(
+    texts: Iterable[str], vocabulary: Sequence[str], language: str
+) -> Iterator[tuple[Integers, Integers]]:
+    """For BATCH texts at a time, rows of the vocabulary, ascending, and the texts that have them, once."""
+    names = _Names(vocabulary)
+    for words in numbered_words(texts, names.words, lambda piece: divided(piece, language), BATCH):
+        rows, of = names.find(words)
+        keys = np.unique(rows * BATCH + of)
+        yield keys // BATCH, keys % BATCH
+
+
+class _Names:
+    """A vocabulary of words, and phrases of two words with a space between, found in numbered texts."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self.words = Pieces()
+        parts = [[self.words[part] for part in name.split(" ")] for name in vocabulary]
+        singles = {found[0]: row for row, found in enumerate(parts) if len(found) == 1}
+        # One more: words of no name, however many there will be.
+        self._rows = np.array([singles.get(number, -1) for number in range(len(self.words) + 1)], np.int64)
+        pairs = np.array([found for found in parts if len(found) == 2], np.int64).reshape(-1, 2)
+        keys, order = key_of(*pairs.T), np.flatnonzero([len(found) == 2 for found in parts])
+        by_key = np.argsort(keys)
+        self._keys, self._phrases = keys[by_key], order[by_key]
+
+    def find(self, words: Tokens) -> tuple[Integers, Integers]:
+        """The rows of what is there, and which text each is in."""
+        rows = self._rows[np.minimum(words.every, len(self._rows) - 1)]
+        of = words.texts
+        if len(self._keys):
+            keys, where = neighbours(words)
+            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            pairs = np.where(self._keys[places] == keys, self._phrases[places], -1)
+            rows, of = np.concatenate([rows, pairs]), np.concatenate([of, where])
+        return rows[rows >= 0], of[rows >= 0]
+
+
+class Contexts:
+    """Sums of the vectors of the first CONTEXTS texts that have each of `count` words, and of all texts."""
+
+    def __init__(self, count: int, dimension: int) -> None:
+        self.counts = np.zeros(count, np.int64)
+        self._sums = np.zeros((count, dimension), np.float32)
+        self._total, self._texts = np.zeros(dimension, np.float64), 0
+
+    def add(self, rows: Integers, of: Integers, vectors: Vectors) -> None:
+        """The vectors (n, d) of some texts; the word `rows[i]`, ascending, is in text `of[i]`."""
+        self._total += vectors.sum(axis=0, dtype=np.float64)
+        self._texts += len(vectors)
+        _, starts, lengths = np.unique(rows, return_index=True, return_counts=True)
+        place = np.arange(len(rows)) - np.repeat(starts, lengths)
+        few = self.counts[rows] + place < CONTEXTS
+        rows, of = rows[few], of[few]
+        if not len(rows):
+            return
+        distinct, starts, lengths = np.unique(rows, return_index=True, return_counts=True)
+        self._sums[distinct] += np.add.reduceat(vectors[of], starts, axis=0)
+        self.counts[distinct] += lengths
+
+    def mixed(self, own: Vectors) -> Vectors:
+        """Unit vectors of words in their contexts, given their own."""
+        mean = self._total / max(self._texts, 1)
+        contexts = self._sums / np.maximum(self.counts, 1)[:, None] - mean
+        weights = self.counts / (self.counts + 1)
+        return _unit(own / (self.counts + 1)[:, None] + weights[:, None] * _unit(contexts))
+
+
+def _unit(vectors: NDArray[np.floating]) -> Vectors:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(norms, 1e-12), np.float32)
