@@ -55,12 +55,15 @@ class ExactIndex(VectorIndex):
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         queries = np.ascontiguousarray(queries, np.float32)
         rows = self._candidates(queries, k)
+        return best(self.cosines(queries, rows), rows, k)
+
+    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
+        """(n, d) unit queries and (n, m) rows for each -> (n, m); -inf for row -1, which is none."""
         cosines = np.empty(rows.shape, np.float32)
-        # One pair at a time, so that a cosine does not depend on what else is asked in the batch. Row -1 is
-        # no row: its cosine is -inf.
+        # One pair at a time, so that a cosine does not depend on what else is asked in the batch.
         pointers = [faiss.swig_ptr(values) for values in (queries, cosines, rows)]
         self._exact.compute_distance_subset(len(rows), pointers[0], rows.shape[1], *pointers[1:])
-        return best(cosines, rows, k)
+        return cosines
 
     def _candidates(self, queries: Vectors, k: int) -> Rows:
         """(n, d) -> (n, k or more) rows in order, the k nearest among them."""

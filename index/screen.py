@@ -48,13 +48,16 @@ class Screen:
     def products(self, queries: Vectors) -> tuple[Products, Vectors]:
         """(n, d) -> (n, rows); by what the values of each query were multiplied (n,)."""
         scale = QUERY_LEVEL / np.maximum(np.abs(queries).max(axis=1), 1e-12)
-        codes = (np.rint(queries * scale[:, None]) + ZERO).astype(np.uint8)
+        return self.multiply(query_codes(queries, scale[:, None])), scale
+
+    def multiply(self, codes: NDArray[np.uint8]) -> Products:
+        """(n, d) what `query_codes` gives -> (n, rows)."""
         products: Products = self._session.run(None, {"queries": codes})[0]
-        return products, scale
+        return products
 
     def _block(self, queries: Vectors, wanted: int) -> Iterable[Rows]:
         products, _ = self.products(queries)
-        least = _threshold(products, wanted)
+        least = threshold(products, wanted)
         for product, at_least in zip(products, least, strict=True):
             rows = np.flatnonzero(product >= at_least)
             yield rows if len(rows) <= MOST * wanted else np.sort(_highest(product, wanted))
@@ -66,7 +69,13 @@ def codes_of(vectors: Vectors, largest: float) -> NDArray[np.int8]:
     return codes
 
 
-def _threshold(products: Products, wanted: int) -> Products:
+def query_codes(queries: Vectors, scale: float | Vectors) -> NDArray[np.uint8]:
+    """(n, d) with no value beyond QUERY_LEVEL / `scale` -> codes to be multiplied with a Screen."""
+    codes: NDArray[np.uint8] = (np.rint(queries * scale) + ZERO).astype(np.uint8)
+    return codes
+
+
+def threshold(products: Products, wanted: int) -> Products:
     """(n, rows) -> (n,): a product that at least `wanted` rows of each query reach, and few more.
 
     As many groups of rows have such a row; there are far fewer groups than rows to put in order.

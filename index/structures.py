@@ -1,22 +1,26 @@
 """Stage of a build: what sentences are searched by, and how crowded the surroundings of each are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
+from pathlib import Path
 
 import faiss
 import numpy as np
-from numpy.typing import NDArray
 
 from index.encoder import Vectors
+from index.exact import ExactIndex
 from index.hubness import NEIGHBOURS, Scoring
 from index.inverted import InvertedIndex
 from index.job import Job, making, save_array
+from index.mutual import mutual, mutual_means
 from index.progress import Progress
 from index.search import BLOCK
 from index.structure import EXACT, EXTENSIONS, Kind, Structure, choose
+from index.texts import read_array
 from index.tuning import foreign_queries, tune
 from index.vectors import VectorIndex, open_vectors, write_vectors
 from index.versions import LanguageEntry
@@ -84,34 +88,47 @@ def write_neighbourhoods(
         path, structure = job.path(f"{code}{suffix}.faiss"), (structures or {}).get(code, EXACT)
         return open_vectors(path, sizes[code], job.encoder.dimension, job.threads, structure)
 
-    total = sum(sizes.values()) * (len(sizes) - 1)
-    with Progress(total, unit=unit, label="neighbourhoods") as bar:
-        for code, size in sizes.items():
+    targets = {code: job.path(f"{code}{suffix}.hubness.npy") for code in sizes}
+    kept = {pair: job.part(f"{'.'.join(pair)}{suffix}.means.npy") for pair in permutations(sizes, 2)}
+    left = [one for (one, _), path in kept.items() if not (targets[one].exists() or path.exists())]
+    with Progress(sum(sizes[one] for one in left), unit=unit, label="neighbourhoods") as bar:
+        for code in (code for code in sizes if not targets[code].exists()):
             # Each is opened when it is its turn: what an exact search makes in memory is let go afterwards.
-            others = [partial(opened, other) for other in sizes if other != code]
-            target = job.path(f"{code}{suffix}.hubness.npy")
-            if target.exists():
-                bar.advance(size * len(others))
-            else:
-                save_array(target, _neighbourhoods(opened(code), others, bar, job.threads))
+            own = opened(code)
+            means = np.empty((own.count, len(sizes) - 1), np.float32)
+            for column, other in enumerate(other for other in sizes if other != code):
+                both = kept[code, other], kept[other, code]
+                means[:, column] = _means(own, partial(opened, other), both, bar, job.threads)
+            save_array(targets[code], means)
 
 
-def _neighbourhoods(
-    rows: VectorIndex, others: Sequence[Callable[[], VectorIndex]], bar: Progress, threads: int
-) -> NDArray[np.float32]:
-    """(n, languages) float32."""
+def _means(
+    own: VectorIndex, opened: Callable[[], VectorIndex], kept: tuple[Path, Path], bar: Progress, threads: int
+) -> Vectors:
+    """(n,) the means of a language's rows in another; where both ways are found at once, both are kept."""
+    if kept[0].exists():
+        return read_array(kept[0], (own.count,))
+    other = opened()
+    if not (isinstance(own, ExactIndex) and isinstance(other, ExactIndex) and mutual(own, other)):
+        return _one_way(own, other, bar, threads)
+    found = mutual_means(own, other, NEIGHBOURS, threads, bar.advance)
+    for path, means in zip(kept, found, strict=True):
+        save_array(path, means)
+    return found[0]
 
-    def of_block(other: VectorIndex, start: int) -> Vectors:
+
+def _one_way(rows: VectorIndex, other: VectorIndex, bar: Progress, threads: int) -> Vectors:
+    """(n,) the means of the rows in another language."""
+
+    def of_block(start: int) -> Vectors:
         return other.neighbourhood_means(rows.vectors(start, min(BLOCK, rows.count - start)), NEIGHBOURS)
 
-    means = np.empty((rows.count, len(others)), np.float32)
+    means = np.empty(rows.count, np.float32)
     starts = range(0, rows.count, BLOCK)
     # A block in one thread, as many blocks as threads: the order of FAISS's sums depends on its threads.
     workers = 1 if faiss.get_num_gpus() else threads
     with ThreadPoolExecutor(workers, initializer=faiss.omp_set_num_threads, initargs=(1,)) as pool:
-        for column, other in enumerate(others):
-            blocks = pool.map(partial(of_block, other()), starts)
-            for start, found in zip(starts, blocks, strict=True):
-                means[start : start + len(found), column] = found
-                bar.advance(len(found))
+        for start, found in zip(starts, pool.map(of_block, starts), strict=True):
+            means[start : start + len(found)] = found
+            bar.advance(len(found))
     return means
