@@ -15,7 +15,7 @@ from tokenizers import Encoding, Tokenizer
 
 from index.bundle import Bundle
 from index.errors import DamagedError, UsageError
-from index.pieces import Memory, Tokens
+from index.pieces import Memory, Recent, Tokens
 from index.text import clean
 
 Vectors = NDArray[np.float32]
@@ -68,6 +68,11 @@ class TextEncoder:
         """What gives the `whole_tokens` of a corpus, where few words make up many texts."""
         return Memory(self._tokenizer, self.whole_tokens, self.longest, self.bundle.manifest.max_tokens)
 
+    @cached_property
+    def recent(self) -> Recent:
+        """What gives the `whole_tokens` of a few texts at a time, of people who write the same words."""
+        return Recent(self.memory)
+
     def encode_tokens(
         self,
         tokens: Sequence[list[int]] | Tokens,
@@ -76,6 +81,11 @@ class TextEncoder:
     ) -> Vectors:
         """What `whole_tokens` gives -> (n, d), as `encode`."""
         given = tokens if isinstance(tokens, Tokens) else Tokens.of(tokens)
+        if len(given) <= batch_size and len(given):
+            found = self._run(given.every, given.lengths)
+            if progress:
+                progress(len(found))
+            return found
         found = np.empty((len(given), self.dimension), np.float32)
         order = np.argsort(given.lengths, kind="stable")
         ordered = given.take(order)

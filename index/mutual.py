@@ -15,13 +15,14 @@ import numpy as np
 from index.encoder import Vectors
 from index.exact import SCREEN_ROWS, ExactIndex
 from index.hubness import neighbourhood_means
-from index.screen import GROUPS_OF, QUERY_LEVEL, Products, Screen, codes_of, query_codes, threshold
+from index.screen import QUERY_LEVEL, Products, Screen, codes_of, query_codes, threshold
 from index.search import BLOCK, Rows, VectorIndex
 
 MOST_ROWS = 200_000  # of a language: some 2 KB each are in memory
 COLUMNS = 8192  # rows of the second language in a tile
 BATCH = 64  # rows of the first
 SPARE = 2  # rows that are compared exactly for one that is wanted
+FEW = 32  # rows of the first, for one that is wanted, that tell what a column's highest product must exceed
 FULL = 3  # times as many as are wanted are kept before the others are left out
 LOWEST = np.int32(np.iinfo(np.int32).min)  # less than any product
 MOST = 4  # times as many as are wanted of a row in a tile, where products are equal
@@ -154,8 +155,7 @@ class _Tiles:
         """What exceeds `least` of the rows of `first`; the `wanted` rows of it for each column."""
         vectors = self._second.vectors(start, min(COLUMNS, self._second.count - start))
         screen = Screen(codes_of(vectors, self._largest))
-        # Enough to tell what a column's highest product must exceed.
-        few = screen.multiply(self._queries[: 2 * GROUPS_OF * self._wanted])
+        few = screen.multiply(self._queries[: FEW * self._wanted])
         columns = Highest(threshold(np.ascontiguousarray(few.T), self._wanted) - 1, self._wanted)
         found = []
         for begin in range(0, len(self._queries), BATCH):

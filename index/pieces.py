@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from tokenizers import Tokenizer
 from index.text import clean
 
 MOST = 1 << 16  # pieces remembered
+RECENT = 1 << 14  # by a service, which has so many in a few MB
+LEARNED = 64  # new pieces at once: of texts with more, the tokenizer is asked
+LONG = 40  # characters of a piece that is remembered
 METASPACE = "\u2581"  # what SentencePiece writes for a space
 Integers = NDArray[np.int64]
 
@@ -208,6 +211,50 @@ class Memory:
         normal = normalizer.normalize_str(piece) if normalizer else piece
         edges = normal[:1] + normal[-1:]
         return bool(normal) and METASPACE not in edges and not any(map(str.isspace, edges))
+
+
+class Recent:
+    """What `Memory` says of few texts at a time, in a tenth of the tokenizer's time; any threads may ask."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._known: dict[str, tuple[int, ...] | None] = {}  # None: not certain
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text, as `tokenize` gives them."""
+        memory = self._memory
+        if not memory.usable:
+            return memory._tokenize(texts)
+        split = [text.split() if len(text) <= memory._longest else [] for text in texts]
+        known = self._learned({piece for pieces in split for piece in pieces})
+        found = [self._of(list(map(known.get, pieces))) for pieces in split]
+        if doubtful := [row for row, ids in enumerate(found) if not ids]:
+            for row, ids in zip(doubtful, memory._tokenize([texts[row] for row in doubtful]), strict=True):
+                found[row] = ids
+        return found
+
+    def _learned(self, pieces: set[str]) -> dict[str, tuple[int, ...] | None]:
+        """What is known, of `pieces` as much as may be learned at once."""
+        new = [piece for piece in pieces if piece not in self._known and len(piece) <= LONG][:LEARNED]
+        if not new:
+            return self._known
+        certain = list(filter(self._memory._certain, new))
+        found = self._memory._tokenizer.encode_batch_fast(certain, add_special_tokens=False)
+        if len(self._known) > RECENT:
+            self._known = {}
+        self._known |= dict.fromkeys(new)
+        self._known |= {piece: tuple(own.ids) for piece, own in zip(certain, found, strict=True)}
+        return self._known
+
+    def _of(self, parts: list[tuple[int, ...] | None]) -> list[int]:
+        """The tokens of a text, of which these are the pieces'; none where that is not certain."""
+        if not parts or None in parts:
+            return []
+        ids = [*(self._memory._first or ()), *chain.from_iterable(cast(list[tuple[int, ...]], parts))]
+        return ids[: self._memory._most]
 
 
 def _cuts_at_spaces(rules: dict[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from index.search import Rows
 ROW_LEVEL, QUERY_LEVEL = 63, 127  # the largest code of each
 ZERO = QUERY_LEVEL + 1  # what stands for 0 in a query, whose codes have no sign
 QUERIES = 32  # at once: more would need more memory and gain nothing
-GROUPS_OF = 16  # rows whose highest product is looked at first
+GROUPS = 6  # of rows whose highest product is looked at first, for each row that is wanted
 MOST = 4  # times the rows that are wanted, where products are equal
 UINT8, INT8, INT32 = 2, 3, 6  # ONNX's numbers of types
 
@@ -41,9 +41,10 @@ class Screen:
 
     def rows(self, queries: Vectors, wanted: int) -> Rows:
         """(n, d) -> (n, at least `wanted`): the rows with the highest products in order, then -1."""
-        blocks = [queries[start : start + QUERIES] for start in range(0, len(queries), QUERIES)]
-        found = [row for block in blocks for row in self._block(block, wanted)]
-        return _table(found, max(map(len, found), default=0))
+        blocks = [
+            self._block(queries[start : start + QUERIES], wanted) for start in range(0, len(queries), QUERIES)
+        ]
+        return blocks[0] if len(blocks) == 1 else _table([row for block in blocks for row in block])
 
     def products(self, queries: Vectors) -> tuple[Products, Vectors]:
         """(n, d) -> (n, rows); by what the values of each query were multiplied (n,)."""
@@ -55,12 +56,17 @@ class Screen:
         products: Products = self._session.run(None, {"queries": codes})[0]
         return products
 
-    def _block(self, queries: Vectors, wanted: int) -> Iterable[Rows]:
+    def _block(self, queries: Vectors, wanted: int) -> Rows:
         products, _ = self.products(queries)
-        least = threshold(products, wanted)
-        for product, at_least in zip(products, least, strict=True):
-            rows = np.flatnonzero(product >= at_least)
-            yield rows if len(rows) <= MOST * wanted else np.sort(_highest(product, wanted))
+        count = products.shape[1]
+        # All queries at once: numpy lets other threads run in each step, and then waits for its turn.
+        reaching = np.flatnonzero(products >= threshold(products, wanted)[:, None])
+        ends = np.searchsorted(reaching, np.arange(len(queries) + 1) * count)
+        found = [reaching[ends[i] : ends[i + 1]] - i * count for i in range(len(queries))]
+        for number, rows in enumerate(found):
+            if len(rows) > MOST * wanted:
+                found[number] = np.sort(_highest(products[number], wanted))
+        return _table(found)
 
 
 def codes_of(vectors: Vectors, largest: float) -> NDArray[np.int8]:
@@ -80,10 +86,11 @@ def threshold(products: Products, wanted: int) -> Products:
 
     As many groups of rows have such a row; there are far fewer groups than rows to put in order.
     """
-    whole = products.shape[1] // GROUPS_OF
+    size = max(1, products.shape[1] // (GROUPS * wanted))
+    whole = products.shape[1] // size
     if whole < wanted:
         return np.full(len(products), np.iinfo(np.int32).min, np.int32)
-    groups = products[:, : whole * GROUPS_OF].reshape(len(products), GROUPS_OF, whole).max(axis=1)
+    groups = products[:, : whole * size].reshape(len(products), size, whole).max(axis=1)
     least: Products = np.partition(groups, whole - wanted, axis=1)[:, whole - wanted]
     return least
 
@@ -93,8 +100,8 @@ def _highest(product: Products, wanted: int) -> Rows:
     return np.argsort(-product, kind="stable")[:wanted]
 
 
-def _table(rows: list[Rows], width: int) -> Rows:
-    found = np.full((len(rows), width), -1, np.int64)
+def _table(rows: list[Rows]) -> Rows:
+    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
     for number, own in enumerate(rows):
         found[number, : len(own)] = own
     return found

@@ -166,7 +166,7 @@ class Engine:
         self._metrics.batch(len(texts))
         encoder = self.translator.encoder
         with self._metrics.stage("tokenise"):
-            tokens = encoder.whole_tokens(texts)
+            tokens = encoder.recent.tokens(texts)
         with self._metrics.stage("encode"):
             return encoder.encode_tokens(tokens)
 

@@ -11,7 +11,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 from index import pieces
 from index.bundle import Bundle
 from index.encoder import TextEncoder
-from index.pieces import Memory, Pieces, Tokens, slices
+from index.pieces import Memory, Pieces, Recent, Tokens, slices
 from index.text import clean
 from tests.bundles import FILLERS, sentences
 
@@ -84,6 +84,27 @@ def test_tokens_are_those_of_the_tokenizer(make: Callable[[], Tokenizer], rounds
     assert memory.usable
     for texts in rounds:
         assert lists(memory.tokens(texts)) == tokenize(texts)
+
+
+@pytest.mark.parametrize("make", [bpe, with_first, by_words])
+@given(rounds=st.lists(TEXTS, min_size=1, max_size=3))
+@example(rounds=[["ab cab", ""], ["¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a"], ["a" * 50]])
+def test_those_of_a_few_texts_are_too(make: Callable[[], Tokenizer], rounds: list[list[str]]) -> None:
+    tokenizer = make()
+    tokenize = plainly(tokenizer)
+    recent = Recent(Memory(tokenizer, tokenize, LONGEST, MOST))
+    for texts in rounds + rounds:
+        assert recent.tokens(texts) == tokenize(texts)
+
+
+def test_what_is_remembered_of_a_few_texts_has_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "RECENT", 30)
+    tokenizer = by_words()
+    recent = Recent(Memory(tokenizer, plainly(tokenizer), LONGEST, MOST))
+    for start in range(0, 10_000, 100):
+        texts = [str(number) for number in range(start, start + 100)] + ["d" * (pieces.LONG + 1)]
+        assert recent.tokens(texts) == plainly(tokenizer)(texts)
+        assert len(recent) <= 30 + pieces.LEARNED
 
 
 @pytest.mark.parametrize(
