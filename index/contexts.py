@@ -44,8 +44,14 @@ def occurrences(
     names = _Names(vocabulary)
     for words in numbered_words(texts, names.words, lambda piece: divided(piece, language), BATCH):
         rows, of = names.find(words)
-        keys = np.unique(rows * BATCH + of)
-        yield keys // BATCH, keys % BATCH
+        # Not `unique`, which looks them up before it sorts them.
+        keys = np.sort(rows * BATCH + of)
+        yield np.divmod(keys[_begins(keys)], BATCH)
+
+
+def _begins(ascending: Integers) -> Integers:
+    """Where another number begins."""
+    return np.flatnonzero(np.diff(ascending, prepend=-1))
 
 
 class _Names:
@@ -86,15 +92,15 @@ class Contexts:
         """The vectors (n, d) of some texts; the word `rows[i]`, ascending, is in text `of[i]`."""
         self._total += vectors.sum(axis=0, dtype=np.float64)
         self._texts += len(vectors)
-        _, starts, lengths = np.unique(rows, return_index=True, return_counts=True)
+        starts = _begins(rows)
+        lengths = np.diff(starts, append=len(rows))
         place = np.arange(len(rows)) - np.repeat(starts, lengths)
-        few = self.counts[rows] + place < CONTEXTS
-        rows, of = rows[few], of[few]
-        if not len(rows):
-            return
-        distinct, starts, lengths = np.unique(rows, return_index=True, return_counts=True)
-        self._sums[distinct] += np.add.reduceat(vectors[of], starts, axis=0)
-        self.counts[distinct] += lengths
+        left = np.maximum(CONTEXTS - self.counts[rows], 0)
+        # Once each of the words that have so many: added row by row, which `reduceat` does more slowly.
+        for number in range(int(np.minimum(lengths, left[starts]).max(initial=0))):
+            nth = np.flatnonzero((place == number) & (number < left))
+            self._sums[rows[nth]] += vectors[of[nth]]
+        self.counts[rows[starts]] += np.minimum(lengths, left[starts])
 
     def mixed(self, own: Vectors) -> Vectors:
         """Unit vectors of words in their contexts, given their own."""
