@@ -2,10 +2,10 @@
 
 python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--threads 1]
 
-A system is a shipped recipe, or "ridge" (training/reproduce/ridge.py), which has no seed; `--systems papers`
-are those that the claims of the other four papers are about. A system that begins with another's run begins
-with the one of its seed, if that is among the systems. What is finished is kept in OUT/NAME/seedN and not
-done again; OUT/table.md and OUT/results.json are written anew after every run, so that a long run can be
+A system is a shipped recipe, or "ridge" or "trigrams" (training/reproduce/), which have no seed; `--systems
+papers` are those that the claims of the other four papers are about. A system that begins with another's run
+begins with the one of its seed, if that is among the systems. What is finished is kept in OUT/NAME/seedN and
+not done again; OUT/table.md and OUT/results.json are written anew after every run, so that a long run can be
 read, and broken off, at any time. training/reproduce/systems.py says what is measured.
 """
 
@@ -23,8 +23,10 @@ from training.recipe import load_recipe
 from training.recipe_files import shipped_recipes
 from training.reproduce.ridge import measure_ridge
 from training.reproduce.systems import BY_PICTURES, MEASURES, measure, measure_pictures, train
+from training.reproduce.trigrams import measure_trigrams
 
 RIDGE = "ridge"
+SEEDLESS = {RIDGE: measure_ridge, "trigrams": measure_trigrams}
 START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
 FIG_3 = (
     "globetrotter-mini",
@@ -84,13 +86,13 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
     """Seed by seed, so that a first table of all systems is there early."""
     names = [name for part in systems.split(",") for name in GROUPS.get(part, (part,))]
     numbers = [int(seed) for seed in seeds.split(",")]
-    unknown = set(names) - {RIDGE, *shipped_recipes()}
+    unknown = set(names) - {*SEEDLESS, *shipped_recipes()}
     if unknown:
         raise click.UsageError(f"no recipe {', '.join(sorted(unknown))}")
     failed = False
     for seed in numbers:
         for name in names:
-            if name != RIDGE or seed == numbers[0]:
+            if name not in SEEDLESS or seed == numbers[0]:
                 try:
                     start = out / START / f"seed{seed}" / "run" if START in names else None
                     row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads, start)
@@ -112,8 +114,8 @@ def one_run(
         found: Row = json.loads(kept.read_text(encoding="utf-8"))
         return found
     folder.mkdir(parents=True, exist_ok=True)
-    if name == RIDGE:
-        found = measure_ridge(data, languages.split(","))
+    if name in SEEDLESS:
+        found = SEEDLESS[name](data, languages.split(","))
     else:
         settings = [f"seed={seed}", f"run.threads={threads}"]
         if start and load_recipe(name).transfer:

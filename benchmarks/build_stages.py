@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from benchmarks.recombined import recombined
-from index import build
+from index import build, lexicon
 from index.bundle import Bundle, open_bundle
 from index.cleaning import Cleaner
 from index.detect import Detector
@@ -69,6 +69,7 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (build, "write_structure", "structure"),
     (build, "tune_structures", "tune the structure"),
     (build, "write_words", "word vectors, alignment"),
+    (lexicon, "vectors_in_context", "contexts of words"),
     (build, "write_neighbourhoods", "neighbourhoods"),
     (build, "judged", "calibrate, judge"),
     (build, "publish", "checksums, publish"),

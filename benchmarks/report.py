@@ -2,6 +2,10 @@
 
     python benchmarks/report.py record AREA --raw RAW [--times 3] -- COMMAND ...
     python benchmarks/report.py write --raw RAW --out OUT
+    python benchmarks/report.py run --raw RAW --out OUT --data DIR --work WORK [--only AREA] [--others PYTHON]
+
+`run` does all: what benchmarks/plan.toml lists, in its order, but for what RAW has already, then `write`. It
+takes hours, and goes on where it was broken off; a step that fails is named and keeps none from its turn.
 
 `record` runs a command that prints JSON (as the other benchmarks do with --json) and keeps it, unchanged,
 with the command, the commit and the machine, as RAW/AREA-N.json. `write` makes OUT/report.md and
@@ -15,8 +19,10 @@ import platform
 import shlex
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,6 +36,10 @@ ROOT = Path(__file__).resolve().parents[1]
 Row = tuple[str, dict[str, float]]  # a name and its figures
 
 
+PLAN = Path(__file__).with_name("plan.toml")
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
 @click.group()
 def main() -> None:
     """Record what benchmarks print, and write it as one report."""
@@ -37,33 +47,100 @@ def main() -> None:
 
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.argument("area")
-@click.option("--raw", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--raw", type=FOLDER, required=True)
 @click.option("--times", default=1, show_default=True, help="Repetitions.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(area: str, raw: Path, times: int, command: tuple[str, ...]) -> None:
     """Run COMMAND and keep the JSON that it prints, as one of AREA."""
-    raw.mkdir(parents=True, exist_ok=True)
     for _ in range(times):
-        begun = time.monotonic()
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode != 0:
-            raise click.ClickException(f"{shlex.join(command)} ended with {done.returncode}")
-        kept = {
-            "area": area,
-            "command": shlex.join(command),
-            "seconds": round(time.monotonic() - begun, 1),
-            "date": time.strftime("%Y-%m-%d"),
-            "commit": commit(),
-            "machine": machine(),
-            "result": last_json(done.stdout),
-        }
-        number = 1 + len(list(raw.glob(f"{area}-*.json")))
-        replace_text(raw / f"{area}-{number}.json", json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        keep(area, raw, command, shlex.join(command))
+
+
+def keep(
+    area: str,
+    raw: Path,
+    command: Sequence[str],
+    shown: str,
+    result: Path | None = None,
+    part: Sequence[str | int] = (),
+) -> None:
+    """Run a command and keep the JSON that it prints, or writes to `result`, or what that has at the keys
+    `part`, with the command as it is `shown`; ClickException if it fails."""
+    begun = time.monotonic()
+    printed = output(command)
+    found = json.loads(result.read_text("utf-8")) if result else last_json(printed)
+    for key in part:
+        found = found[key]
+    kept = {
+        "area": area,
+        "command": shown,
+        "seconds": round(time.monotonic() - begun, 1),
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": commit(),
+        "machine": machine(),
+        "result": found,
+    }
+    raw.mkdir(parents=True, exist_ok=True)
+    number = 1 + len(list(raw.glob(f"{area}-*.json")))
+    replace_text(raw / f"{area}-{number}.json", json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def output(command: Sequence[str]) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    if done.returncode != 0:
+        raise click.ClickException(f"{shlex.join(command)} ended with {done.returncode}")
+    return done.stdout
+
+
+@main.command("run")
+@click.option("--raw", type=FOLDER, required=True)
+@click.option("--out", type=FOLDER, required=True)
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--work", type=FOLDER, required=True, help="Where indices and runs are kept.")
+@click.option("--only", multiple=True, metavar="AREA", help="These areas alone, and what prepares them.")
+@click.option("--others", default="", help="An interpreter with what benchmarks/encoding.py names.")
+@click.pass_context
+def run_plan(
+    context: click.Context, raw: Path, out: Path, data: Path, work: Path, only: tuple[str, ...], others: str
+) -> None:
+    """Do what PLAN lists and is not recorded yet, then write the report."""
+    given = {"data": data.resolve(), "work": work.resolve(), "others": others, "python": sys.executable}
+    failed = 0
+    for step in tomllib.loads(PLAN.read_text("utf-8"))["step"]:
+        if only and step.get("area", only[0]) not in only:
+            continue
+        try:
+            take(step, raw, given)
+        except (click.ClickException, OSError) as error:
+            click.echo(f"failed: {getattr(error, 'message', error)}", err=True)
+            failed += 1
+    context.invoke(write_report, raw=raw, out=out)
+    if failed:
+        raise click.ClickException(f"{failed} steps failed: repeat the command to try them again")
+
+
+def take(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> None:
+    """Take one step of the plan, unless what it gives is there already, or what it needs is not given.
+
+    It is kept as the plan has it: where this machine keeps its data is nobody else's concern.
+    """
+    command = [part.format_map(given) for part in shlex.split(step["command"])]
+    if "{others}" in step["command"] and not given["others"]:
+        click.echo(f"left out for want of --others: {shlex.join(command)}", err=True)
+    elif "area" not in step:
+        if not Path(step["makes"].format_map(given)).exists():
+            output(command)
+    elif step["command"] not in {
+        json.loads(path.read_text("utf-8"))["command"] for path in raw.glob("*.json")
+    }:
+        click.echo(f"{step['area']}: {shlex.join(command)}", err=True)
+        result = Path(step["result"].format_map(given)) if "result" in step else None
+        keep(step["area"], raw, command, step["command"], result, step.get("part", ()))
 
 
 @main.command("write")
 @click.option("--raw", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--out", type=FOLDER, required=True)
 def write_report(raw: Path, out: Path) -> None:
     """Write OUT/report.md and OUT/report.html of all that RAW holds."""
     kept = [json.loads(path.read_text("utf-8")) for path in sorted(raw.glob("*.json"))]

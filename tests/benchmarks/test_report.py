@@ -1,12 +1,19 @@
 """benchmarks/report.py keeps what a command prints and tabulates it."""
 
+import importlib.util
 import json
+import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from benchmarks import report
+
+OPTIONS = ("data", "work", "raw", "out")
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "report.py"
 PRINTS = """
 import json, random, sys
@@ -63,3 +70,47 @@ def test_what_prints_no_json_or_fails_is_refused(tmp_path: Path) -> None:
     assert "ended with 3" in failed.stderr
     assert list(tmp_path.iterdir()) == []
     assert "has no *.json" in run("write", "--raw", tmp_path, "--out", tmp_path / "o").stderr
+
+
+def test_a_plan_goes_on_where_it_was_and_names_what_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = "import json; print(json.dumps({'all': {'means': {'x': 1.5}}}))"
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""
+[[step]]
+command = "{{python}} -c 'open(\\"{{work}}/made\\", \\"x\\")'"
+makes = "{{work}}/made"
+[[step]]
+area = "bad"
+command = "{{python}} -c 'exit(3)'"
+[[step]]
+area = "needs"
+command = "{{others}} -c 1"
+[[step]]
+area = "good"
+command = {json.dumps("{python} -c " + shlex.quote(figures.replace("{", "{{").replace("}", "}}")))}
+part = ["all", "means"]
+""",
+        "utf-8",
+    )
+    monkeypatch.setattr(report, "PLAN", plan)
+    options = [f"--{name}={tmp_path if name in ('data', 'work') else tmp_path / name}" for name in OPTIONS]
+    for _ in range(2):  # `made` is made once, the good step is taken once
+        done = CliRunner().invoke(report.main, ["run", *options])
+        assert done.exit_code == 1
+        assert "1 steps failed" in done.output
+        assert "ended with 3" in done.output
+        assert "left out for want of --others" in done.output
+    kept = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "raw").glob("*.json")]
+    assert [(one["area"], one["result"]) for one in kept] == [("good", {"x": 1.5})]
+    assert "| all | 1.5 |" in (tmp_path / "out" / "report.md").read_text("utf-8")
+
+
+def test_the_plan_of_this_project_names_what_is_there() -> None:
+    steps = tomllib.loads(report.PLAN.read_text("utf-8"))["step"]
+    for step in steps:
+        module = shlex.split(step["command"])[2]
+        assert importlib.util.find_spec(module), module
+        assert ("area" in step) != ("makes" in step)

