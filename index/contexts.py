@@ -105,9 +105,15 @@ class Contexts:
     def mixed(self, own: Vectors) -> Vectors:
         """Unit vectors of words in their contexts, given their own."""
         mean = self._total / max(self._texts, 1)
-        contexts = self._sums / np.maximum(self.counts, 1)[:, None] - mean
-        weights = self.counts / (self.counts + 1)
-        return _unit(own / (self.counts + 1)[:, None] + weights[:, None] * _unit(contexts))
+        found = np.empty_like(own)
+        # Some at a time: in doubles all would take several times the memory of the vectors.
+        for start in range(0, len(own), BATCH):
+            rows = slice(start, start + BATCH)
+            counts = self.counts[rows, None]
+            contexts = self._sums[rows] / np.maximum(counts, 1) - mean
+            weights = counts / (counts + 1)
+            found[rows] = _unit(own[rows] / (counts + 1) + weights * _unit(contexts))
+        return found
 
 
 def _unit(vectors: NDArray[np.floating]) -> Vectors:
