@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test install install-dev index lint types imports check format reference hooks chaos clean
+.PHONY: help serve test install install-dev index lint types imports check format reference pins coverage hooks chaos clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,17 +24,17 @@ $(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) 
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)
 
-# Markers say which dependencies the environment has; a newer pyproject.toml installs again.
-$(VENV)/base: pyproject.toml
+# Markers say which dependencies the environment has; a newer pyproject.toml or constraints.txt installs again.
+$(VENV)/base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[cpu]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu]'
 	@touch $@
 
 install-dev: $(VENV)/dev  ## Install what training and tests need (torch for the CPU included)
 
 $(VENV)/dev: $(VENV)/base
 	CUDA=$(CUDA) scripts/install-torch $(BIN)/python $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-	$(BIN)/python -m pip install --quiet --editable '.[cpu,train,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,train,dev]'
 	@touch $@
 
 test: install-dev check  ## Lint, types, import directions and all tests
@@ -59,6 +59,16 @@ format: install-dev  ## Format the code
 
 reference: install-dev  ## Write docs/reference/ from the code
 	$(BIN)/python -m scripts.reference
+
+pins: install-dev  ## Write constraints.txt: the versions that this environment has
+	$(BIN)/python -m scripts.pins
+
+coverage: install-dev  ## Branches of index/ and service/ that their tests take, into var/coverage
+	rm -rf var/coverage && mkdir -p var/coverage
+	$(BIN)/python -m coverage run -m pytest -q tests/index tests/service
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage html --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort=miss
 
 hooks: install-dev  ## Check what is committed and pushed, by pre-commit
 	$(BIN)/pre-commit install

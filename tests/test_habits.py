@@ -6,6 +6,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PACKAGES = ("index", "evaluation", "training", "service")
@@ -35,3 +38,21 @@ def test_make_help_names_every_target() -> None:
     (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     told = {line.split()[0] for line in done.stdout.splitlines()}
     assert set(phony.split()) - told == set()
+
+
+def test_what_the_project_needs_is_pinned_by_versions_that_it_allows() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    assert [line for line in lines[1:] if not re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line)] == []
+    pins = dict(line.split("==") for line in lines[1:])
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"]
+    parts = ("cpu", "train", "dev", "client", "formats", "milvus", "ray", "report", "tracing")
+    needs = map(Requirement, [*project["dependencies"], *(need for part in parts for need in extras[part])])
+    refused = [
+        str(need)
+        for need in needs
+        if need.name != project["name"]
+        and (need.marker is None or need.marker.evaluate())
+        and not need.specifier.contains(pins.get(canonicalize_name(need.name), "0"))
+    ]
+    assert refused == []
