@@ -53,9 +53,9 @@ def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
     sure = np.array([matches[0].confidence for matches in answers])
     means = {f"p{k}": round(100 * float(hits[:, :k].any(axis=1).mean()), 1) for k in KS}
     return {
+        **means,
         "words": len(right),
         "asked": len(asked),
-        **means,
         "confidence": round(100 * float(sure.mean()), 1),
         "off": round(100 * calibration_error(sure, hits[:, 0]), 1),
     }
