@@ -5,7 +5,6 @@ docs/decisions/0067-contexts.md has what it gives.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from index.encoder import Vectors
 from index.job import Job
 from index.phrases import key_of, neighbours, numbered_words
-from index.pieces import Integers, Pieces, Tokens
+from index.pieces import Integers, Pieces, StringArray, Tokens
 from index.reading import texts_of, vectors_of
 from index.vocabulary import divided
 
@@ -30,23 +29,23 @@ def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences
     """
     own = job.encoder.word_vectors(vocabulary, code)
     vectors = vectors_of(job, code, min(sentences, SENTENCES))
-    texts = islice(chain.from_iterable(texts_of(job, code)), len(vectors))
-    contexts = Contexts(len(vocabulary), vectors.shape[1])
-    for number, (rows, of) in enumerate(occurrences(texts, vocabulary, code)):
-        contexts.add(rows, of, np.asarray(vectors[number * BATCH : (number + 1) * BATCH]))
+    contexts, start = Contexts(len(vocabulary), vectors.shape[1]), 0
+    for count, rows, of in occurrences(texts_of(job, code, BATCH, end=len(vectors)), vocabulary, code):
+        contexts.add(rows, of, np.asarray(vectors[start : start + count]))
+        start += count
     return contexts.mixed(own)
 
 
 def occurrences(
-    texts: Iterable[str], vocabulary: Sequence[str], language: str
-) -> Iterator[tuple[Integers, Integers]]:
-    """For BATCH texts at a time, rows of the vocabulary, ascending, and the texts that have them, once."""
+    batches: Iterable[Sequence[str] | StringArray], vocabulary: Sequence[str], language: str
+) -> Iterator[tuple[int, Integers, Integers]]:
+    """How many texts a batch has; rows of the vocabulary, ascending, and the texts that have them, once."""
     names = _Names(vocabulary)
-    for words in numbered_words(texts, names.words, lambda piece: divided(piece, language), BATCH):
+    for words in numbered_words(batches, names.words, lambda piece: divided(piece, language)):
         rows, of = names.find(words)
         # Not `unique`, which looks them up before it sorts them.
-        keys = np.sort(rows * BATCH + of)
-        yield np.divmod(keys[_begins(keys)], BATCH)
+        keys = np.sort(rows * len(words) + of)
+        yield len(words), *np.divmod(keys[_begins(keys)], len(words))
 
 
 def _begins(ascending: Integers) -> Integers:

@@ -4,7 +4,6 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from index.encoder import TextEncoder
 from index.encoding import Encoders, result_of
 from index.job import Job, making, save_array
 from index.phrases import count_pairs, find_phrases, spaced
+from index.pieces import StringArray
 from index.procrustes import PULLS, Alignment, align
 from index.progress import Progress
 from index.reading import texts_of
@@ -25,6 +25,7 @@ from index.vocabulary import by_frequency, divided, read_counts, token_counts, w
 ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
 COUNTED = 1 << 16  # sentences counted at a time
+PAIRED = 1 << 15  # with their neighbours
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,20 @@ def _count(
     job: Job, code: str, encoders: Encoders, wording: Wording
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
-    texts = chain.from_iterable(texts_of(job, code))
     if not (wording.phrases and spaced(code)):
-        return {}, word_counts(texts, code, encoders)
-    first = islice(texts, PHRASE_SENTENCES)
+        return {}, word_counts(texts_of(job, code, COUNTED), code, encoders)
+    first = texts_of(job, code, PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, lambda piece: divided(piece, code))
-    return find_phrases(pairs, words), words + word_counts(texts, code, encoders)
+    rest = texts_of(job, code, COUNTED, start=PHRASE_SENTENCES)
+    return find_phrases(pairs, words), words + word_counts(rest, code, encoders)
 
 
-def word_counts(texts: Iterator[str], code: str, encoders: Encoders) -> Counter[str]:
-    """How often each word occurs in texts of a language."""
+def word_counts(batches: Iterator[StringArray], code: str, encoders: Encoders) -> Counter[str]:
+    """How often each word occurs in batches of texts of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
-    while batch := list(islice(texts, COUNTED)):
-        pending.append(encoders.count(batch, code))
+    for texts in batches:
+        pending.append(encoders.count(texts.to_pylist(), code))
         if len(pending) > encoders.ahead:
             counts.update(result_of(pending.popleft()))
     for future in pending:

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages import language
-from index.pieces import Pieces, Tokens
+from index.pieces import Pieces, StringArray, Tokens
 
 DISCOUNT = 5  # so that a pair seen a few times is no phrase
 LEAST = 10  # times seen
 RATIO = 50.0  # more often than by chance
-BATCH = 1 << 15  # sentences counted at a time
 TOGETHER = 1 << 22  # pairs sorted at a time
 HALF = 32  # bits of each word in the key of a pair
 MASK = (1 << HALF) - 1
@@ -43,9 +42,9 @@ def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]
 
 
 def count_pairs(
-    texts: Iterable[str], divide: Callable[[str], Sequence[str]]
+    batches: Iterable[Sequence[str] | StringArray], divide: Callable[[str], Sequence[str]]
 ) -> tuple[Counter[tuple[str, str]], Counter[str]]:
-    """Neighbours seen LEAST times and words of sentences, counted; a word twice in a row is no pair.
+    """Neighbours seen LEAST times and words of batches of sentences, counted; a word twice is no pair.
 
     `divide` gives the words of what stands between spaces, once for each: no word spans a space.
     """
@@ -53,7 +52,7 @@ def count_pairs(
     counts = np.zeros(0, np.int64)
     pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
     keys: list[NDArray[np.int64]] = []  # of pairs that are not counted yet
-    for every in numbered_words(texts, words, divide, BATCH):
+    for every in numbered_words(batches, words, divide):
         seen = np.bincount(every.every, minlength=len(words))
         seen[: len(counts)] += counts
         counts = seen
@@ -68,18 +67,17 @@ def count_pairs(
 
 
 def numbered_words(
-    texts: Iterable[str], words: Pieces, divide: Callable[[str], Sequence[str]], batch: int
+    batches: Iterable[Sequence[str] | StringArray], words: Pieces, divide: Callable[[str], Sequence[str]]
 ) -> Iterator[Tokens]:
-    """The words of sentences, `batch` of them at a time, as numbers that `words` gives."""
+    """The words of each batch of sentences, as numbers that `words` gives."""
     pieces = Pieces()
     known = Tokens.of([])  # the words of each piece
-    rest = iter(texts)
-    while some := list(islice(rest, batch)):
-        numbered = pieces.numbered(some)
+    for texts in batches:
+        numbered = pieces.numbered(texts)
         new = list(islice(pieces, len(known), None))
         known = known.followed(Tokens.of([list(map(words.__getitem__, divide(piece))) for piece in new]))
         every = known.take(numbered.every)
-        lengths = np.bincount(np.repeat(numbered.texts, every.lengths), minlength=len(some))
+        lengths = np.bincount(np.repeat(numbered.texts, every.lengths), minlength=len(texts))
         yield Tokens(every.every, lengths)
 
 

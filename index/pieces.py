@@ -24,6 +24,7 @@ LEARNED = 64  # new pieces at once: of texts with more, the tokenizer is asked
 LONG = 40  # characters of a piece that is remembered
 METASPACE = "\u2581"  # what SentencePiece writes for a space
 Integers = NDArray[np.int64]
+StringArray = Any  # pyarrow.StringArray: pyarrow is untyped
 
 # What changes a character whatever stands before or after the space next to it.
 NORMALIZERS = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer"})
@@ -83,11 +84,21 @@ class Pieces(dict[str, int]):
         number = self[piece] = len(self)
         return number
 
-    def numbered(self, texts: Sequence[str]) -> Tokens:
+    def numbered(self, texts: Sequence[str] | StringArray) -> Tokens:
         """The numbers of the pieces of texts."""
-        # Printable: no white space but spaces.
-        if "".join(texts).isprintable() and (found := self._split_at_spaces(texts)) is not None:
-            return found
+        # Imported here: a service numbers nothing.
+        import pyarrow as pa
+
+        from index.texts import strings
+
+        if isinstance(texts, pa.StringArray):
+            found = self._split_at_spaces(texts)
+            return self._split(texts.to_pylist()) if found is None else found
+        # Printable: UTF-8 can say it.
+        found = self._split_at_spaces(strings(texts)) if "".join(texts).isprintable() else None
+        return self._split(texts) if found is None else found
+
+    def _split(self, texts: Sequence[str]) -> Tokens:
         every, lengths = array("q"), array("q")
         number = self.__getitem__
         for text in texts:
@@ -96,22 +107,20 @@ class Pieces(dict[str, int]):
             every.extend(map(number, pieces))
         return Tokens(np.frombuffer(every, np.int64), np.frombuffer(lengths, np.int64))
 
-    def _split_at_spaces(self, texts: Sequence[str]) -> Tokens | None:
-        """`numbered`, a third of the time; None where not every text has its pieces between single spaces."""
-        # Imported here: a service numbers nothing.
+    def _split_at_spaces(self, texts: StringArray) -> Tokens | None:
+        """`_split`, a third of the time; None where not every text has its pieces between single spaces."""
         import pyarrow.compute as pc
 
-        from index.texts import strings
-
-        pieces = pc.split_pattern(strings(texts), " ")
+        pieces = pc.split_pattern(texts, " ")
         coded = pieces.flatten().dictionary_encode()
         found = coded.dictionary.to_pylist()
-        if "" in found:
+        # Printable: no white space but spaces.
+        if "" in found or not all(map(str.isprintable, found)):
             return None
         numbers = np.fromiter(map(self.__getitem__, found), np.int64, len(found))
-        ends = np.frombuffer(pieces.offsets.buffers()[1], np.int32, len(texts) + 1)
+        lengths = np.diff(np.frombuffer(pieces.offsets.buffers()[1], np.int32, len(texts) + 1))
         every = np.frombuffer(coded.indices.buffers()[1], np.int32, len(coded))
-        return Tokens(numbers[every], np.diff(ends).astype(np.int64))
+        return Tokens(numbers[every], lengths.astype(np.int64))
 
 
 class Memory:

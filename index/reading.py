@@ -22,6 +22,7 @@ from index.errors import CorpusError
 from index.files import replace_text
 from index.groups import Links
 from index.job import Job, making
+from index.pieces import StringArray
 from index.progress import Progress
 from index.sentences import COLUMNS
 from index.texts import writing_table
@@ -48,11 +49,16 @@ def vectors_of(job: Job, code: str, rows: int) -> Vectors:
     return found
 
 
-def texts_of(job: Job, code: str) -> Iterator[list[str]]:
-    """The sentences of a language that was read, some tens of thousands at a time."""
+def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = None) -> Iterator[StringArray]:
+    """The sentences of a language that was read, rows `start` to before `end`, at most `size` at a time."""
+    begin = 0
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
         for number in range(file.num_record_batches):
-            yield file.get_batch(number).column("text").to_pylist()
+            column = file.get_batch(number).column("text")
+            rows = range(max(start - begin, 0), len(column) if end is None else min(end - begin, len(column)))
+            for first in rows[::size]:
+                yield column.slice(first, min(size, rows.stop - first))
+            begin += len(column)
 
 
 class _Reading:

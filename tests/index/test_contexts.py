@@ -18,13 +18,11 @@ VOCABULARY = ["dog", "ice", "ice cream", "a", "never"]
 
 
 @pytest.mark.parametrize("batch", [1, 2, 100])
-def test_a_word_is_found_in_each_text_once_and_a_phrase_where_its_words_follow(
-    monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    monkeypatch.setattr(contexts, "BATCH", batch)
+def test_a_word_is_found_in_each_text_once_and_a_phrase_where_its_words_follow(batch: int) -> None:
+    batches = [TEXTS[start : start + batch] for start in range(0, len(TEXTS), batch)]
     found = {
         (VOCABULARY[row], number * batch + text)
-        for number, (rows, texts) in enumerate(occurrences(TEXTS, VOCABULARY, "en"))
+        for number, (_, rows, texts) in enumerate(occurrences(batches, VOCABULARY, "en"))
         for row, text in zip(rows.tolist(), texts.tolist(), strict=True)
     }
     first, fourth = (("ice", 0), ("ice cream", 0)), (("ice", 3), ("ice cream", 3), ("dog", 3))

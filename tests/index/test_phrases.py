@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index import lexicon, phrases
+from index import lexicon
 from index.build import build_index
 from index.bundle import Bundle
 from index.encoder import TextEncoder
@@ -17,7 +17,7 @@ from index.lexicon import LanguageTokens, Wording, count_language
 from index.phrases import LEAST, count_pairs, find_phrases, spaced
 from index.sentences import COLUMNS
 from index.text import words
-from index.texts import write_table
+from index.texts import strings, write_table
 from index.translator import Translator
 from tests.bundles import make_corpus
 
@@ -31,27 +31,26 @@ def corpus() -> list[list[str]]:
 
 def test_words_that_belong_together_are_found() -> None:
     texts = [" ".join(words) for words in corpus()]
-    assert find_phrases(*count_pairs(texts, str.split)) == {"ice cream": 30}
+    assert find_phrases(*count_pairs([texts], str.split)) == {"ice cream": 30}
 
 
 def test_pairs_are_neighbours_in_order() -> None:
-    pairs, counts = count_pairs(
-        ["a b b c", "a-b", *["b a"] * (LEAST - 2), "a b"], lambda piece: piece.split("-")
-    )
+    texts = ["a b b c", "a-b", *["b a"] * (LEAST - 2), "a b"]
+    pairs, counts = count_pairs([texts], lambda piece: piece.split("-"))
     assert pairs == Counter()
     assert counts == Counter({"a": LEAST + 1, "b": LEAST + 2, "c": 1})
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
-def test_pairs_are_counted_as_one_by_one(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(phrases, "BATCH", batch)
+def test_pairs_are_counted_as_one_by_one(batch: int) -> None:
     random = np.random.default_rng(1)
     texts = [
         " ".join(random.choice(["The", "ice-cream,", "dog's", "A", "it", "–"], size=6)) for _ in range(90)
     ]
     divided = [words(text, "en") for text in texts]
     wanted = Counter(pair for found in divided for pair in pairwise(found) if pair[0] != pair[1])
-    pairs, counts = count_pairs(texts, lambda piece: words(piece, "en"))
+    batches = [strings(texts[start : start + batch]) for start in range(0, len(texts), batch)]
+    pairs, counts = count_pairs(batches, lambda piece: words(piece, "en"))
     assert pairs == {pair: count for pair, count in wanted.items() if count >= LEAST}
     assert counts == Counter(word for found in divided for word in found)
 

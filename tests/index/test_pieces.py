@@ -1,6 +1,7 @@
 """Tokens of a corpus, each piece tokenised once: the same as the tokenizer's own, whatever the text."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from index.bundle import Bundle
 from index.encoder import TextEncoder
 from index.pieces import Memory, Pieces, Recent, Tokens, slices
 from index.text import clean
+from index.texts import strings
 from tests.bundles import FILLERS, sentences
 
 MOST, LONGEST = 12, 60
@@ -107,6 +109,15 @@ def test_what_is_remembered_of_a_few_texts_has_bounds(monkeypatch: pytest.Monkey
         assert len(recent) <= 30 + pieces.LEARNED
 
 
+def test_threads_may_ask_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "RECENT", 30)
+    tokenizer = by_words()
+    recent = Recent(Memory(tokenizer, plainly(tokenizer), LONGEST, MOST))
+    asked = [[f"{number} dogs {number % 40}", "a dog"] for number in range(400)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(recent.tokens, asked)) == list(map(plainly(tokenizer), asked))
+
+
 @pytest.mark.parametrize(
     "odd", ["¨b", "x\u2581", "<pad>", "<PAD>", "a<seq>", "", " ", "a b", "a\u200b", "\xa0"]
 )
@@ -184,6 +195,8 @@ def test_pieces_are_numbered_as_they_come() -> None:
 def test_pieces_are_what_stands_between_white_space(texts: list[str]) -> None:
     known = Pieces()
     found = lists(known.numbered(texts))
+    # In the middle of an array, as they are in a batch of a file.
+    assert lists(Pieces().numbered(strings(["a  b", *texts, "c"]).slice(1, len(texts)))) == found
     names = list(known)
     assert [[names[number] for number in row] for row in found] == [text.split() for text in texts]
     assert names == list(dict.fromkeys(piece for text in texts for piece in text.split()))
