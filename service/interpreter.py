@@ -5,8 +5,8 @@ import sys
 
 YOUNG = 10_000  # new objects, less freed ones, after which the collector looks; 700 by default
 # Seconds after which the thread that runs lets another. By default 0.005: a batch takes Python's lock some
-# ten times, and on a busy event loop would wait so long each time.
-SWITCH = 0.0005
+# five times for long, and on a busy event loop would wait so long each time.
+SWITCH = 0.0002
 
 
 def prepare_to_serve() -> None:

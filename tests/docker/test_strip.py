@@ -1,0 +1,49 @@
+"""docker/strip.py: libraries become shorter and can be loaded still."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ["httptools", "uvloop", "tokenizers"]
+
+
+def run(root: Path, folder: Path) -> None:
+    subprocess.run([sys.executable, root / "docker/strip.py", folder], check=True)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_left_can_be_loaded(root: Path, tmp_path: Path, package: str) -> None:
+    found = importlib.util.find_spec(package)
+    assert found is not None
+    assert found.origin is not None
+    shutil.copytree(Path(found.origin).parent, tmp_path / package)
+    before = {path: path.stat().st_size for path in tmp_path.rglob("*.so")}
+    run(root, tmp_path)
+    assert before
+    assert all(path.stat().st_size < size for path, size in before.items())
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import {package}; print({package}.__file__)"],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(loaded.stdout.strip()).is_relative_to(tmp_path)
+
+
+def test_the_second_time_and_other_files_leave_all_as_it_is(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "liba.so.1").write_text("INPUT(libb.so)", "ascii")
+    found = importlib.util.find_spec("httptools.parser.parser")
+    assert found is not None
+    assert found.origin is not None
+    shutil.copy(found.origin, tmp_path / "parser.so")
+    contents = []
+    for _ in range(2):
+        run(root, tmp_path)
+        contents.append([path.read_bytes() for path in sorted(tmp_path.iterdir())])
+    assert contents[0] == contents[1]
+    assert contents[0][0] == b"INPUT(libb.so)"
