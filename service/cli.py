@@ -53,7 +53,10 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _open(settings: Settings) -> "Translator":
     from index.translator import Translator
 
-    return Translator.open(settings.index, threads=settings.threads)
+    found = Translator.open(settings.index, threads=settings.threads)
+    # What the first batch would make otherwise: here the memory that it takes for a moment is used again.
+    _ = found.encoder.recent
+    return found
 
 
 def _serve_one(settings: Settings, translator: "Translator") -> None:
