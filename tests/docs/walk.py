@@ -62,7 +62,7 @@ def prepare(folder: Path) -> None:
     """Make a folder look like a clone with everything installed."""
     for name in ("models", "corpora", "training", "benchmarks"):
         (folder / name).symlink_to(ROOT / name)
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
     (folder / ".venv").mkdir()
     environment = Path(sys.executable).parent.parent
