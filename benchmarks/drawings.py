@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from evaluation.measures import recall_at
 from evaluation.pictograms import is_flag, read_names
 from index.text import words
+from index.unit import unit
 from training.data.captions import load_split
 from training.data.features import features_of_collection
 from training.data.pictograms import move_onto_photographs
 from training.data.pictures import PictureArchive, PictureCollection
-from training.data.whitening import fit_whitening, unit
+from training.data.whitening import fit_whitening
 from training.encoders.vision import load_backbone
 from training.recipe import Recipe, load_recipe
 

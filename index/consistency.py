@@ -28,6 +28,7 @@ from index.errors import DamagedError, UsageError
 from index.files import replace_text
 from index.ranking import Match
 from index.sentences import SentenceIndex
+from index.unit import unit
 
 HIDDEN = 32
 CANDIDATES = 100  # the nearest by the mean, which CLC-C puts into its own order
@@ -107,8 +108,7 @@ def own_translations(
 
 def mean_queries(translations: Mapping[str, Vectors]) -> Vectors:
     """One question for all its translations, (n, d) unit rows: cosines to it order as CLC-A does."""
-    total = np.sum(list(translations.values()), axis=0)
-    return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12), np.float32)
+    return unit(np.sum(list(translations.values()), axis=0))
 
 
 def consistent(

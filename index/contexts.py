@@ -7,13 +7,13 @@ docs/decisions/0067-contexts.md has what it gives.
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from index.encoder import Vectors
 from index.job import Job
 from index.phrases import key_of, neighbours, numbered_words
 from index.pieces import Integers, Pieces, StringArray, Tokens
 from index.reading import texts_of, vectors_of
+from index.unit import unit
 from index.vocabulary import divided
 
 SENTENCES = 100_000  # read of each language
@@ -111,10 +111,5 @@ class Contexts:
             counts = self.counts[rows, None]
             contexts = self._sums[rows] / np.maximum(counts, 1) - mean
             weights = counts / (counts + 1)
-            found[rows] = _unit(own[rows] / (counts + 1) + weights * _unit(contexts))
+            found[rows] = unit(own[rows] / (counts + 1) + weights * unit(contexts))
         return found
-
-
-def _unit(vectors: NDArray[np.floating]) -> Vectors:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(norms, 1e-12), np.float32)

@@ -15,9 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import blake2b
-from multiprocessing.connection import wait
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -28,6 +26,7 @@ from index.encoder import TextEncoder, Vectors
 from index.errors import DamagedError, PassepartoutError
 from index.files import replace_text
 from index.job import Job
+from index.parents import when_parent_ends
 from index.vocabulary import count_words
 
 SHARD = 8192  # lines of a corpus
@@ -125,16 +124,10 @@ _worker: Worker
 
 def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
     global _worker
-    Thread(target=_end_with_parent, daemon=True).start()
+    # A pool's processes would wait for ever for a parent that was killed.
+    when_parent_ends(lambda: os._exit(1))
     # One thread each: as many processes as cores, and the same bits whoever encodes.
     _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
-
-
-def _end_with_parent() -> None:
-    # A pool's processes would wait for ever for a parent that was killed.
-    if parent := multiprocessing.parent_process():
-        wait([parent.sentinel])
-    os._exit(1)
 
 
 def _encode(code: str, texts: Sequence[str], judged: bool) -> Encoded:

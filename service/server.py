@@ -1,12 +1,10 @@
 """uvicorn's server and supervisor: they stop without losing what was sent, and workers reload on SIGHUP."""
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +16,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import multiprocess
 
+from index.parents import when_parent_ends
 from service.sockets import something_waits, take_no_more
 
 # Of a server alone. With one, new connections wait while those that were there keep the loop busy. Of several
@@ -63,7 +62,7 @@ class Worker(multiprocess.Process):
     """A process with a server; it stops when its supervisor has died: else it would keep the port."""
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
-        threading.Thread(target=_stop_with_parent, daemon=True).start()
+        when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
         super().target(sockets)
 
     @property
@@ -101,14 +100,6 @@ def run(config: Config) -> None:
         return
     multiprocess.Process = Worker  # type: ignore[misc]  # what the supervisor starts
     Supervisor(config, sockets=[config.bind_socket()]).run()
-
-
-def _stop_with_parent() -> None:
-    """In a worker: wait for the end of the supervisor, however it comes, then stop as when told to."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _until_none_waits(files: Sequence[int]) -> None:

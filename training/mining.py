@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from training.data.whitening import unit
+from index.unit import unit
 
 BLOCK = 250  # rows of a block of similarities, which then stay in the cache
 SAMPLE = 4000  # sentences of a language that neighbourhood means are taken over

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 
 from index.errors import DataError
 from index.files import replace_text
+from index.unit import unit
 from training.beginning import Known, begin
 from training.checkpoint import load_best
 from training.data.captions import CaptionedPictures, load_split, shuffled
@@ -28,7 +29,7 @@ from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
-from training.data.whitening import fit_whitening, unit
+from training.data.whitening import fit_whitening
 from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
 from training.encoders.vision import Backbone, load_backbone
 from training.model import TwoBranch, pick_device

@@ -1,10 +1,8 @@
 """Memory that was freed is used again."""
 
-import platform
 import resource
 from multiprocessing import get_context
 
-import pytest
 import torch
 
 from training.allocator import keep_freed_memory
@@ -23,7 +21,6 @@ def faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="told to glibc alone")
 def test_a_tensor_takes_the_memory_of_one_that_was_freed() -> None:
     with get_context("spawn").Pool(1) as pool:
         assert pool.apply(faults) < TIMES * PAGES / 3

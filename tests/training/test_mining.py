@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.hubness import csls
-from training.data.whitening import unit
+from index.unit import unit
 from training.mining import BLOCK, mine
 
 Vectors = NDArray[np.float32]

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from index.errors import DamagedError, TrainingError
+from index.unit import unit
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
-from training.data.whitening import unit
 from training.prepare import fixed_sources, prepare, vocabulary
 from training.run import Run, create_run
 

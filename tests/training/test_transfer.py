@@ -10,12 +10,12 @@ from evaluation.retrieval import read_pictures
 from index.bundle import open_bundle
 from index.encoder import TextEncoder
 from index.errors import DataError, RecipeError, UsageError
+from index.unit import unit
 from passepartout import run as command
 from tests.training.tiny import BAG, recipe
 from training.checkpoint import load_best
 from training.data.captions import Caption, CaptionedPictures
 from training.data.transfer import read_given
-from training.data.whitening import unit
 from training.experiments.adding import Pace, add_language
 from training.export import best_model, export_run
 from training.loop import train

@@ -11,7 +11,7 @@ import json
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -60,7 +60,8 @@ def _read_tar(file: Path, languages: Sequence[str], pictures: bool) -> Iterator[
             tar.members = []  # type: ignore[attr-defined]  # it would remember them all
             if not member.isfile():
                 continue
-            name, _, kind = PurePosixPath(member.name).name.partition(".")
+            # Not by pathlib, which interns every name: a table of millions.
+            name, _, kind = member.name.rpartition("/")[2].partition(".")
             if sample is None or sample.name != name:
                 if sample:
                     yield sample

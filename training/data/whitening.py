@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.errors import TrainingError
+from index.unit import unit
 
 ROWS = 20_000  # of the features: enough for the covariance of a few thousand dimensions
 
@@ -41,9 +42,3 @@ def fit_whitening(features: NDArray[np.float32], dimension: int, power: float, s
     strongest = np.argsort(variances)[::-1][:dimension]
     deviation = np.sqrt(np.maximum(variances[strongest], 1e-12))
     return Whitening(mean, (axes[:, strongest] / deviation**power).astype(np.float32))
-
-
-def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows divided by their norm; a zero row stays zero."""
-    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)

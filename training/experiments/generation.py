@@ -13,7 +13,7 @@ from evaluation.document import Block, Grid, Heading, Text, text
 from evaluation.sets import read_captions, read_split
 from index.errors import DataError, UsageError
 from index.progress import Progress
-from training.data.whitening import unit
+from index.unit import unit
 from training.experiments.sentences import Frozen, benchmarks, encoded, photo_captions
 from training.experiments.writer import Writer, WriterSettings, train_writer
 

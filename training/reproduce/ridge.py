@@ -18,7 +18,7 @@ from evaluation.scores import ALL, score_translation
 from evaluation.sets import read_aligned
 from evaluation.suites import POOL as POOLED
 from index.text import words
-from training.data.whitening import unit
+from index.unit import unit
 from training.prepare import Prepared, prepare
 from training.recipe import Recipe, load_recipe
 from training.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts, captions_of_test

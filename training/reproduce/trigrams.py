@@ -11,7 +11,7 @@ from evaluation.scores import ALL, score_translation
 from evaluation.sets import read_aligned
 from evaluation.suites import POOL as POOLED
 from index.text import clean
-from training.data.whitening import unit
+from index.unit import unit
 from training.recipe import load_recipe
 from training.reproduce.ridge import Vectors
 from training.reproduce.systems import POOL, TRANSLATION, Figures, captions_of_test

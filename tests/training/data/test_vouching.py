@@ -1,8 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from index.unit import unit
 from training.data.vouching import vouched_rows
-from training.data.whitening import unit
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32
 SAME, FALSE_FRIEND, RARE = 4, 5, 6

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import TrainingError
+from index.unit import unit
 from training.data import whitening
-from training.data.whitening import fit_whitening, unit
+from training.data.whitening import fit_whitening
 
 
 def features(n: int = 400, width: int = 12, seed: int = 0) -> NDArray[np.float32]:
