@@ -203,6 +203,7 @@ def test_reading_takes_no_more_memory_for_more_samples(tmp_path: Path, kind: str
         file = tmp_path / f"{count}.{kind}"
         write_tar_shard(file, samples) if kind == "tar" else write_parquet_shard(file, samples, CODES)
         del samples
+        assert sum(1 for _ in read_shard(file, CODES)) == count  # fills the interpreter's free lists
         tracemalloc.start()
         assert sum(1 for _ in read_shard(file, CODES)) == count
         peaks.append(tracemalloc.get_traced_memory()[1])
