@@ -29,6 +29,7 @@ from index.encoder import TextEncoder
 from index.encoding import SHARD
 
 EVERY = 0.1  # seconds
+SAMPLE = 200_000  # sentences for the bare encoder
 
 
 def tree(root: int) -> Iterator[int]:
@@ -101,7 +102,7 @@ def build(encoder: Path, corpus: Path, language: str, out: Path, threads: int) -
 @click.option("--threads", default=2, show_default=True)
 def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int) -> None:
     lines = captions.read_text("utf-8").splitlines()
-    sample = list(recombined(lines, 50_000, language))
+    sample = list(recombined(lines, SAMPLE, language))
     with tempfile.TemporaryDirectory(prefix="passepartout-build-") as name:
         for size in map(int, sizes.split(",")):
             corpus, out = Path(name) / f"{size}.txt", Path(name) / "index"
@@ -109,12 +110,14 @@ def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int)
                 file.writelines(f"{text}\n" for text in recombined(lines, size, language))
             before = bare_seconds(encoder, sample)
             seconds, wall, memory = build(encoder, corpus, language, out, threads)
-            each = (before + bare_seconds(encoder, sample)) / 2 / len(sample)
+            after = bare_seconds(encoder, sample)
+            each = (before + after) / 2 / len(sample)
             shutil.rmtree(out)
             corpus.unlink()
             found = {
                 "sentences": size,
                 "bare encoder, microseconds a sentence": round(each * 1e6, 1),
+                "before and after": [round(took / len(sample) * 1e6, 1) for took in (before, after)],
                 "build, microseconds a sentence": round(seconds / size * 1e6, 1),
                 "share of the bare encoder": round(each * size / seconds, 3),
                 "wall seconds": round(wall, 1),

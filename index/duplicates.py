@@ -47,6 +47,8 @@ class Seen:
 
     def expect(self, keys: TextKeys) -> None:
         """Look the texts up that are asked for next; `keys` are what `text_keys` says of them."""
+        if keys is self._own:
+            return
         self._own = keys
         self._keys.expect(key for both in keys.values() for key in both if key is not None)
 

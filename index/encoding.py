@@ -15,6 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ class Shards:
             self._file.seek(self._rows * self._width)
             self._file.write(content)
             self._file.flush()
-            foreign = [row for row, other in enumerate(encoded.foreign) if other]
+            foreign = list(compress(range(len(encoded.foreign)), encoded.foreign))
             self._note(digest=shard.digest, foreign=foreign, rows=rows, crc=zlib.crc32(content))
         self._rows += rows
 
