@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 EXACT_ROWS = 100_000  # up to here an exact search takes about a millisecond
-PQ_ROWS = 300_000
+PQ_ROWS = 150_000
 LEAST_ROWS = 256  # fewer cannot train a quantiser
 # Recall of the ten nearest that a build tunes `probes` and `candidates` for: above the 0.99 that is wanted,
 # so that queries which it does not ask have that too (docs/decisions/0026).

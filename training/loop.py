@@ -139,7 +139,10 @@ class Loop:
 
     def _stage(self, epoch: int) -> tuple[int, int]:
         """The first step and the number of steps that the rate's rise and fall are about."""
-        start, stop = stage(epoch, self.settings.epochs, self.run.recipe.mining)
+        recipe = self.run.recipe
+        start, stop = stage(epoch, self.settings.epochs, recipe.mining)
+        if not recipe.begun:
+            start, stop = recipe.turns.stage(epoch, start, stop)
         each = self.steps // self.settings.epochs
         return start * each, (stop - start) * each
 

@@ -14,6 +14,7 @@ class TurnSettings(BaseModel):
     first: for the first `epochs` epochs these objectives alone: a pretraining (MULE's LP).
     epochs: of that pretraining.
     go_on: whether what came first goes on afterwards, beside the others.
+    rise_again: whether the learning rate then rises over the warm-up again, for layers that have not learned.
     one_of: objective -> probability. Afterwards each step takes one of these, drawn by its probability, and
     all objectives that are not among them (Kádár et al. 2019, 2: c2c or image-caption, p = 0.5).
     """
@@ -23,6 +24,7 @@ class TurnSettings(BaseModel):
     first: tuple[str, ...] = ()
     epochs: int = Field(default=0, ge=0)
     go_on: bool = True
+    rise_again: bool = False
     one_of: dict[str, float] = Field(default_factory=dict)
 
     @field_validator("one_of")
@@ -39,8 +41,16 @@ class TurnSettings(BaseModel):
             raise ValueError(f"turns: {unknown[0]} is none of the objectives {', '.join(known)}")
         if bool(self.first) != bool(self.epochs):
             raise ValueError("turns.first and turns.epochs need each other")
+        if self.rise_again and not self.first:
+            raise ValueError("turns.rise_again needs turns.first: the rate rises again after a pretraining")
         if not self.go_on and set(self.first) >= set(known):
             raise ValueError("turns.first: when they do not go on, no objective is left")
+
+    def stage(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
+        """The part of the epochs `start` to before `stop` that `epoch` shares a rise and fall of the rate with."""
+        if not self.rise_again or not start < self.epochs < stop:
+            return start, stop
+        return (start, self.epochs) if epoch < self.epochs else (self.epochs, stop)
 
     def resting(
         self, objectives: Iterable[str], seed: int, epoch: int, number: int, *, begun: bool = False

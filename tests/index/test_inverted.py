@@ -163,7 +163,7 @@ def test_an_exact_file_is_no_list_file(rows: Vectors, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "kind"), [(10, "exact"), (100_000, "exact"), (100_001, "pq"), (300_000, "pq"), (300_001, "ivf")]
+    ("count", "kind"), [(10, "exact"), (100_000, "exact"), (100_001, "pq"), (150_000, "pq"), (150_001, "ivf")]
 )
 def test_the_structure_follows_the_size(count: int, kind: str) -> None:
     assert choose(count).kind == kind

@@ -63,3 +63,12 @@ def test_what_came_first_may_end_with_that() -> None:
     assert turns.resting(NAMES, 0, 0, 0, begun=True) == {"cloze"}, "a trained model has it behind it"
     with pytest.raises(ValueError, match="no objective is left"):
         turns.check(["cloze"])
+
+
+def test_the_rate_rises_again_after_the_pretraining_where_it_is_asked_to() -> None:
+    once, again = (TurnSettings(first=("cloze",), epochs=2, rise_again=rise) for rise in (False, True))
+    assert [once.stage(epoch, 0, 5) for epoch in range(3)] == [(0, 5)] * 3
+    assert [again.stage(epoch, 0, 5) for epoch in range(4)] == [(0, 2), (0, 2), (2, 5), (2, 5)]
+    assert again.stage(3, 2, 5) == (2, 5), "a round of mining begins there anyway"
+    with pytest.raises(ValueError, match=r"rise_again needs turns\.first"):
+        TurnSettings(rise_again=True).check(NAMES)
