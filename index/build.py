@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.base import Base
 from index.bundle import Bundle
@@ -33,6 +34,7 @@ from index.manifest import FORMAT, read_manifest
 from index.procrustes import Alignment
 from index.reading import read_language, vectors_of
 from index.structures import CHOSEN, Searching, tune_structures, write_neighbourhoods, write_structure
+from index.texts import read_array
 from index.versions import (
     DETECTOR,
     ENCODER,
@@ -201,7 +203,7 @@ class _Build:
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
         trained = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes)
+        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, self._tokens_before(out))
         trained = {code: trained[code] for code in self.plan.intakes}
         with encoders_of(self.engine, self.job, tokens.detector) as encoders:
             for code, intake in self.plan.intakes.items():
@@ -231,6 +233,16 @@ class _Build:
 
             manifest = put_into_store(self.job, manifest, self.plan.searching.store, self.plan.searching.kind)
         return publish(out, self.work, manifest)
+
+    def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:
+        """What the version that is changed knows of languages by the words of the bundle alone."""
+        if not self.plan.base:
+            return {}
+        folder = out / VERSIONS / self.plan.base
+        manifest = read_manifest(folder, IndexManifest, "a version of an index")
+        table = read_array(folder / DETECTOR, (len(manifest.detects), self.encoder.vocabulary))
+        rows = zip(manifest.detects, table, strict=True)
+        return {code: row for code, row in rows if code not in manifest.languages}
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
         return IndexManifest(

@@ -112,14 +112,21 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping
 
 class LanguageTokens:
     """The tokens by which languages are told apart: `detector` by the `words` that a bundle has of each,
-    for an index that has sentences in the languages `held`."""
+    for an index that has sentences in the languages `held`; `known` are rows by these words alone."""
 
     def __init__(
-        self, encoder: TextEncoder, words: Mapping[str, Counter[str]], held: Collection[str] = ()
+        self,
+        encoder: TextEncoder,
+        words: Mapping[str, Counter[str]],
+        held: Collection[str] = (),
+        known: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> None:
         self._encoder, self._languages = encoder, tuple(words)
-        self._counts, rows = {}, {}
+        self._counts = {}
+        rows = {code: row for code, row in (known or {}).items() if code not in held}
         for code, trained in words.items():
+            if code in rows:
+                continue
             found = token_counts(encoder, trained)
             if found.any():
                 rows[code] = token_row(found)

@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from index import lexicon
 from index.build import build_index
 from index.bundle import Bundle
 from index.changes import change_index, rebuild_index
@@ -31,7 +32,18 @@ from index.sentences import COLUMNS
 from index.structures import Searching
 from index.texts import read_table
 from index.translator import Translator
-from index.versions import Options, collect, current, locked, open_version, roll_back, serve, versions
+from index.versions import (
+    DETECTOR,
+    Options,
+    collect,
+    current,
+    locked,
+    open_version,
+    roll_back,
+    serve,
+    versions,
+)
+from index.vocabulary import token_counts
 from index.words import COLUMNS as WORDS
 from passepartout import run
 from tests.bundles import make_bundle, make_corpus, sentences
@@ -127,6 +139,25 @@ def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
     assert texts(index)["pt:1"] == "O cão corre."
     made = change_index(index, delete=["pt:1"])
     assert list(made.languages) == ["en", "de"]
+
+
+def test_languages_are_told_apart_as_in_a_new_index_by_what_was_known(
+    index: Path, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table(folder: Path) -> bytes:
+        return (open_version(folder)[0] / DETECTOR).read_bytes()
+
+    before = table(index)
+    counted: list[object] = []
+    monkeypatch.setattr(lexicon, "token_counts", lambda *given: counted.append(given) or token_counts(*given))
+    row = {"pt": "O cão corre."}
+    change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [row]))])
+    assert len(counted) == 2 * 3, "the words of en, de and pt: the bundle's and the corpora's"
+    both = [{"en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
+    build_index(bundle, [Source(rows_of(tmp_path / "all.jsonl", [*both, row]))], tmp_path / "new")
+    assert table(index) == table(tmp_path / "new")
+    change_index(index, delete=["pt:1"])
+    assert table(index) == before
 
 
 def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path) -> None:
