@@ -38,6 +38,9 @@ ASSIGNED = 256  # rows given to lists at a time: the products stay in the proces
 MARGIN = (
     0.02  # of cosines by integers: the exactly nearest of 32,768 captions was never further from the first
 )
+# FAISS's way of scanning that keeps candidates in a reservoir, not a heap, on one thread: two thirds of the
+# time that its own choice takes for some hundred candidates, and the same answers.
+RESERVOIR = 13
 SORTED = 1 << 16  # rows sorted at a time
 PACKED = 32  # rows that FAISS packs together
 ALIGNED = 64  # bytes
@@ -50,6 +53,7 @@ class InvertedIndex(VectorIndex):
 
     def __init__(self, index: Any, lists: Any, rows: Halves, structure: Structure) -> None:  # noqa: ANN401
         self._index, self._lists, self._rows = index, lists, rows
+        index.implem = RESERVOIR
         self._centroids = index.quantizer.reconstruct_n(0, structure.lists)
         self._ranking = faiss.IndexRefine(index, _view(rows))
         self.use(structure)
