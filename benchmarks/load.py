@@ -158,7 +158,7 @@ class Load:
                     self._send(self._idle.pop(), due)
                 else:
                     self._due.append(due)
-            await asyncio.sleep(max(0.0, min(0.001, due - now)))
+            await asyncio.sleep(0.001)  # less would be none at all: uvloop counts milliseconds
         self._due.clear()
 
     def _send(self, client: Client, due: float) -> None:

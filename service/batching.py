@@ -1,9 +1,9 @@
 """Dynamic batching: what requests ask at about the same time is computed together, off the event loop.
 
 While every thread is busy, work waits and so becomes the next batch; a thread that is free takes what there
-is at once, or after `wait` seconds where more is hoped for. The queue is bounded, requests take turns in it,
-so that a long one does not hold up the short ones, work that another request asked for already is shared
-(single flight), and what nobody waits for any more is dropped before it is begun.
+is as soon as nothing more comes in, or after `wait` seconds where more is hoped for. The queue is bounded,
+requests take turns in it, so that a long one does not hold up the short ones, work that another request asked
+for already is shared (single flight), and what nobody waits for any more is dropped before it is begun.
 
 All state is the event loop's: threads see the items and give back results, nothing else.
 """
@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.metrics import Metrics
+
+CALM = 3  # turns of the event loop without new work: those who were just answered have asked again
+LONGEST = 0.005  # seconds after which a batch begins though more work comes in
 
 # Computes a list of items; works with the same function share a call.
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -148,25 +151,31 @@ class Batcher:
         if added:
             self._queue.append(added)
             self._waiting += len(added)
-            self._schedule(loop)
+            self._schedule(loop, CALM - 1)
         return works
 
-    def _schedule(self, loop: asyncio.AbstractEventLoop, *, at_once: bool = False) -> None:
-        """Dispatch at once, or when what else is ready now has been read, or when the wait is over."""
+    def _schedule(self, loop: asyncio.AbstractEventLoop, calm: int) -> None:
+        """Dispatch when nothing more comes in, which it has not for `calm` turns, or after the wait."""
         if not self._idle:
-            return
-        if at_once:
-            self._dispatch(loop)
             return
         full = self._waiting >= self._bounds.batch
         if self._timer is not None and full and self._bounds.wait:
             self._timer.cancel()
             self._timer = None
-        if self._timer is None:
-            wait = 0.0 if full else self._bounds.wait
-            self._timer = (
-                loop.call_later(wait, self._dispatch, loop) if wait else loop.call_soon(self._dispatch, loop)
-            )
+        if self._timer is not None:
+            return
+        if self._bounds.wait and not full:
+            self._timer = loop.call_later(self._bounds.wait, self._dispatch, loop)
+        else:
+            self._timer = loop.call_soon(self._look, loop, self._waiting, calm, loop.time() + LONGEST)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, before: int, calm: int, latest: float) -> None:
+        """Once a turn of the loop: dispatch, or see in the next one whether more than now is waiting."""
+        calm = calm + 1 if self._waiting == before else 0
+        if calm >= CALM or self._waiting >= self._bounds.batch or loop.time() >= latest:
+            self._dispatch(loop)
+        else:
+            self._timer = loop.call_soon(self._look, loop, self._waiting, calm, latest)
 
     def _dispatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
@@ -201,8 +210,6 @@ class Batcher:
         self, outcomes: Sequence[tuple[Sequence[Work], Outcome]], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._idle += 1
-        if self._queue:  # first, or the thread would stand idle while those who waited are answered
-            self._schedule(loop, at_once=not self._bounds.wait)
         for works, outcome in outcomes:
             for place, work in enumerate(works):
                 del self._flying[work.key]
@@ -211,6 +218,8 @@ class Batcher:
                 else:
                     work.result = outcome[place]
                     _complete(work.orders)
+        if self._queue:  # a thread that computes while others are answered makes both slower
+            self._schedule(loop, 0)
 
 
 def _by_run(batch: Sequence[Work]) -> Iterable[list[Work]]:

@@ -77,6 +77,32 @@ def test_what_comes_at_once_or_while_it_is_busy_is_one_batch() -> None:
     running(steps)
 
 
+def test_those_who_ask_again_when_they_are_answered_stay_one_batch() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        async def client(name: int) -> None:
+            for number in range(20):
+                await batcher.compute(gate.double, items(100 * name + number))
+                for _ in range(name % 3):  # some take longer to ask again
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*(client(name) for name in range(8)))
+        assert [len(batch) for batch in gate.batches] == [8] * 20
+
+    running(steps)
+
+
+def test_a_batch_begins_though_more_and_more_work_comes() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        asked: list[asyncio.Task[list[int]]] = []
+        while not gate.batches:
+            asked.append(asyncio.create_task(batcher.compute(gate.double, items(len(asked)))))
+            await asyncio.sleep(0)
+        assert len(asked) > 1  # it was waited for more at first
+        await asyncio.gather(*asked)
+
+    running(steps, Bounds(batch=10**6))
+
+
 def test_a_batch_is_bounded_and_requests_take_turns() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
