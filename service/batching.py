@@ -1,7 +1,7 @@
 """Dynamic batching: what requests ask at about the same time is computed together, off the event loop.
 
 While every thread is busy, work waits and so becomes the next batch; a thread that is free takes what there
-is as soon as nothing more comes in, or after `wait` seconds where more is hoped for. The queue is bounded,
+is as soon as hardly more comes in, or after `wait` seconds where more is hoped for. The queue is bounded,
 requests take turns in it, so that a long one does not hold up the short ones, work that another request asked
 for already is shared (single flight), and what nobody waits for any more is dropped before it is begun.
 
@@ -18,8 +18,8 @@ from typing import Any
 
 from service.metrics import Metrics
 
-CALM = 3  # turns of the event loop without new work: those who were just answered have asked again
-LONGEST = 0.005  # seconds after which a batch begins though more work comes in
+CALM = 3  # turns of the event loop with hardly any new work: those who were just answered have asked again
+HARDLY = 8  # to how many that wait one may come in a turn
 
 # Computes a list of items; works with the same function share a call.
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -155,7 +155,7 @@ class Batcher:
         return works
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, calm: int) -> None:
-        """Dispatch when nothing more comes in, which it has not for `calm` turns, or after the wait."""
+        """Dispatch when hardly more comes in, which it has not for `calm` turns, or after the wait."""
         if not self._idle:
             return
         full = self._waiting >= self._bounds.batch
@@ -167,15 +167,15 @@ class Batcher:
         if self._bounds.wait and not full:
             self._timer = loop.call_later(self._bounds.wait, self._dispatch, loop)
         else:
-            self._timer = loop.call_soon(self._look, loop, self._waiting, calm, loop.time() + LONGEST)
+            self._timer = loop.call_soon(self._look, loop, self._waiting, calm)
 
-    def _look(self, loop: asyncio.AbstractEventLoop, before: int, calm: int, latest: float) -> None:
-        """Once a turn of the loop: dispatch, or see in the next one whether more than now is waiting."""
-        calm = calm + 1 if self._waiting == before else 0
-        if calm >= CALM or self._waiting >= self._bounds.batch or loop.time() >= latest:
+    def _look(self, loop: asyncio.AbstractEventLoop, before: int, calm: int) -> None:
+        """Once a turn of the loop: dispatch, or see in the next whether many more than now are waiting."""
+        calm = calm + 1 if self._waiting - before <= before // HARDLY else 0
+        if calm >= CALM or self._waiting >= self._bounds.batch:
             self._dispatch(loop)
         else:
-            self._timer = loop.call_soon(self._look, loop, self._waiting, calm, latest)
+            self._timer = loop.call_soon(self._look, loop, self._waiting, calm)
 
     def _dispatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None

@@ -76,8 +76,7 @@ class Settings(BaseSettings):
         default=0.0,
         ge=0,
         le=1,
-        description="How long a free thread waits for a batch to fill; 0: until nothing more comes in, 5 ms "
-        "at most.",
+        description="How long a free thread waits for a batch to fill; 0: while many more come in.",
     )
     max_queued: int = Field(
         default=16_384,
