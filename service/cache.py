@@ -4,30 +4,44 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from service.schemas import Answer, Kind
 from service.settings import Settings
 
+if TYPE_CHECKING:
+    from service.redis_cache import RedisCache
+
 Answers = tuple[Answer, ...]
 
 
-class Cache(Protocol):
-    """Answers by key. A cache that fails behaves as an empty one: no method raises."""
+class Lookup(NamedTuple):
+    """One text to find in one target language, k times: all that the answers depend on."""
 
-    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
-        """The answers of each key, None where there are none."""
+    model: str
+    version: str
+    kind: Kind
+    text: str
+    source: str
+    target: str
+    k: int = 1
+
+
+class Cache(Protocol):
+    """Answers by what was looked up. A cache that fails behaves as an empty one: no method raises."""
+
+    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
+        """The answers of each lookup, None where there are none."""
         ...
 
-    async def put(self, answers: Mapping[str, Answers]) -> None: ...
+    async def put(self, answers: Mapping[Lookup, Answers]) -> None: ...
 
     async def close(self) -> None: ...
 
 
-def cache_key(model: str, version: str, kind: Kind, text: str, source: str, target: str, k: int) -> str:
-    """A key of all that an answer depends on; hashed, so that no text can be read from a shared cache."""
-    parts = repr((model, version, kind, text, source, target, k))
-    return f"passepartout:2:{hashlib.sha256(parts.encode()).hexdigest()}"
+def shared_key(lookup: Lookup) -> str:
+    """What stands for a lookup in a cache that others can read: no text of a user."""
+    return f"passepartout:2:{hashlib.sha256(repr(tuple(lookup)).encode()).hexdigest()}"
 
 
 class MemoryCache:
@@ -36,52 +50,52 @@ class MemoryCache:
     def __init__(self, entries: int, seconds: float) -> None:
         self._entries = entries
         self._seconds = seconds
-        self._held: OrderedDict[str, tuple[float, Answers]] = OrderedDict()
+        self._held: OrderedDict[Lookup, tuple[float, Answers]] = OrderedDict()
 
-    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
+    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
         now = time.monotonic()
-        return [self._find(key, now) for key in keys]
+        return [self._find(lookup, now) for lookup in lookups]
 
-    async def put(self, answers: Mapping[str, Answers]) -> None:
+    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
         if not self._entries:
             return
         expiry = time.monotonic() + self._seconds
-        for key, value in answers.items():
-            self._held[key] = (expiry, value)
-            self._held.move_to_end(key)
+        for lookup, value in answers.items():
+            self._held[lookup] = (expiry, value)
+            self._held.move_to_end(lookup)
         while len(self._held) > self._entries:
             self._held.popitem(last=False)
 
     async def close(self) -> None:
         self._held.clear()
 
-    def _find(self, key: str, now: float) -> Answers | None:
-        expiry, answers = self._held.get(key, (0.0, ()))
+    def _find(self, lookup: Lookup, now: float) -> Answers | None:
+        expiry, answers = self._held.get(lookup, (0.0, ()))
         if expiry <= now:
-            self._held.pop(key, None)
+            self._held.pop(lookup, None)
             return None
-        self._held.move_to_end(key)
+        self._held.move_to_end(lookup)
         return answers
 
 
 class TwoLevels:
     """`near` before `far`; what is found in `far` alone is kept in `near` too."""
 
-    def __init__(self, near: Cache, far: Cache) -> None:
+    def __init__(self, near: Cache, far: "RedisCache") -> None:
         self._near, self._far = near, far
 
-    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
-        found = dict(zip(keys, await self._near.get(keys), strict=True))
-        missing = [key for key, answers in found.items() if answers is None]
+    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
+        found = dict(zip(lookups, await self._near.get(lookups), strict=True))
+        missing = [lookup for lookup, answers in found.items() if answers is None]
         if missing:
-            far = dict(zip(missing, await self._far.get(missing), strict=True))
-            await self._near.put({key: answers for key, answers in far.items() if answers is not None})
+            far = dict(zip(missing, await self._far.get(list(map(shared_key, missing))), strict=True))
+            await self._near.put({lookup: answers for lookup, answers in far.items() if answers is not None})
             found |= far
-        return [found[key] for key in keys]
+        return [found[lookup] for lookup in lookups]
 
-    async def put(self, answers: Mapping[str, Answers]) -> None:
+    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
         await self._near.put(answers)
-        await self._far.put(answers)
+        await self._far.put({shared_key(lookup): found for lookup, found in answers.items()})
 
     async def close(self) -> None:
         await self._near.close()

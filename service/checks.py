@@ -15,11 +15,12 @@ def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Se
     field = FIELDS[kind]
     check_sizes(kind, field, texts, choices, settings)
     cleaned = [clean(text) for text in texts]
-    _refuse(
-        FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
-        for name, text in _named(field, cleaned)
-        if not text
-    )
+    if not all(cleaned):
+        _refuse(
+            FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
+            for name, text in _named(field, cleaned)
+            if not text
+        )
     return cleaned
 
 
@@ -57,6 +58,8 @@ def _check_counts(
 
 
 def _check_lengths(field: str, texts: Sequence[str], most: int) -> Iterable[FieldError]:
+    if max(map(len, texts), default=0) <= most:  # nearly always
+        return
     for name, text in _named(field, texts):
         if len(text) > most:
             yield _over(name, f"{name} has {len(text)} characters", most, "shorten it")

@@ -6,14 +6,14 @@ batcher and the cache are shared by the engines of all versions (generations.py)
 
 import logging
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from index.encoder import Vectors
 from index.errors import StoreError
 from index.translator import Translator
 from service.answers import answers_of, likely
 from service.batching import Batcher, QueueFullError, Run
-from service.cache import Answers, Cache, cache_key
+from service.cache import Answers, Cache, Lookup
 from service.explanations import explain_answers
 from service.languages import Asked, Languages
 from service.limits import overloaded, store_unreachable
@@ -25,15 +25,6 @@ log = logging.getLogger("passepartout.store")
 DIGITS = 4  # of scores and confidences
 
 Found = tuple[Asked, Mapping[str, Answers]]
-
-
-class Lookup(NamedTuple):
-    """One text to find in one target language, k times."""
-
-    text: str
-    source: str
-    target: str
-    k: int = 1
 
 
 class Engine:
@@ -61,12 +52,9 @@ class Engine:
     ) -> list[dict[str, Answers]]:
         """The at most `k` answers, best first, of each text in each of its targets, none less likely than
         `least`. ProblemError where there is more to do than can be done soon."""
-        rows = [{target: Lookup(one.text, one.source, target, k) for target in one.targets} for one in asked]
-        found = await self._find(kind, [lookup for row in rows for lookup in row.values()])
-        return [
-            {target: self._likely(kind, lookup, found[lookup], least) for target, lookup in row.items()}
-            for row in rows
-        ]
+        rows = [self._lookups(kind, one, k) for one in asked]
+        found = await self._find(kind, list(dict.fromkeys(lookup for row in rows for lookup in row)))
+        return [{lookup.target: self._likely(lookup, found[lookup], least) for lookup in row} for row in rows]
 
     async def explain(
         self, kind: Kind, asked: Sequence[Asked], found: Sequence[Mapping[str, Answers]]
@@ -78,27 +66,30 @@ class Engine:
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
         for language in self.translator.languages:
-            for target in language.targets[:1]:
-                self._compute("sentence", [Lookup("warm-up", language.code, target)])
+            if language.targets:
+                asked = Asked("warm-up", language.code, language.targets[:1])
+                self._compute("sentence", self._lookups("sentence", asked, 1))
 
-    def _key(self, kind: Kind, lookup: Lookup) -> str:
+    def _lookups(self, kind: Kind, asked: Asked, k: int) -> list[Lookup]:
         model, version = self.translator.model, self.translator.version
-        return cache_key(model, version, kind, lookup.text, lookup.source, lookup.target, lookup.k)
+        return [Lookup(model, version, kind, asked.text, asked.source, target, k) for target in asked.targets]
 
     async def _find(self, kind: Kind, lookups: Sequence[Lookup]) -> dict[Lookup, Answers]:
-        """From the cache, else computed and put there."""
-        keys = {lookup: self._key(kind, lookup) for lookup in lookups}
+        """From the cache, else computed and put there; `lookups` are all different."""
         with self._metrics.stage("cache"):
-            cached = await self._cache.get(list(keys.values()))
-        found = {lookup: answers for lookup, answers in zip(keys, cached, strict=True) if answers is not None}
-        missing: dict[Hashable, Lookup] = {keys[lookup]: lookup for lookup in keys if lookup not in found}
+            cached = await self._cache.get(lookups)
+        found = {
+            lookup: answers for lookup, answers in zip(lookups, cached, strict=True) if answers is not None
+        }
+        missing: dict[Hashable, Lookup] = {lookup: lookup for lookup in lookups if lookup not in found}
         self._metrics.cached(len(found), len(missing))
         if missing:
             run = self._sentences if kind == "sentence" else self._words
             with self._metrics.stage("compute"):
                 computed = await self._wait(run, missing)
-            found.update(zip(missing.values(), computed, strict=True))
-            await self._cache.put({keys[lookup]: found[lookup] for lookup in missing.values()})
+            fresh = dict(zip(missing.values(), computed, strict=True))
+            await self._cache.put(fresh)
+            found |= fresh
         return found
 
     async def _batched(self, stage: Stage, run: Run, items: Sequence[Any]) -> list[Any]:
@@ -116,10 +107,10 @@ class Engine:
                 log.warning("%s", error)  # nothing in it is a user's
             raise store_unreachable() from None
 
-    def _likely(self, kind: Kind, lookup: Lookup, answers: Answers, least: float) -> Answers:
+    def _likely(self, lookup: Lookup, answers: Answers, least: float) -> Answers:
         found = likely(answers, least)
         best = answers[0].confidence if answers else 0.0
-        self._metrics.answered(kind, lookup.source, lookup.target, best, bool(found))
+        self._metrics.answered(lookup.kind, lookup.source, lookup.target, best, bool(found))
         return found
 
     # What the batcher runs. Methods of the same engine are equal, so requests share a call.

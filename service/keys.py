@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 import click
 from starlette.requests import Request
@@ -71,10 +71,12 @@ class KeyCheck:
         self.app = app
         self.keys, self.admins = keys, admins
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http" or self._needs_none(scope["path"]):
-            await self.app(scope, receive, send)
-            return
+            return self.app(scope, receive, send)
+        return self._checked(scope, receive, send)
+
+    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
         given, path = _given(scope), scope["path"]
         name = None if given is None else self._name_of(given, path)
         if name is None and (given is not None or path not in KEY_IN_BODY):

@@ -1,7 +1,7 @@
 """The languages of the index, and which of them a request may pair."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from index.translator import LanguageInfo
 from service.checks import names
@@ -33,8 +33,7 @@ class Languages:
         return self._by_code[source.lower()].targets
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A text to translate."""
 
     text: str

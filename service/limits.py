@@ -1,6 +1,6 @@
 """What is refused before anything reads it: bodies that are too long (uvicorn has no limit), and overload."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,16 +32,14 @@ class BodyLimit:
         self.app = app
         self.most, self.streamed = most, streamed
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
+            return self.app(scope, receive, send)
         declared, most = declared_length(scope["headers"]), self.streamed.get(scope["path"], self.most)
         if declared is not None and declared > most:
-            await _refusal(most).response(scope)(scope, receive, send)
-        else:
-            # The server reads no more than was declared.
-            await self.app(scope, receive if declared else self._counting(receive, most), send)
+            return _refusal(most).response(scope)(scope, receive, send)
+        # The server reads no more than was declared.
+        return self.app(scope, receive if declared else self._counting(receive, most), send)
 
     def _counting(self, receive: Receive, most: int) -> Receive:
         read = 0

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from service.cache import Answers, MemoryCache, cache_key, open_cache
+from service.cache import Answers, Lookup, MemoryCache, open_cache, shared_key
 from service.schemas import Answer
 from service.settings import Settings
 
-KEY = ("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
+A = Lookup("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
+B, C = A._replace(text="A cat."), A._replace(target="pt")
 
 
 def answers(text: str) -> Answers:
@@ -16,28 +17,23 @@ def answers(text: str) -> Answers:
 
 
 def test_a_key_depends_on_everything_and_shows_no_text() -> None:
-    others = [
-        (*KEY[:place], other, *KEY[place + 1 :])
-        for place, other in enumerate(("big@1", "20261120-2", "word", "A cat.", "pt", "ar", 2))
-    ]
-    keys = {cache_key(*parts) for parts in [KEY, *others]}  # type: ignore[arg-type]
-    assert len(keys) == 8
+    other = Lookup("big@1", "20261120-2", "word", "A cat.", "pt", "ar", 2)
+    keys = {shared_key(A._replace(**{name: getattr(other, name)})) for name in A._fields}
+    assert len(keys | {shared_key(A)}) == 8
     assert "dog" not in "".join(keys)
 
 
 def test_the_same_parts_in_other_places_are_another_key() -> None:
-    assert cache_key("m", "v", "sentence", "a", "en", "de", 1) != cache_key(
-        "m", "v", "sentence", "aen", "", "de", 1
-    )
+    assert shared_key(A._replace(text="a", source="en")) != shared_key(A._replace(text="aen", source=""))
 
 
 def test_what_was_put_is_found_and_the_rest_is_not() -> None:
     async def main() -> None:
         cache = MemoryCache(10, 60)
-        await cache.put({"a": answers("x")})
-        assert await cache.get(["a", "b"]) == [answers("x"), None]
+        await cache.put({A: answers("x")})
+        assert await cache.get([A, B]) == [answers("x"), None]
         await cache.close()
-        assert await cache.get(["a"]) == [None]
+        assert await cache.get([A]) == [None]
 
     asyncio.run(main())
 
@@ -45,8 +41,8 @@ def test_what_was_put_is_found_and_the_rest_is_not() -> None:
 def test_no_answer_is_an_answer() -> None:
     async def main() -> None:
         cache = MemoryCache(10, 60)
-        await cache.put({"a": ()})
-        assert await cache.get(["a"]) == [()]
+        await cache.put({A: ()})
+        assert await cache.get([A]) == [()]
 
     asyncio.run(main())
 
@@ -54,10 +50,10 @@ def test_no_answer_is_an_answer() -> None:
 def test_the_least_recently_used_goes_first() -> None:
     async def main() -> None:
         cache = MemoryCache(2, 60)
-        await cache.put({"a": answers("x"), "b": answers("y")})
-        await cache.get(["a"])
-        await cache.put({"c": answers("z")})
-        assert await cache.get(["a", "b", "c"]) == [answers("x"), None, answers("z")]
+        await cache.put({A: answers("x"), B: answers("y")})
+        await cache.get([A])
+        await cache.put({C: answers("z")})
+        assert await cache.get([A, B, C]) == [answers("x"), None, answers("z")]
 
     asyncio.run(main())
 
@@ -65,12 +61,12 @@ def test_the_least_recently_used_goes_first() -> None:
 def test_an_answer_ages(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         cache = MemoryCache(2, 60)
-        await cache.put({"a": answers("x")})
+        await cache.put({A: answers("x")})
         import time
 
         later = time.monotonic() + 61
         monkeypatch.setattr("service.cache.time.monotonic", lambda: later)
-        assert await cache.get(["a"]) == [None]
+        assert await cache.get([A]) == [None]
 
     asyncio.run(main())
 
@@ -78,7 +74,7 @@ def test_an_answer_ages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_entries_means_no_cache() -> None:
     async def main() -> None:
         cache = open_cache(Settings(cache_entries=0))
-        await cache.put({"a": answers("x")})
-        assert await cache.get(["a"]) == [None]
+        await cache.put({A: answers("x")})
+        assert await cache.get([A]) == [None]
 
     asyncio.run(main())

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from index.translator import Translator
 from service.batching import Batcher, Bounds
-from service.cache import Answers, Cache, MemoryCache
+from service.cache import Answers, Cache, Lookup, MemoryCache
 from service.engine import Engine
 from service.languages import Asked
 from service.metrics import Metrics
@@ -31,11 +31,11 @@ class CountingCache(MemoryCache):
         self.asked: list[int] = []
         self.stored: list[int] = []
 
-    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
-        self.asked.append(len(keys))
-        return await super().get(keys)
+    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
+        self.asked.append(len(lookups))
+        return await super().get(lookups)
 
-    async def put(self, answers: Mapping[str, Answers]) -> None:
+    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
         self.stored.append(len(answers))
         await super().put(answers)
 
