@@ -30,6 +30,7 @@ from index.structure import Structure
 
 POINTS = 32  # for training, a list
 LEAST_POINTS = 20_000  # for training, in all
+MOST_POINTS = 1 << 16  # of which k-means takes twice the memory; 16 a list find as much as 32
 ROUNDS = 8  # of k-means
 FACTOR = 2  # candidates for each answer asked for
 # Lists read for neighbourhood means. Half-way between these and exact ones lies little (docs/decisions/0026).
@@ -89,7 +90,11 @@ class InvertedIndex(VectorIndex):
 
     def lists_of(self, rows: Rows) -> Rows:
         """The list of each of some rows."""
-        return _Quantizer(self._centroids).lists(self._rows[rows].astype(np.float32))
+        quantizer, starts = _Quantizer(self._centroids), range(0, len(rows), ASSIGNED)
+        parts = [
+            quantizer.lists(self._rows[rows[start : start + ASSIGNED]].astype(np.float32)) for start in starts
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def candidates(self, query: Vectors, wanted: int) -> Rows:
         """(d,) -> `wanted` rows, the one most like it by its code first; -1 where there are no more."""
@@ -235,7 +240,7 @@ def write_inverted(path: Path, vectors: Vectors, lists: int) -> None:
 def train(rows: Halves, lists: int) -> tuple[Vectors, Any]:
     """(n, d) rows -> centroids (lists, d) and an empty index around them, learned from a sample."""
     dimension = rows.shape[1]
-    wanted = max(LEAST_POINTS, POINTS * lists)
+    wanted = min(max(LEAST_POINTS, POINTS * lists), max(MOST_POINTS, lists))
     drawn = np.sort(np.random.default_rng(0).permutation(len(rows))[:wanted])
     sample = rows[drawn].astype(np.float32)
     means = faiss.Kmeans(
