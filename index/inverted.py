@@ -323,11 +323,12 @@ def _sorted(centroids: Vectors, rows: Halves, folder: Path) -> tuple[Rows, Rows]
         _reserve(numbers, 4 * len(rows))
         _reserve(places, 8 * len(rows))
         nearest = np.memmap(numbers, np.int32, "w+", shape=len(rows))
-        quantizer = _Quantizer(centroids)
+        quantizer, sizes = _Quantizer(centroids), np.zeros(len(centroids), np.int64)
         for start in range(0, len(rows), ASSIGNED):
-            end = start + ASSIGNED
-            nearest[start:end] = quantizer.lists(rows[start:end].astype(np.float32))
-        sizes = np.bincount(nearest, minlength=len(centroids)).astype(np.int64)
+            found = quantizer.lists(rows[start : start + ASSIGNED].astype(np.float32))
+            nearest[start : start + ASSIGNED] = found
+            # Here, since of all rows at once numpy would copy their lists into memory.
+            sizes += np.bincount(found, minlength=len(sizes))
         order = np.memmap(places, np.int64, "w+", shape=len(rows))
         free = np.cumsum(sizes) - sizes
         for start in range(0, len(rows), SORTED):
