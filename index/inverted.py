@@ -241,7 +241,8 @@ def train(rows: Halves, lists: int) -> tuple[Vectors, Any]:
     """(n, d) rows -> centroids (lists, d) and an empty index around them, learned from a sample."""
     dimension = rows.shape[1]
     wanted = min(max(LEAST_POINTS, POINTS * lists), max(MOST_POINTS, lists))
-    drawn = np.sort(np.random.default_rng(0).permutation(len(rows))[:wanted])
+    drawn = np.random.default_rng(0).choice(len(rows), min(wanted, len(rows)), replace=False, shuffle=False)
+    drawn.sort()
     sample = rows[drawn].astype(np.float32)
     means = faiss.Kmeans(
         dimension,

@@ -1,5 +1,6 @@
 """InvertedIndex: codes in lists find what brute force finds, from files that are mapped and not read."""
 
+import tracemalloc
 from pathlib import Path
 
 import faiss
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from index.errors import DamagedError
 from index.hubness import neighbourhood_means
-from index.inverted import InvertedIndex, _Quantizer
+from index.inverted import InvertedIndex, _Quantizer, write_inverted
 from index.search import VectorIndex
 from index.structure import EXACT, EXTENSIONS, Structure, choose
 from index.vectors import open_vectors, write_vectors
@@ -182,3 +183,18 @@ def test_an_odd_number_of_dimensions(tmp_path: Path) -> None:
     write_vectors(tmp_path / "x.faiss", rows, structure)
     found = open_vectors(tmp_path / "x.faiss", 600, 7, structure=structure).search(rows[:50], 1)[1]
     np.testing.assert_array_equal(found[:, 0], np.arange(50))
+
+
+def test_writing_takes_no_more_memory_for_more_rows(tmp_path: Path) -> None:
+    peaks = []
+    for count in (1 << 17, 1 << 19):
+        rows = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(count, 4))
+        for start in range(0, count, 1 << 14):
+            block = np.random.default_rng(start).standard_normal((1 << 14, 4), np.float32)
+            rows[start : start + (1 << 14)] = block / np.linalg.norm(block, axis=1, keepdims=True)
+        tracemalloc.start()
+        write_inverted(tmp_path / "en.faiss", rows, 64)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # Lists are four times as long, one in memory at a time.
+    assert peaks[1] - peaks[0] < 1 << 20, peaks
