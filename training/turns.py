@@ -47,7 +47,7 @@ class TurnSettings(BaseModel):
             raise ValueError("turns.first: when they do not go on, no objective is left")
 
     def stage(self, epoch: int, start: int, stop: int) -> tuple[int, int]:
-        """The part of the epochs from `start` to before `stop` whose rise and fall of the rate `epoch` is in."""
+        """The part of the epochs `start` to before `stop` in whose rise and fall of the rate `epoch` is."""
         if not self.rise_again or not start < self.epochs < stop:
             return start, stop
         return (start, self.epochs) if epoch < self.epochs else (self.epochs, stop)
