@@ -202,8 +202,12 @@ class _Build:
 
     def run(self, out: Path) -> IndexManifest:
         self._copy_bundle()
-        trained = {code: training_words(self.bundle, code) for code in self.bundle.manifest.languages}
-        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, self._tokens_before(out))
+        known = self._tokens_before(out)
+        trained = {
+            code: Counter() if code in known else training_words(self.bundle, code)
+            for code in self.bundle.manifest.languages
+        }
+        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, known)
         trained = {code: trained[code] for code in self.plan.intakes}
         with encoders_of(self.engine, self.job, tokens.detector) as encoders:
             for code, intake in self.plan.intakes.items():
@@ -235,14 +239,15 @@ class _Build:
         return publish(out, self.work, manifest)
 
     def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:
-        """What the version that is changed knows of languages by the words of the bundle alone."""
+        """Of languages that neither it nor this has: what the version that is changed knows by the bundle."""
         if not self.plan.base:
             return {}
         folder = out / VERSIONS / self.plan.base
         manifest = read_manifest(folder, IndexManifest, "a version of an index")
         table = read_array(folder / DETECTOR, (len(manifest.detects), self.encoder.vocabulary))
         rows = zip(manifest.detects, table, strict=True)
-        return {code: row for code, row in rows if code not in manifest.languages}
+        built = {*manifest.languages, *self.plan.intakes}
+        return {code: row for code, row in rows if code not in built}
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
         return IndexManifest(

@@ -112,7 +112,8 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping
 
 class LanguageTokens:
     """The tokens by which languages are told apart: `detector` by the `words` that a bundle has of each,
-    for an index that has sentences in the languages `held`; `known` are rows by these words alone."""
+    for an index that has sentences in the languages `held`; `known`: rows by such words of others, whose
+    words are not looked at."""
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class LanguageTokens:
     ) -> None:
         self._encoder, self._languages = encoder, tuple(words)
         self._counts = {}
-        rows = {code: row for code, row in (known or {}).items() if code not in held}
+        rows = dict(known or {})
         for code, trained in words.items():
             if code in rows:
                 continue
