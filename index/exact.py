@@ -1,7 +1,7 @@
 """ExactIndex: 8-bit codes in front of the exact vectors, in one file.
 
 A query alone is bound by memory bandwidth, many by arithmetic: codes need a quarter of either. So rows are
-screened by codes (screen.py), half as many again as asked for, and only those are compared exactly.
+screened by codes (screen.py), some more than are asked for, and only those are compared exactly.
 """
 
 from functools import cached_property
@@ -69,7 +69,7 @@ class ExactIndex(VectorIndex):
         """(n, d) -> (n, k or more) rows in order, the k nearest among them."""
         if self.count <= SCREEN_ROWS:
             return np.sort(self._exact.search(queries, k)[1], axis=1)
-        return self._screen.rows(queries, min(k + max(k // 2, SPARE), self.count))
+        return self._screen.rows(queries, min(k + max(k // 4, SPARE), self.count))
 
     @cached_property
     def _screen(self) -> Screen:

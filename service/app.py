@@ -21,6 +21,7 @@ from service.batching import Batcher
 from service.cache import open_cache
 from service.engine import Engine
 from service.envelope import Envelope
+from service.errand import Errands
 from service.faults import add_handlers
 from service.generations import Generations, reloading_on_hangup
 from service.interpreter import prepare_to_serve
@@ -31,9 +32,8 @@ from service.metrics import Metrics
 from service.openapi import describe
 from service.openapi import router as openapi
 from service.page import page_router
-from service.protocol import METRICS, STATE, STOPPING, STREAMED
+from service.protocol import ERRANDS, METRICS, STATE, STOPPING, STREAMED
 from service.settings import Settings, load_settings
-from service.shortcut import Shortcut
 from service.tracing import OFF, Tracing
 
 DESCRIPTION = (
@@ -48,7 +48,7 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     With `follow`, another version that settings.index comes to name takes its place.
     """
     tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
-    app = Shortcut(
+    app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
         description=DESCRIPTION,
@@ -74,8 +74,6 @@ def create_app(settings: Settings, translator: Translator | None = None, *, foll
     app.include_router(openapi)
     app.include_router(page_router())
     add_handlers(app)
-    if tracing is None:  # FastAPI makes the spans
-        app.shorten(native.routes)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
     return app
 
@@ -125,7 +123,9 @@ def _lifespan(
         app.state.generations = generations
         async with generations.watching(settings.watch_seconds if follow else 0):
             with reloading_on_hangup(generations):
-                yield {STATE: settings, METRICS: metrics, STOPPING: asyncio.Event()}
+                # Where there are traces, FastAPI makes the spans.
+                errands = Errands(app, native.routes if tracing is None else (), settings)
+                yield {STATE: settings, METRICS: metrics, STOPPING: asyncio.Event(), ERRANDS: errands}
         app.state.generations = None
         generations.close()
         batcher.close()

@@ -18,7 +18,8 @@ from service.problems import ProblemError, ProblemType
 JSON = (b"content-type", b"application/json")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-Direct = Callable[["ParsedRequest"], Coroutine[Any, Any, Response]]
+# A request and its body -> the answer in JSON.
+Direct = Callable[[Request, bytes], Coroutine[Any, Any, bytes]]
 
 
 class ParsedRequest(Request):
@@ -46,9 +47,9 @@ class JsonRoute(APIRoute):
         direct = self.direct = self._direct() if self._is_plain() else None
 
         async def read_and_handle(request: Request) -> Response:
-            parsed = ParsedRequest(request.scope, request.receive)
             if direct is not None:
-                return await direct(parsed)
+                return JsonAnswer(await direct(request, await whole_body(request)))
+            parsed = ParsedRequest(request.scope, request.receive)
             _check_type(_content_type(request))
             parsed.parsed = parse_json(await parsed.body())
             return await handle(parsed)
@@ -78,19 +79,17 @@ class JsonRoute(APIRoute):
         assert issubclass(model, BaseModel)
         validate = model.__pydantic_validator__.validate_json
 
-        async def handle(request: ParsedRequest) -> Response:
+        async def handle(request: Request, content: bytes) -> bytes:
             _check_type(_content_type(request))
-            content = await _whole_body(request)
             try:
                 body: object = validate(content)
             except ValueError:  # what is wrong is told by FastAPI, whose errors have another form
-                request.parsed = parse_json(content)
-                body, errors = field.validate(request.parsed, loc=("body",))
+                body, errors = field.validate(parse_json(content), loc=("body",))
                 if errors:
                     raise RequestValidationError(errors) from None
             given = {need: await call(request) for need, call in needs}  # type: ignore[misc]
             result: BaseModel = await endpoint(**{name: body}, **given)
-            return JsonAnswer(result.__pydantic_serializer__.to_json(result))
+            return result.__pydantic_serializer__.to_json(result)
 
         return handle
 
@@ -103,7 +102,7 @@ class JsonAnswer(Response):
         self.raw_headers = [(b"content-length", b"%d" % len(content)), JSON]
 
 
-async def _whole_body(request: Request) -> bytes:
+async def whole_body(request: Request) -> bytes:
     """The body; read at once where it has come in one message, as the server here sends it."""
     message = await request.receive()
     if message["type"] == "http.disconnect":

@@ -39,12 +39,12 @@ class Cycle(RequestResponseCycle):
         head, self._head = self._head, None
         if head is not None:
             body: Any = message
-            if self._is_plain() and not body.get("more_body") and self._sent(head, body.get("body", b"")):
+            if self.is_plain() and not body.get("more_body") and self._sent(head, body.get("body", b"")):
                 return
             await super().send(head)
         await super().send(message)
 
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether nothing is to be waited for, told or left out."""
         busy = self.flow.write_paused or self.disconnected
         return self.keep_alive and self.scope["method"] != "HEAD" and not busy and not self.access_log
@@ -57,13 +57,17 @@ class Cycle(RequestResponseCycle):
         for name, value in chain(self.default_headers, head.get("headers", ())):
             if name in OTHERS or (name == LENGTH and value != b"%d" % len(body)):
                 return False
-            parts.append(_checked(name, value) if name in VARYING else _line(name, value))
-        self.transport.write(b"".join((*parts, b"\r\n", body)))
+            parts.append(_checked(name, value) if name in VARYING else line(name, value))
+        self.write(b"".join((*parts, b"\r\n", body)))
+        return True
+
+    def write(self, answer: bytes) -> None:
+        """Write all of an answer, head and body, where `is_plain`."""
+        self.transport.write(answer)
         self.response_started = self.response_complete = True
         self.waiting_for_100_continue = False
         self.message_event.set()
         self.on_response()
-        return True
 
 
 def _has_length(head: "HTTPResponseStartEvent") -> bool:
@@ -77,4 +81,4 @@ def _checked(name: bytes, value: bytes) -> bytes:
     return b"%s: %s\r\n" % (name.lower(), value)
 
 
-_line = lru_cache(KEPT)(_checked)
+line = lru_cache(KEPT)(_checked)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from random import getrandbits
 
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.limits import overloaded
@@ -55,7 +56,7 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _complete(message["headers"], request_id, scope["state"].get(VERSION))
+                message["headers"] = completed(message["headers"], request_id, scope["state"].get(VERSION))
             await send(message)
 
         try:
@@ -67,14 +68,19 @@ class Envelope:
                 await overloaded().response(scope)(scope, receive, send_wrapped)
             status = LEFT
         except Exception as error:
-            _log_fault(scope, error)
+            answer = self.fault(scope, error)
             if not status:  # else the server closes the connection, which tells the client
-                answer = ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response(scope)
                 await answer(scope, receive, send_wrapped)
             status = FAILED
-        self._told(scope, status, time.perf_counter() - started)
+        self.told(scope, status, time.perf_counter() - started)
 
-    def _told(self, scope: Scope, status: int, seconds: float) -> None:
+    def fault(self, scope: Scope, error: Exception) -> Response:
+        """Log a fault of our own; what the client is told."""
+        _log_fault(scope, error)
+        return ProblemError(ProblemType.INTERNAL, ProblemType.INTERNAL.meaning).response(scope)
+
+    def told(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request that has been answered, and log it where that is wanted."""
         self.metrics.request(route_of(scope), status, seconds)
         if self.log_requests:
             fields = {"status": status, "milliseconds": round(1000 * seconds, 2)}
@@ -104,7 +110,8 @@ def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return b"%016x" % getrandbits(64)  # to tell requests apart, no secret
 
 
-def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: bytes, version: str | None) -> Headers:
+def completed(headers: Iterable[tuple[bytes, bytes]], request_id: bytes, version: str | None) -> Headers:
+    """The headers of an answer, with those that every answer has."""
     found = list(headers)
     names = {name for name, _ in found}
     found += SECURITY if OWN_POLICY.isdisjoint(names) else [pair for pair in SECURITY if pair[0] not in names]

@@ -72,27 +72,43 @@ class KeyCheck:
         self.keys, self.admins = keys, admins
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if scope["type"] != "http" or self._needs_none(scope["path"]):
+        if scope["type"] != "http" or _needs_none(scope["path"], self.keys):
             return self.app(scope, receive, send)
         return self._checked(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given, path = _given(scope), scope["path"]
-        name = None if given is None else self._name_of(given, path)
-        if name is None and (given is not None or path not in KEY_IN_BODY):
-            await refusal().response(scope)(scope, receive, send)
+        try:
+            admit(scope, self.keys, self.admins)
+        except ProblemError as refused:
+            await refused.response(scope)(scope, receive, send)
             return
-        scope.setdefault("state", {})["key"] = name
         await self.app(scope, receive, send)
 
-    def _needs_none(self, path: str) -> bool:
-        return not is_admin(path) and (not self.keys or is_open(path))
 
-    def _name_of(self, key: str, path: str) -> str | None:
-        """An admin's key opens everything, another all but what is the admins'."""
-        admin = self.admins.name_of(key)
-        name = self.keys.name_of(key)
-        return admin or (None if is_admin(path) else name)
+def admit(scope: Scope, keys: Keys, admins: Keys) -> None:
+    """Note in a request's state whose key it has, None where that is in the body.
+
+    ProblemError where it needs one and has none.
+    """
+    path = scope["path"]
+    if _needs_none(path, keys):
+        return
+    given = _given(scope)
+    name = None if given is None else _name_of(given, path, keys, admins)
+    if name is None and (given is not None or path not in KEY_IN_BODY):
+        raise refusal()
+    scope.setdefault("state", {})["key"] = name
+
+
+def _needs_none(path: str, keys: Keys) -> bool:
+    return not is_admin(path) and (not keys or is_open(path))
+
+
+def _name_of(key: str, path: str, keys: Keys, admins: Keys) -> str | None:
+    """An admin's key opens everything, another all but what is the admins'."""
+    admin = admins.name_of(key)
+    name = keys.name_of(key)
+    return admin or (None if is_admin(path) else name)
 
 
 def is_admin(path: str) -> bool:

@@ -17,15 +17,17 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from service.cycle import Cycle
 from service.deadline import Deadline
 from service.envelope import SECURITY, request_id_of
+from service.errand import Errand, Errands
 from service.keys import ADMIN
 from service.limits import declared_length, overloaded
 from service.metrics import Metrics
+from service.plain import Headers, Plain, plain
 from service.problems import LIBRETRANSLATE_PATHS, ProblemError, ProblemType
 from service.settings import Settings
 from service.sockets import something_waits
 
 # The names of settings, counts, and of what is set when the server stops, in the lifespan state.
-STATE, METRICS, STOPPING = "limits", "metrics", "stopping"
+STATE, METRICS, STOPPING, ERRANDS = "limits", "metrics", "stopping", "errands"
 CHUNKING = 8  # the most bytes sent for a byte of a body, in chunks of one byte each
 # Answered however busy the service is: what watches it must see it.
 ALWAYS = ("/health", "/metrics")
@@ -61,6 +63,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if len(self.connections) > self._limits.max_connections:
             self.transport.abort()
         self._metrics: Metrics = self.app_state[METRICS]
+        self._errands: Errands = self.app_state[ERRANDS]
         self._task: asyncio.Task[None] | None = None
         self._pending: RequestResponseCycle | None = None  # its body is not there yet
         self._stopping = self._partial = self._following = self._refusing = False
@@ -84,6 +87,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
 
     def data_received(self, data: bytes) -> None:
+        if self._between():
+            request = plain(data, self._most_head, self._most_headers)
+            if request is not None and self._take(request):
+                return
         self._begun = False
         super().data_received(data)
         if self.transport.is_closing():
@@ -94,6 +101,30 @@ class LimitedProtocol(HttpToolsProtocol):
             self._to_send.start()
         else:
             self._to_send.stop()
+
+    def _between(self) -> bool:
+        """Whether what comes begins a request, behind which nothing waits."""
+        return (
+            not self._partial and not self._stopping and (self.cycle is None or self.cycle.response_complete)
+        )
+
+    def _take(self, request: Plain) -> bool:
+        """Refuse a request that came whole, or run it where it is an errand."""
+        full = len(self.tasks) >= self._limits.max_waiting
+        route = None if full else self._errands.route(request.path, request.headers, len(request.body))
+        if route is None and (not full or request.path.startswith(ALWAYS)):
+            return False
+        self._idle.stop()
+        self._to_send.stop()
+        self._reading = self._in_head = False
+        if route is not None:
+            self.cycle = errand = Errand(route, self, self._errands, request)
+            self._run(errand)
+            return True
+        self._write_refusal(request.path, request.headers, keep_alive=True, head_alone=False)
+        self.server_state.total_requests += 1
+        self._idle.start()
+        return True
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -175,25 +206,26 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         """Start when the body is there, else who sends slowly would take the place of others."""
-        cycle = Cycle.of(cycle)
+        scope = cycle.scope
+        declared = declared_length(scope["headers"])
+        route = None
+        if scope["method"] == "POST":
+            route = self._errands.route(scope["path"], cast(Headers, scope["headers"]), declared)
+        cycle = Cycle.of(cycle) if route is None else Errand.to(route, cycle, self._errands)
         if self._stopping and not self.pipeline:
             cycle.keep_alive = False
-        if cycle.scope["path"] == STREAMED:
-            cycle.scope["state"][STREAMED] = self._grant
-        if cycle.more_body and not self._too_long(cycle):
+        # Whether the application must read the body bit by bit, or refuse it unread.
+        too_long = declared is not None and declared > self._limits.max_body_bytes
+        if scope["path"] == STREAMED:
+            scope["state"][STREAMED] = self._grant
+            too_long = True
+        if cycle.more_body and not too_long:
             self._pending = cycle
             if cycle.waiting_for_100_continue:
                 self.transport.write(CONTINUE)
                 cycle.waiting_for_100_continue = False
         else:
             self._admit(cycle)
-
-    def _too_long(self, cycle: RequestResponseCycle) -> bool:
-        """Whether the application must read the body bit by bit, or refuse it unread."""
-        declared = declared_length(cycle.scope["headers"])
-        if cycle.scope["path"] == STREAMED:
-            return True
-        return declared is not None and declared > self._limits.max_body_bytes
 
     def _start_pending(self) -> None:
         if (cycle := self._pending) is not None:
@@ -224,9 +256,12 @@ class LimitedProtocol(HttpToolsProtocol):
         full = len(self.tasks) >= self._limits.max_waiting and not self._following
         if full and not path.startswith(ALWAYS):
             self._refuse(cycle)
-            return
+        else:
+            self._run(cycle)
+
+    def _run(self, cycle: RequestResponseCycle) -> None:
         task = self.loop.create_task(cycle.run_asgi(self.app))
-        self._task = None if path.startswith(FINISHED) else task
+        self._task = None if cycle.scope["path"].startswith(FINISHED) else task
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
