@@ -51,11 +51,15 @@ class ExactIndex(VectorIndex):
         return rows
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        return best(*self.nearest(queries, k), min(k, self.count))
+
+    def nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        """Rows are in order; -1 for none, whose cosine is -inf."""
         if (k := min(k, self.count)) == 0:
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         queries = np.ascontiguousarray(queries, np.float32)
         rows = self._candidates(queries, k)
-        return best(self.cosines(queries, rows), rows, k)
+        return self.cosines(queries, rows), rows
 
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """(n, d) unit queries and (n, m) rows for each -> (n, m); -inf for row -1, which is none."""

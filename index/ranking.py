@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from index.confidence import Calibration, features, with_lengths
 from index.encoder import Vectors
 from index.hubness import NEIGHBOURS, Scoring, neighbourhood_means, ratio
-from index.search import Rows, VectorIndex
+from index.search import Rows, VectorIndex, best
 
 CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
 
@@ -57,6 +57,11 @@ class Lengths:
         return with_lengths(values, np.repeat(self.questions, rows.shape[1]), self.of_rows(rows.ravel()))
 
 
+def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    """(n, d) unit queries -> cosines and rows (n, k or more), among which `rank` finds the k best."""
+    return index.nearest(queries, max(CANDIDATES, k))
+
+
 def rank(
     index: VectorIndex,
     means: NDArray[np.float32],
@@ -64,15 +69,18 @@ def rank(
     k: int,
     calibration: Calibration,
     *,
+    found: tuple[Vectors, Rows] | None = None,
     lengths: Lengths | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
+    `found`: what `candidates` gives, where that is known.
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
-    cosines, rows = index.search(queries, max(CANDIDATES, k))
+    found = candidates(index, queries, k) if found is None else found
+    cosines, rows = best(*found, min(max(CANDIDATES, k), index.count))
     cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
     # Confidence is always by CSLS, so that a calibration holds for either scoring.
     values = features(cosines, scores, gaps(scores), index.count)
@@ -89,8 +97,8 @@ def select(
     scores = 2 * cosines - query_means - means[rows]
     ranked = scores if scoring == "csls" else ratio(cosines, query_means, means[rows])
     order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
-    best = np.arange(len(order))[:, None], order
-    return cosines[best], rows[best], scores[best], ranked[best]
+    chosen = np.arange(len(order))[:, None], order
+    return cosines[chosen], rows[chosen], scores[chosen], ranked[chosen]
 
 
 def assess(

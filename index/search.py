@@ -29,6 +29,10 @@ class VectorIndex(ABC):
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
         """(n, d) unit queries -> cosines and rows (n, min(k, count)), best first, ties to the lower row."""
 
+    def nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        """As `search`, but perhaps more than k, and in any order in which `best` finds the same k."""
+        return self.search(queries, k)
+
     @abstractmethod
     def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
         """(n, d) unit queries -> (n,) mean cosine to the k nearest rows (all rows where there are fewer)."""

@@ -1,7 +1,7 @@
 """SentenceIndex: the sentences of one language, their vectors, how crowded each one's surroundings are."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from index.encoder import Vectors
 from index.groups import Groups
 from index.hubness import Scoring
 from index.quality import Confidence
-from index.ranking import Lengths, Match, assess, rank
+from index.ranking import Lengths, Match, assess, candidates, rank
 from index.search import Rows
 from index.structure import EXACT, Structure
 from index.text import clean
@@ -97,12 +97,31 @@ class SentenceIndex:
 
         Confidence knows more where the sentences themselves are given.
         """
+        return self.begin(queries, source, k, texts)()
+
+    def begin(
+        self, queries: Vectors, source: str, k: int, texts: Sequence[str] | None
+    ) -> Callable[[], list[list[Match]]]:
+        """The long part of `search`, which hardly needs Python's lock; what it gives does the rest."""
         if len(queries) == 0:
-            return []
-        calibration, lengths = self._calibrated(texts, source)
-        means = self.means_from(source)
-        found = rank(self.vectors, means, queries, k, calibration, lengths=lengths, scoring=self._scoring)
-        return [[self._match(*values) for values in answer] for answer in found.answers()]
+            return list
+        found = candidates(self.vectors, queries, k)
+
+        def finish() -> list[list[Match]]:
+            calibration, lengths = self._calibrated(texts, source)
+            ranked = rank(
+                self.vectors,
+                self.means_from(source),
+                queries,
+                k,
+                calibration,
+                found=found,
+                lengths=lengths,
+                scoring=self._scoring,
+            )
+            return [[self._match(*values) for values in answer] for answer in ranked.answers()]
+
+        return finish
 
     def assess(
         self, query: Vectors, rows: Sequence[int], source: str, text: str | None = None

@@ -1,6 +1,6 @@
 """Translator: an opened index with its encoder. What the service and `passepartout translate` use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -130,11 +130,20 @@ class Translator:
         `metadata["memory"]` says so (memory.py). `vectors` (n, d), where the texts were encoded already.
         Raises UnknownLanguageError.
         """
-        index = self._sentences[self._pair(source, target)]
         vectors = self.encode(texts) if vectors is None else vectors
-        found = index.search(vectors, source, k, texts)
+        return self.begin(texts, vectors, source, target, k)()
+
+    def begin(
+        self, texts: Sequence[str], vectors: Vectors, source: str, target: str, k: int
+    ) -> Callable[[], list[list[Match]]]:
+        """The long part of `sentences`, which hardly needs Python's lock; what it gives does the rest."""
+        index = self._sentences[self._pair(source, target)]
+        finish = index.begin(vectors, source, k, texts)
         own = self._sentences.get(source)
-        return found if own is None else recall(own, index, texts, vectors, source, found, k)
+        if own is None or own.groups is None or index.groups is None:
+            return finish
+        found = recall(own, index, texts, vectors, source, finish(), k)  # which searches, too
+        return lambda: found
 
     def consistent(
         self,

@@ -1,9 +1,11 @@
 """Dynamic batching: what requests ask at about the same time is computed together, off the event loop.
 
 While every thread is busy, work waits and so becomes the next batch; a thread that is free takes what there
-is as soon as hardly more comes in, or after `wait` seconds where more is hoped for. The queue is bounded,
-requests take turns in it, so that a long one does not hold up the short ones, work that another request asked
-for already is shared (single flight), and what nobody waits for any more is dropped before it is begun.
+is as soon as hardly more comes in, or after `wait` seconds where more is hoped for. Where there is enough for
+two batches, and a processor for each, half is computed while the loop answers the other half. The queue is
+bounded, requests take turns in it, so that a long one does not hold up the short ones, work that another
+request asked for already is shared (single flight), and what nobody waits for any more is dropped before it
+is begun.
 
 All state is the event loop's: threads see the items and give back results, nothing else.
 """
@@ -20,10 +22,12 @@ from service.metrics import Metrics
 
 CALM = 3  # turns of the event loop with hardly any new work: those who were just answered have asked again
 HARDLY = 8  # to how many that wait one may come in a turn
+HALF = 12  # items that are worth a batch of their own while others are answered
 
-# Computes a list of items; works with the same function share a call.
-Run = Callable[[Sequence[Any]], Sequence[Any]]
-Outcome = Sequence[Any] | BaseException
+# Computes a list of items; works with the same function share a call. It may leave what is short, and needs
+# Python's lock all the time, to a function that the event loop calls.
+Run = Callable[[Sequence[Any]], Sequence[Any] | Callable[[], Sequence[Any]]]
+Outcome = Sequence[Any] | Callable[[], Sequence[Any]] | BaseException
 
 
 class QueueFullError(Exception):
@@ -38,6 +42,7 @@ class Bounds:
     wait: float = 0.0
     queue: int = 16_384
     turn: int = 16  # items that one request gets into a batch before it is another's turn
+    overlap: bool = False  # whether to compute a batch while another is answered
 
 
 class Order:
@@ -102,7 +107,7 @@ class Batcher:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._idle = threads
         self._queue: deque[deque[Work]] = deque()  # one entry a request
-        self._waiting = 0
+        self._waiting = self._last = 0  # items in the queue, in the last batch
         self._flying: dict[Hashable, Work] = {}  # waiting or being computed, by key
         self._timer: asyncio.Handle | None = None
         self._waits = Waits()
@@ -158,7 +163,7 @@ class Batcher:
         """Dispatch when hardly more comes in, which it has not for `calm` turns, or after the wait."""
         if not self._idle:
             return
-        full = self._waiting >= self._bounds.batch
+        full = self._waiting >= self._most()
         if self._timer is not None and full and self._bounds.wait:
             self._timer.cancel()
             self._timer = None
@@ -172,7 +177,7 @@ class Batcher:
     def _look(self, loop: asyncio.AbstractEventLoop, before: int, calm: int) -> None:
         """Once a turn of the loop: dispatch, or see in the next whether many more than now are waiting."""
         calm = calm + 1 if self._waiting - before <= before // HARDLY else 0
-        if calm >= CALM or self._waiting >= self._bounds.batch:
+        if calm >= CALM or self._waiting >= self._most():
             self._dispatch(loop)
         else:
             self._timer = loop.call_soon(self._look, loop, self._waiting, calm)
@@ -183,12 +188,18 @@ class Batcher:
             self._idle -= 1
             self._pool.submit(self._compute, loop, batch)
 
+    def _most(self) -> int:
+        """Items in the next batch: of those that wait and those just answered, who will ask again, half."""
+        half = (self._waiting + self._last + 1) // 2
+        return min(self._bounds.batch, half) if self._bounds.overlap and half >= HALF else self._bounds.batch
+
     def _take(self) -> list[Work]:
         """The next batch: a turn of each request, in the order they came."""
         batch: list[Work] = []
-        while self._queue and len(batch) < self._bounds.batch:
+        most = self._most()
+        while self._queue and len(batch) < most:
             request = self._queue.popleft()
-            for _ in range(min(len(request), self._bounds.turn, self._bounds.batch - len(batch))):
+            for _ in range(min(len(request), self._bounds.turn, most - len(batch))):
                 self._waiting -= 1
                 work = request.popleft()
                 if work.wanted:
@@ -197,6 +208,7 @@ class Batcher:
                     del self._flying[work.key]
             if request:
                 self._queue.append(request)
+        self._last = len(batch)
         return batch
 
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[Work]) -> None:
@@ -210,7 +222,10 @@ class Batcher:
         self, outcomes: Sequence[tuple[Sequence[Work], Outcome]], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._idle += 1
-        for works, outcome in outcomes:
+        if self._bounds.overlap and self._waiting >= HALF and self._timer is None:
+            self._dispatch(loop)
+        for works, computed in outcomes:
+            outcome = _finished(computed)
             for place, work in enumerate(works):
                 del self._flying[work.key]
                 if isinstance(outcome, BaseException):
@@ -218,7 +233,7 @@ class Batcher:
                 else:
                     work.result = outcome[place]
                     _complete(work.orders)
-        if self._queue:  # a thread that computes while others are answered makes both slower
+        if self._queue:  # a thread that computes a few while others are answered makes both slower
             self._schedule(loop, 0)
 
 
@@ -233,6 +248,16 @@ def _attempt(works: Sequence[Work]) -> Outcome:
     try:
         return works[0].run([work.item for work in works])
     except Exception as error:  # it is raised where each of them is awaited
+        return error
+
+
+def _finished(outcome: Outcome) -> Sequence[Any] | BaseException:
+    """In the event loop."""
+    if not callable(outcome):
+        return outcome
+    try:
+        return outcome()
+    except Exception as error:
         return error
 
 

@@ -5,12 +5,12 @@ batcher and the cache are shared by the engines of all versions (generations.py)
 """
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from index.encoder import Vectors
 from index.errors import StoreError
-from index.translator import Translator
+from index.translator import Match, Translator
 from service.answers import answers_of, likely
 from service.batching import Batcher, QueueFullError, Run
 from service.cache import Answers, Cache, Lookup
@@ -22,7 +22,7 @@ from service.schemas import Kind
 
 log = logging.getLogger("passepartout.store")
 
-DIGITS = 4  # of scores and confidences
+SHORT = 128  # answers that the event loop may make at once, of what a thread has found: a millisecond or two
 
 Found = tuple[Asked, Mapping[str, Answers]]
 
@@ -68,7 +68,7 @@ class Engine:
         for language in self.translator.languages:
             if language.targets:
                 asked = Asked("warm-up", language.code, language.targets[:1])
-                self._compute("sentence", self._lookups("sentence", asked, 1))
+                self._begun(self._lookups("sentence", asked, 1))()
 
     def _lookups(self, kind: Kind, asked: Asked, k: int) -> list[Lookup]:
         model, version = self.translator.model, self.translator.version
@@ -115,11 +115,17 @@ class Engine:
 
     # What the batcher runs. Methods of the same engine are equal, so requests share a call.
 
-    def _sentences(self, lookups: Sequence[Lookup]) -> list[Answers]:
-        return self._compute("sentence", lookups)
+    def _sentences(self, lookups: Sequence[Lookup]) -> list[Answers] | Callable[[], list[Answers]]:
+        finish = self._begun(lookups)
+        return finish if sum(lookup.k for lookup in lookups) <= SHORT else finish()
 
     def _words(self, lookups: Sequence[Lookup]) -> list[Answers]:
-        return self._compute("word", lookups)
+        found: list[tuple[list[Lookup], list[list[Match]]]] = []
+        for (source, target), batch in _by_pair(lookups).items():
+            with self._metrics.stage("search"):
+                asked, most = [lookup.text for lookup in batch], max(lookup.k for lookup in batch)
+                found.append((batch, self.translator.words(asked, source, target, most)))
+        return _in_order(lookups, found)
 
     def _detect_sentences(self, texts: Sequence[str]) -> list[str | None]:
         return [self.translator.detect(text) for text in texts]
@@ -136,22 +142,18 @@ class Engine:
     def _explain_words(self, found: Sequence[Found]) -> list[dict[str, Answers]]:
         return explain_answers(self.translator, "word", *zip(*found, strict=True))
 
-    def _compute(self, kind: Kind, lookups: Sequence[Lookup]) -> list[Answers]:
+    def _begun(self, lookups: Sequence[Lookup]) -> Callable[[], list[Answers]]:
         """Each text is encoded once, whatever the number of targets; each pair of languages is one search."""
         texts = list(dict.fromkeys(lookup.text for lookup in lookups))
-        vectors = self._encode(texts) if kind == "sentence" else None
+        vectors = self._encode(texts)
         rows = {text: row for row, text in enumerate(texts)}
-        found: dict[Lookup, Answers] = {}
+        begun: list[tuple[list[Lookup], Callable[[], list[list[Match]]]]] = []
         for (source, target), batch in _by_pair(lookups).items():
-            wanted, most = [lookup.text for lookup in batch], max(lookup.k for lookup in batch)
             with self._metrics.stage("search"):
-                if vectors is None:
-                    matches = self.translator.words(wanted, source, target, most)
-                else:
-                    some = vectors[[rows[text] for text in wanted]]
-                    matches = self.translator.sentences(wanted, source, target, most, vectors=some)
-            found |= {one: answers_of(row[: one.k]) for one, row in zip(batch, matches, strict=True)}
-        return [found[lookup] for lookup in lookups]
+                asked, most = [lookup.text for lookup in batch], max(lookup.k for lookup in batch)
+                own = vectors[[rows[text] for text in asked]]
+                begun.append((batch, self.translator.begin(asked, own, source, target, most)))
+        return lambda: _in_order(lookups, [(batch, finish()) for batch, finish in begun])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         self._metrics.batch(len(texts))
@@ -160,6 +162,16 @@ class Engine:
             tokens = encoder.recent.tokens(texts)
         with self._metrics.stage("encode"):
             return encoder.encode_tokens(tokens)
+
+
+def _in_order(
+    lookups: Sequence[Lookup], found: Iterable[tuple[Sequence[Lookup], list[list[Match]]]]
+) -> list[Answers]:
+    """The answers to `lookups`, of which matches were found pair by pair."""
+    answers = {
+        one: answers_of(row[: one.k]) for batch, rows in found for one, row in zip(batch, rows, strict=True)
+    }
+    return [answers[lookup] for lookup in lookups]
 
 
 def _by_pair(lookups: Sequence[Lookup]) -> dict[tuple[str, str], list[Lookup]]:

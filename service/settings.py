@@ -4,6 +4,7 @@ Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.
 options come before the environment.
 """
 
+import os
 import re
 from functools import cached_property
 from pathlib import Path
@@ -213,7 +214,9 @@ class Settings(BaseSettings):
 
     @property
     def bounds(self) -> Bounds:
-        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued)
+        # With a processor more than there are workers, what is computed and what is answered can overlap.
+        spare = len(os.sched_getaffinity(0)) > self.workers * self.threads
+        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued, overlap=spare)
 
     @cached_property
     def keys(self) -> Keys:

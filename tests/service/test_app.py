@@ -63,7 +63,7 @@ def test_a_fault_of_its_own_shows_nothing_of_it(
         raise RuntimeError("secret /etc/path")
 
     with TestClient(create_app(Settings(), translator)) as client:
-        monkeypatch.setattr(translator, "sentences", broken)
+        monkeypatch.setattr(translator, "begin", broken)
         request = {"text": "A dog.", "source": "en", "target": "de"}
         answer = client.post("/translate/sentence", json=request, headers={"X-Request-ID": "mine-1"})
     assert answer.status_code == 500

@@ -215,3 +215,69 @@ def test_a_failure_reaches_those_who_asked_and_nobody_else() -> None:
         assert await batcher.compute(gate.double, {"a": 1}) == [2]
 
     running(steps)
+
+
+def test_what_a_run_leaves_over_is_done_in_the_event_loop() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        threads: list[threading.Thread] = []
+
+        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
+            threads.append(threading.current_thread())
+            doubled = gate.double(numbers)
+
+            def finish() -> list[int]:
+                threads.append(threading.current_thread())
+                return [number + 1 for number in doubled]
+
+            return finish
+
+        assert await batcher.compute(run, items(1, 2)) == [3, 5]
+        assert threads[0] is not threads[1] is threading.main_thread()
+
+    running(steps)
+
+
+def test_what_fails_in_the_event_loop_fails_those_alone_who_asked() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
+            return lambda: [1 // number for number in numbers]
+
+        failing = asyncio.create_task(batcher.compute(run, items(0)))
+        assert await batcher.compute(gate.double, items(4)) == [8]
+        with pytest.raises(ZeroDivisionError):
+            await failing
+        assert await batcher.compute(run, items(1)) == [1]
+
+    running(steps)
+
+
+def test_half_is_computed_while_the_other_half_is_answered() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        ended = 0
+
+        async def client(name: int) -> None:
+            nonlocal ended
+            for number in range(30):
+                asked = 100 * name + number
+                assert await batcher.compute(gate.double, items(asked)) == [2 * asked]
+                ended += 1
+
+        await asyncio.gather(*(client(name) for name in range(32)))
+        assert ended == 32 * 30
+        assert sum(map(len, gate.batches)) == 32 * 30
+        middle = [len(batch) for batch in gate.batches[5:-5]]
+        assert 12 <= sum(middle) / len(middle) <= 20
+
+    running(steps, Bounds(overlap=True))
+
+
+def test_few_are_one_batch_though_halves_could_overlap() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        async def client(name: int) -> None:
+            for number in range(20):
+                await batcher.compute(gate.double, items(100 * name + number))
+
+        await asyncio.gather(*(client(name) for name in range(8)))
+        assert [len(batch) for batch in gate.batches] == [8] * 20
+
+    running(steps, Bounds(overlap=True))
