@@ -15,7 +15,8 @@ import numpy as np
 from index.encoder import Vectors
 from index.exact import SCREEN_ROWS, ExactIndex
 from index.hubness import neighbourhood_means
-from index.screen import QUERY_LEVEL, Products, Screen, codes_of, query_codes, threshold
+from index.product import QUERY_LEVEL
+from index.screen import Products, Screen, codes_of, query_codes, threshold
 from index.search import BLOCK, Rows, VectorIndex
 
 MOST_ROWS = 200_000  # of a language: some 2 KB each are in memory

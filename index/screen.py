@@ -6,7 +6,7 @@ clip sums of two products at 16 bits. The products are integers, so what is foun
 depend on the others of its batch, nor on the processor.
 """
 
-from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,13 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from index.encoder import Vectors
+from index.product import ZERO, product_of_codes, product_of_queries
 from index.search import Rows
 
-ROW_LEVEL, QUERY_LEVEL = 63, 127  # the largest code of each
-ZERO = QUERY_LEVEL + 1  # what stands for 0 in a query, whose codes have no sign
+ROW_LEVEL = 63  # the largest code of a row
 QUERIES = 32  # at once: more would need more memory and gain nothing
 GROUPS = 6  # of rows whose highest product is looked at first, for each row that is wanted
 MOST = 4  # times the rows that are wanted, where products are equal
-UINT8, INT8, INT32 = 2, 3, 6  # ONNX's numbers of types
 
 Products = NDArray[np.int32]
 
@@ -30,14 +29,9 @@ class Screen:
     """Rows as codes, (n, d) int8 of at most ROW_LEVEL, packed as the processor at hand likes it."""
 
     def __init__(self, codes: NDArray[np.int8], threads: int = 1) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # Beside the model, which would be copied several times. They must live as long as the session.
+        self._shape, self._threads = codes.shape, threads
+        # Beside the models, which would be copied several times. They must live as long as a session.
         self._codes = onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(codes.T))
-        options.add_external_initializers(["codes"], [self._codes])
-        model = _product(*codes.shape)
-        self._session: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def rows(self, queries: Vectors, wanted: int) -> Rows:
         """(n, d) -> (n, at least `wanted`): the rows with the highest products in order, then -1."""
@@ -48,13 +42,29 @@ class Screen:
 
     def products(self, queries: Vectors) -> tuple[Products, Vectors]:
         """(n, d) -> (n, rows); by what the values of each query were multiplied (n,)."""
-        scale = QUERY_LEVEL / np.maximum(np.abs(queries).max(axis=1), 1e-12)
-        return self.multiply(query_codes(queries, scale[:, None])), scale
+        products, scale = self._of_queries.run(None, {"queries": np.ascontiguousarray(queries, np.float32)})
+        return products, scale[:, 0]
 
     def multiply(self, codes: NDArray[np.uint8]) -> Products:
         """(n, d) what `query_codes` gives -> (n, rows)."""
-        products: Products = self._session.run(None, {"queries": codes})[0]
+        products: Products = self._of_codes.run(None, {"queries": codes})[0]
         return products
+
+    @cached_property
+    def _of_queries(self) -> Any:  # noqa: ANN401 (onnxruntime is untyped)
+        """Makes the codes, too: each of numpy's steps would give Python's lock away, and a busy loop keeps it."""
+        return self._open(product_of_queries(*self._shape))
+
+    @cached_property
+    def _of_codes(self) -> Any:  # noqa: ANN401 (onnxruntime is untyped)
+        return self._open(product_of_codes(*self._shape))
+
+    def _open(self, model: bytes) -> Any:  # noqa: ANN401 (onnxruntime is untyped)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = self._threads, 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_external_initializers(["codes"], [self._codes])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def _block(self, queries: Vectors, wanted: int) -> Rows:
         products, _ = self.products(queries)
@@ -105,46 +115,3 @@ def _table(rows: list[Rows]) -> Rows:
     for number, own in enumerate(rows):
         found[number, : len(own)] = own
     return found
-
-
-def _product(count: int, dimension: int) -> bytes:
-    """An ONNX model of one node: queries (n, dimension) less ZERO times codes (dimension, count).
-
-    Written in protobuf's own terms (onnx.proto): the package `onnx` weighs more than all that is served.
-    """
-    node = [(1, b"queries"), (1, b"codes"), (1, b"zero"), (2, b"products"), (4, b"MatMulInteger")]
-    elsewhere: list[tuple[int, int | bytes]] = [(13, _message([(1, b"location"), (2, b"codes")])), (14, 1)]
-    graph = [
-        (1, _message(node)),
-        (2, b"product"),
-        (5, _message([(1, dimension), (1, count), (2, INT8), (8, b"codes"), *elsewhere])),
-        (5, _message([(2, UINT8), (8, b"zero"), (9, bytes([ZERO]))])),
-        (11, _value(b"queries", UINT8, dimension)),
-        (12, _value(b"products", INT32, count)),
-    ]
-    return _message([(1, 10), (8, _message([(1, b""), (2, 21)])), (7, _message(graph))])
-
-
-def _value(name: bytes, kind: int, width: int) -> bytes:
-    """A matrix of any number of rows."""
-    shape = _message([(1, _message([(2, b"n")])), (1, _message([(1, width)]))])
-    return _message([(1, name), (2, _message([(1, _message([(1, kind), (2, shape)]))]))])
-
-
-def _message(fields: Iterable[tuple[int, int | bytes]]) -> bytes:
-    """Numbered fields, integers or what has a length."""
-    parts: list[bytes] = []
-    for number, value in fields:
-        if isinstance(value, int):
-            parts += [_varint(number << 3), _varint(value)]
-        else:
-            parts += [_varint(number << 3 | 2), _varint(len(value)), value]
-    return b"".join(parts)
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*found, value])

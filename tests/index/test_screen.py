@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.screen import MOST, QUERIES, QUERY_LEVEL, ROW_LEVEL, Screen, codes_of
+from index.product import QUERY_LEVEL
+from index.screen import MOST, QUERIES, ROW_LEVEL, Screen, codes_of, query_codes
 from tests.index.test_exact import unit_rows
 
 
@@ -63,3 +64,15 @@ def test_the_largest_codes_are_multiplied_exactly() -> None:
     rows[100:] *= np.float32((ROW_LEVEL - 1) / ROW_LEVEL)
     found = Screen(codes_of(rows, 1.0)).rows(np.ones((1, 64), np.float32), 100)
     assert found[0].tolist() == list(range(100))
+
+
+@given(st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_codes_made_within_are_those_made_outside(count: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    screen = Screen(codes_of(generator.normal(size=(40, 16)).astype(np.float32), 6.0))
+    queries = (generator.normal(size=(count, 16)) * 10.0 ** generator.integers(-3, 3)).astype(np.float32)
+    queries[0] *= generator.integers(0, 2)  # perhaps all zeros
+    products, scale = screen.products(queries)
+    expected = QUERY_LEVEL / np.maximum(np.abs(queries).max(axis=1), 1e-12)
+    assert np.array_equal(scale, expected)
+    assert np.array_equal(products, screen.multiply(query_codes(queries, scale[:, None])))
