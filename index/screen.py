@@ -52,7 +52,7 @@ class Screen:
 
     @cached_property
     def _of_queries(self) -> Any:  # noqa: ANN401 (onnxruntime is untyped)
-        """Makes the codes, too: each of numpy's steps would give Python's lock away, and a busy loop keeps it."""
+        """Makes codes, too: numpy's steps would each give Python's lock away, and a busy loop keeps it."""
         return self._open(product_of_queries(*self._shape))
 
     @cached_property

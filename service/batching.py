@@ -22,7 +22,7 @@ from service.metrics import Metrics
 
 CALM = 3  # turns of the event loop with hardly any new work: those who were just answered have asked again
 HARDLY = 8  # to how many that wait one may come in a turn
-HALF = 12  # items that are worth a batch of their own while others are answered
+HALF = 6  # items that are worth a batch of their own while others are answered
 
 # Computes a list of items; works with the same function share a call. It may leave what is short, and needs
 # Python's lock all the time, to a function that the event loop calls.
