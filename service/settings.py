@@ -121,7 +121,7 @@ class Settings(BaseSettings):
         default=4096, ge=1, description="Connections of one worker; more are closed at once."
     )
     max_waiting: int = Field(
-        default=64,
+        default=128,
         ge=2,
         description="Requests that one worker answers at a time; more get 503 with Retry-After.",
     )
