@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,12 +61,14 @@ class TextEncoder:
 
     def whole_tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text as the encoder reads them, special tokens included; none empty."""
-        return [encoding.ids or [self._unknown] for encoding in self._tokenize(texts, special=True)]
+        return _whole_tokens(self._tokenizer, self.longest, self._unknown, texts)
 
     @cached_property
     def memory(self) -> Memory:
         """What gives the `whole_tokens` of a corpus, where few words make up many texts."""
-        return Memory(self._tokenizer, self.whole_tokens, self.longest, self.bundle.manifest.max_tokens)
+        # Not `self.whole_tokens`: what refers back to us would keep us until Python looks for cycles.
+        whole = partial(_whole_tokens, self._tokenizer, self.longest, self._unknown)
+        return Memory(self._tokenizer, whole, self.longest, self.bundle.manifest.max_tokens)
 
     @cached_property
     def recent(self) -> Recent:
@@ -116,7 +118,7 @@ class TextEncoder:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; each below `vocabulary`."""
-        return [encoding.ids for encoding in self._tokenize(texts, special=False)]
+        return [encoding.ids for encoding in _tokenized(self._tokenizer, self.longest, texts, special=False)]
 
     @cached_property
     def special(self) -> NDArray[np.int64]:
@@ -149,10 +151,6 @@ class TextEncoder:
     def vocabulary(self) -> int:
         """The number of tokens there are."""
         return self._tokenizer.get_vocab_size()
-
-    def _tokenize(self, texts: Sequence[str], *, special: bool) -> list[Encoding]:
-        cut = [clean(text[: self.longest]) for text in texts]
-        return self._tokenizer.encode_batch_fast(cut, add_special_tokens=special)
 
     def _run(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Vectors:
         """The tokens of texts, all in one row, and how many each has -> (n, d)."""
@@ -191,6 +189,17 @@ class TextEncoder:
                 f"{len(self.bundle.manifest.languages)} languages: export it again"
             )
         return every
+
+
+def _whole_tokens(tokenizer: Tokenizer, longest: int, unknown: int, texts: Sequence[str]) -> list[list[int]]:
+    found = _tokenized(tokenizer, longest, texts, special=True)
+    return [encoding.ids or [unknown] for encoding in found]
+
+
+def _tokenized(tokenizer: Tokenizer, longest: int, texts: Sequence[str], *, special: bool) -> list[Encoding]:
+    """The tokens of each text, of which at most `longest` characters are looked at."""
+    cut = [clean(text[:longest]) for text in texts]
+    return tokenizer.encode_batch_fast(cut, add_special_tokens=special)
 
 
 def _graph(bundle: Bundle, precision: str) -> Path:

@@ -1,8 +1,12 @@
 """The engine: what it computes, what it takes from the cache, and that Redis never changes an answer."""
 
 import asyncio
+import gc
 import time
+import weakref
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
 
 import pytest
 from redis import Redis
@@ -193,3 +197,17 @@ def test_answers_are_rounded(client: TestClient) -> None:
     answer = Answer.model_validate(result["translations"]["de"][0])
     assert answer.score == round(answer.score, 4)
     assert answer.metadata == {"in_vocabulary": True}
+
+
+def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:
+    """Without Python's collector of cycles, which a service hardly ever runs."""
+    opened = Translator.open(index_dir)
+    engine = Engine(opened, cast(Cache, None), cast(Batcher, None), Metrics())
+    engine.warm_up()
+    kept = [weakref.ref(thing) for thing in (engine, opened, opened.encoder)]
+    gc.disable()
+    try:
+        del engine, opened
+        assert [reference() for reference in kept] == [None] * 3
+    finally:
+        gc.enable()
