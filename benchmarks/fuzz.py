@@ -95,11 +95,21 @@ def _get(url: str, path: str) -> Any:  # noqa: ANN401
         return json.load(response)
 
 
-def _with_languages(part: Any, codes: list[str]) -> Any:  # noqa: ANN401
-    """A part of the document with the codes of the index wherever a request names a language."""
+def _with_languages(document: dict[str, Any], codes: list[str]) -> dict[str, Any]:
+    """The document with the codes of the index wherever the body of a request names a language."""
+    schemas = document["components"]["schemas"]
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    bodies = [operation["requestBody"] for operation in operations if "requestBody" in operation]
+    named = sorted(set(re.findall(r"#/components/schemas/(\w+)", json.dumps(bodies))))
+    for part in [*bodies, *(schemas[name] for name in named)]:
+        _name_languages(part, codes)
+    return document
+
+
+def _name_languages(part: Any, codes: list[str]) -> None:  # noqa: ANN401
     if isinstance(part, list):
         for one in part:
-            _with_languages(one, codes)
+            _name_languages(one, codes)
     if isinstance(part, dict):
         if part.get("required") and "target" in part.get("properties", {}):
             for name in LANGUAGE_FIELDS:
@@ -107,8 +117,7 @@ def _with_languages(part: Any, codes: list[str]) -> Any:  # noqa: ANN401
                 auto = ["auto"] if name == "source" and "q" in part["properties"] else []
                 _enter(part["properties"][name], [*codes, *auto])
         for one in part.values():
-            _with_languages(one, codes)
-    return part
+            _name_languages(one, codes)
 
 
 def _enter(schema: dict[str, Any], codes: list[str]) -> None:
