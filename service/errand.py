@@ -23,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from service.bodies import JSON, JsonAnswer, JsonRoute, whole_body
 from service.cycle import Cycle, line
-from service.envelope import LEFT, SECURITY, VERSION, Envelope, completed, request_id_of
+from service.envelope import FAILED, LEFT, SECURITY, VERSION, Envelope, completed, request_id_of
 from service.keys import admit
 from service.limits import overloaded
 from service.plain import Headers, Plain
@@ -137,7 +137,8 @@ class Errand(Cycle):
         except asyncio.CancelledError:  # the server stops before it is done
             await self._respond(overloaded().response(scope), request_id)
         except Exception as error:
-            status = await self._respond(self._errands.envelope.fault(scope, error), request_id)
+            await self._respond(self._errands.envelope.fault(scope, error), request_id)
+            status = FAILED
         self._errands.envelope.told(scope, status, time.perf_counter() - started)
 
     async def _content(self, scope: Scope) -> bytes | Response:
@@ -158,13 +159,15 @@ class Errand(Cycle):
 
     def _head_of(self, request_id: bytes, content: bytes) -> bytes:
         """The head of an answer with 200."""
-        version: str = self.scope["state"][VERSION]
+        version: str | None = self.scope["state"].get(VERSION)
         dates = b"".join([line(*pair) for pair in self.default_headers])
         own = b"content-length: %d\r\nx-request-id: %s\r\n\r\n" % (len(content), request_id)
         return _lines_of(version) + dates + own
 
     async def _respond(self, response: Response, request_id: bytes) -> int:
-        """Send an answer in the general way; its status."""
+        """Send an answer in the general way, unless there is one already; its status."""
+        if self.response_started:
+            return response.status_code
         version = self.scope["state"].get(VERSION)
         headers = completed(response.raw_headers, request_id, version)
         head = {"type": "http.response.start", "status": response.status_code, "headers": headers}
@@ -174,7 +177,7 @@ class Errand(Cycle):
 
 
 @lru_cache(8)
-def _lines_of(version: str) -> bytes:
+def _lines_of(version: str | None) -> bytes:
     """What the heads of all answers from a version have in common."""
-    pairs = [JSON, *SECURITY, (b"x-index-version", version.encode())]
-    return STATUS_LINE[OK] + b"".join(line(*pair) for pair in pairs)
+    own = [] if version is None else [(b"x-index-version", version.encode())]
+    return STATUS_LINE[OK] + b"".join(line(*pair) for pair in [JSON, *SECURITY, *own])

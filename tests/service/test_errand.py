@@ -1,5 +1,6 @@
 """What the server answers by itself is what the application would answer, header for header."""
 
+import asyncio
 import hashlib
 import http.client
 import json
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import uvloop
 from starlette.testclient import TestClient
 
 from index.translator import Translator
@@ -16,6 +18,7 @@ from service.app import create_app
 from service.keys import ADMIN
 from service.settings import Settings
 from tests.service.test_cli import serving
+from tests.service.test_connections import served
 
 PATH = "/translate/sentence"
 JSON = {"Content-Type": "application/json"}
@@ -153,10 +156,11 @@ def guarded(index_dir: Path) -> Iterator[str]:
         "CORS_ORIGINS": "https://page.example",
     }
     with ExitStack() as stack:
-        patch = stack.enter_context(pytest.MonkeyPatch.context())
-        for name, value in settings.items():
-            patch.setenv(f"PASSEPARTOUT_{name}", value)
-        yield stack.enter_context(serving(index_dir))[0]
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in settings.items():
+                patch.setenv(f"PASSEPARTOUT_{name}", value)
+            address, _ = stack.enter_context(serving(index_dir))
+        yield address
 
 
 def test_keys_rates_and_origins_hold(guarded: str, translator: Translator) -> None:
@@ -189,3 +193,29 @@ def test_requests_are_counted_by_their_route(ways: Ways, address: str) -> None:
     for _ in range(3):
         assert ways.served("/translate/word", body, JSON)[0] == 200
     assert counted() == before + 3
+
+
+def test_a_fault_is_told_and_the_connection_serves_on(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    asked = f"{head}Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD
+    begin = translator.begin
+
+    def fails(*arguments: object) -> None:
+        raise RuntimeError("secret")
+
+    async def main() -> None:
+        async with served(translator) as server:
+            reader, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
+            for status, called in ((200, begin), (500, fails), (200, begin)):
+                monkeypatch.setattr(translator, "begin", called)
+                writer.write(asked)
+                lines = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
+                (length,) = (int(line.split()[1]) for line in lines if line.startswith("content-length:"))
+                assert int(lines[0].split()[1]) == status
+                assert b"secret" not in await reader.readexactly(length)
+            writer.close()
+            await writer.wait_closed()
+
+    uvloop.run(main())
