@@ -199,7 +199,6 @@ def test_a_fault_is_told_and_the_connection_serves_on(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    asked = f"{head}Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD
     begin = translator.begin
 
     def fails(*arguments: object) -> None:
@@ -208,9 +207,10 @@ def test_a_fault_is_told_and_the_connection_serves_on(
     async def main() -> None:
         async with served(translator) as server:
             reader, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
-            for status, called in ((200, begin), (500, fails), (200, begin)):
+            for text, status, called in (("A dog", 200, begin), ("A cat", 500, fails), ("A cow", 200, begin)):
                 monkeypatch.setattr(translator, "begin", called)
-                writer.write(asked)
+                body = json.dumps({"text": text, "source": "en", "target": "de"})
+                writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
                 lines = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
                 (length,) = (int(line.split()[1]) for line in lines if line.startswith("content-length:"))
                 assert int(lines[0].split()[1]) == status
