@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 import uvloop
@@ -118,33 +119,34 @@ def test_a_client_that_wants_the_connection_closed_sees_it_closed(ways: Ways, pi
     assert answer == ways.asked(PATH, GOOD, JSON | ID)
 
 
-def test_requests_one_after_the_other_and_all_at_once(address: str) -> None:
-    host, port = address.removeprefix("http://").split(":")
-    head = b"POST /translate/sentence HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    asked = head + b"Content-Length: %d\r\n\r\n" % len(GOOD) + GOOD
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
-        for together in (1, 1, 3, 1, 2):
-            connection.sendall(asked * together)
-            for _ in range(together):
-                response = http.client.HTTPResponse(connection)
-                response.begin()
-                assert response.status == 200
-                assert json.loads(response.read())["results"][0]["source"] == "en"
+def read(stream: BinaryIO) -> tuple[int, bytes]:
+    """Status and body of the next answer; one stream a connection, for it may hold the answer behind that."""
+    status = int(stream.readline().split()[1])
+    headers = dict(line.split(b": ") for line in iter(lambda: stream.readline().strip(), b""))
+    return status, stream.read(int(headers[b"content-length"]))
 
 
-def test_what_comes_while_one_is_answered_is_answered_after_it(address: str) -> None:
+def asked_for(text: str) -> bytes:
+    body = json.dumps({"text": text, "source": "en", "target": "de"})
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_requests_that_come_before_others_are_answered_take_their_turn(address: str, apart: bool) -> None:
     host, port = address.removeprefix("http://").split(":")
-    head = b"POST /translate/sentence HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    texts = [b'{"text": "%s", "source": "en", "target": "de"}' % text for text in (b"A dog.", b"A cat.")]
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for _ in range(20):
+        stream = connection.makefile("rb")
+        for count in (1, 1, 3, 1, 2, 2, 2):
+            texts = [f"A dog, {number} of {count}." for number in range(count)]
+            requests = [asked_for(text) for text in texts]
+            for part in requests if apart else [b"".join(requests)]:
+                connection.sendall(part)
             for text in texts:
-                connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(text) + text)
-            for text in (b"A dog.", b"A cat."):
-                response = http.client.HTTPResponse(connection)
-                response.begin()
-                assert json.loads(response.read())["results"][0]["text"] == text.decode()
+                status, body = read(stream)
+                assert status == 200
+                assert json.loads(body)["results"][0]["text"] == text
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +200,6 @@ def test_requests_are_counted_by_their_route(ways: Ways, address: str) -> None:
 def test_a_fault_is_told_and_the_connection_serves_on(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     begin = translator.begin
 
     def fails(*arguments: object) -> None:
@@ -209,8 +210,7 @@ def test_a_fault_is_told_and_the_connection_serves_on(
             reader, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
             for text, status, called in (("A dog", 200, begin), ("A cat", 500, fails), ("A cow", 200, begin)):
                 monkeypatch.setattr(translator, "begin", called)
-                body = json.dumps({"text": text, "source": "en", "target": "de"})
-                writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+                writer.write(asked_for(text))
                 lines = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
                 (length,) = (int(line.split()[1]) for line in lines if line.startswith("content-length:"))
                 assert int(lines[0].split()[1]) == status
