@@ -175,15 +175,15 @@ Table = dict[str, dict[str, tuple[float, float]]]  # row -> figure -> median, ha
 
 
 def tables(runs: Sequence[list[Row]]) -> Iterator[Table]:
-    """Rows with the same figures go into one table, over all runs."""
-    kinds = dict.fromkeys(tuple(figures) for run in runs for _, figures in run)
-    for kind in kinds:
+    """Rows whose first figure is the same one go into one table, over all runs."""
+    for first in dict.fromkeys(next(iter(figures)) for run in runs for _, figures in run):
         values: dict[str, list[dict[str, float]]] = {}
         for name, figures in (row for run in runs for row in run):
-            if tuple(figures) == kind:
+            if next(iter(figures)) == first:
                 values.setdefault(name, []).append(figures)
         yield {
-            name: {key: spread([one[key] for one in found]) for key in kind} for name, found in values.items()
+            name: {key: spread([one[key] for one in found if key in one]) for key in found[0]}
+            for name, found in values.items()
         }
 
 
@@ -192,14 +192,18 @@ def spread(values: list[float]) -> tuple[float, float]:
 
 
 def grid(table: Table) -> Grid:
-    keys = list(next(iter(table.values())))
+    keys = list(dict.fromkeys(key for figures in table.values() for key in figures))
     base = next(iter(table.values()))[keys[0]][0]
     lines = []
     for name, figures in table.items():
-        shown = [f"{m:.4g}" + (f" ± {s:.2g}" if s else "") for m, s in figures.values()]
+        shown = [told(*figures[key]) if key in figures else "" for key in keys]
         ratio = f"{figures[keys[0]][0] / base:.2f}" if base else ""
         lines.append([name, *shown, ratio])
     return Grid(["", *keys, f"{keys[0]}, ratio"], lines)
+
+
+def told(median: float, half: float) -> str:
+    return f"{median:.4g}" + (f" ± {half:.2g}" if half else "")
 
 
 def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
@@ -207,7 +211,8 @@ def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
     if isinstance(value, list):
         for number, one in enumerate(value):
             words = isinstance(one, dict) and any(isinstance(v, str) for v in one.values())
-            yield from rows(one, name if words else f"{name} {number + 1}".strip())
+            alone = words or len(value) == 1
+            yield from rows(one, name if alone else f"{name} {number + 1}".strip())
     if not isinstance(value, dict):
         return
     said = " ".join(v for v in value.values() if isinstance(v, str))

@@ -114,3 +114,9 @@ def test_the_plan_of_this_project_names_programs_that_start() -> None:
     for start in {tuple(words[: 2 if words[0] == "-m" else 1]) for words in commands}:
         done = subprocess.run([sys.executable, *start, "--help"], cwd=SCRIPT.parents[1], capture_output=True)
         assert done.returncode == 0, (start, done.stderr)
+
+
+def test_rows_with_the_same_first_figure_share_a_table_whatever_else_they_have() -> None:
+    runs = [list(report.rows({"floor": [{"r1": 1.0, "r10": 2.0}], "best": [{"r1": 3.0, "mr": 4.0}]}))]
+    (table,) = report.tables(runs)
+    assert report.grid(table).rows == [["floor", "1", "2", "", "1.00"], ["best", "3", "", "4", "3.00"]]
