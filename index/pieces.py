@@ -271,7 +271,7 @@ def _cuts_at_spaces(rules: dict[str, Any]) -> bool:
     normalizers, steps = (_steps(rules[key], f"{key}s") for key in ("normalizer", "pre_tokenizer"))
     truncation, model = rules["truncation"], rules["model"]
     return (
-        all(step["type"] in NORMALIZERS for step in normalizers)
+        all(map(_keeps_to_characters, normalizers))
         and bool(steps)
         and _splits(steps[0])
         and not any(
@@ -291,6 +291,14 @@ def _steps(rule: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
         rule.get(name.replace("_", ""), []) if rule["type"] == "Sequence" else [rule]
     )
     return found
+
+
+def _keeps_to_characters(step: dict[str, Any]) -> bool:
+    """Whether a normaliser changes nothing on account of what stands beyond a space."""
+    if step["type"] == "Replace":
+        replaced = step["pattern"].get("String", " ") + step["content"]
+        return not any(map(str.isspace, replaced)) and METASPACE not in replaced
+    return step["type"] in NORMALIZERS
 
 
 def _splits(step: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
 from training.data.features import features_of_collection
 from training.data.halves import HalvesSource
-from training.data.pictograms import move_onto_photographs, open_artists
+from training.data.pictograms import is_drawing, move_onto_photographs, open_artists
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureArchive, PictureCollection
 from training.data.pseudopairs import PseudopairSource
@@ -111,7 +111,7 @@ def prepare(run: Run, data: Path) -> Prepared:
         sampler=_with_transfer(recipe, sampler, told, given),
         companions=companions,
         pseudopairs=_pairs(recipe, sentences, texts, told, given, spelled),
-        halves=HalvesSource(sentences, recipe.seed) if "halves" in recipe.needs else None,
+        halves=HalvesSource(_of_scenes(sentences, train), recipe.seed) if "halves" in recipe.needs else None,
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
         model=model,
         device=device,
@@ -177,6 +177,21 @@ def sentence_tokens(
     for caption, row in zip(captions.captions, tokens, strict=True):
         found.setdefault(caption.language, []).append(row)
     return found
+
+
+def _of_scenes(
+    sentences: Mapping[str, list[NDArray[np.int32]]], captions: CaptionedPictures
+) -> dict[str, list[NDArray[np.int32]]]:
+    """`sentences` (of `sentence_tokens`) without the names of drawings, whose words are synonyms."""
+    drawn: dict[str, list[bool]] = {language: [] for language in sentences}
+    for caption in captions.captions:
+        drawn[caption.language].append(is_drawing(captions.pictures[caption.picture]))
+    kept = {}
+    for language, rows in sentences.items():
+        texts = len(rows) - len(drawn[language])  # these come first
+        names = [False] * texts + drawn[language]
+        kept[language] = [row for row, is_name in zip(rows, names, strict=True) if not is_name]
+    return kept
 
 
 def _of_run(

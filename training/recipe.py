@@ -138,6 +138,8 @@ class Recipe(Table):
             raise ValueError(f'objectives.{name} needs text.encoder = "adapted"')
         if name == "cloze" and encoder not in ("transformer", "bag"):
             raise ValueError("objectives.cloze needs token embeddings that all languages share")
+        if "halves" in objective.needs and not (self.data.photographs or self.data.texts):
+            raise ValueError(f"objectives.{name} needs sentences: data.photographs or data.texts")
         if "partners" in objective.needs and self.data.pictures == "disjoint":
             raise ValueError(f'objectives.{name} needs data.pictures = "shared", "pivoted" or "common"')
         if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):

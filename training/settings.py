@@ -6,6 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from index.bundle import LanguageCodes, check_codes
 
+Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
+
 
 class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -100,6 +102,8 @@ class TokenizerSettings(Table):
     subwords each time (BPE dropout, Provilkov et al. 2020).
     language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
     is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
+    romanise: scripts whose letters are read as Latin ones (training.data.romanisation): "Cyrillic",
+    "Devanagari".
     """
 
     kind: Literal["bpe", "words"] = "bpe"
@@ -107,6 +111,7 @@ class TokenizerSettings(Table):
     lowercase: bool = True
     dropout: float = Field(default=0.0, ge=0, lt=1)
     language_temperature: float | None = Field(default=None, ge=1)
+    romanise: tuple[Script, ...] = ()
 
     @model_validator(mode="after")
     def _dropout_has_merges(self) -> "TokenizerSettings":

@@ -51,6 +51,14 @@ def with_first() -> Tokenizer:
     return tokenizer
 
 
+def romanised() -> Tokenizer:
+    tokenizer = bpe()
+    steps = [normalizers.NFKC(), normalizers.Lowercase()]
+    steps += [normalizers.Replace(old, new) for old, new in (("ñ", "ab"), ("ab", "c"), ("ü", ""), (".", "d"))]
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    return tokenizer
+
+
 def by_words() -> Tokenizer:
     words = {word: number for number, word in enumerate(["[UNK]", *FILLERS, "##s", "dog", "d"])}
     tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
@@ -76,7 +84,7 @@ PIECES = st.sampled_from([*ODD.split(" "), "\xa0", "\0", "a" * 30])
 TEXTS = st.lists(st.lists(PIECES | st.text(max_size=4), max_size=8).map(" ".join), min_size=1, max_size=6)
 
 
-@pytest.mark.parametrize("make", [bpe, with_first, by_words])
+@pytest.mark.parametrize("make", [bpe, with_first, romanised, by_words])
 @given(rounds=st.lists(TEXTS, min_size=1, max_size=3))
 @example(rounds=[["ab cab", ""], ["¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a"]])
 def test_tokens_are_those_of_the_tokenizer(make: Callable[[], Tokenizer], rounds: list[list[str]]) -> None:
@@ -88,7 +96,7 @@ def test_tokens_are_those_of_the_tokenizer(make: Callable[[], Tokenizer], rounds
         assert lists(memory.tokens(texts)) == tokenize(texts)
 
 
-@pytest.mark.parametrize("make", [bpe, with_first, by_words])
+@pytest.mark.parametrize("make", [bpe, with_first, romanised, by_words])
 @given(rounds=st.lists(TEXTS, min_size=1, max_size=3))
 @example(rounds=[["ab cab", ""], ["¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a"], ["a" * 50]])
 def test_those_of_a_few_texts_are_too(make: Callable[[], Tokenizer], rounds: list[list[str]]) -> None:

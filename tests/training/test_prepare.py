@@ -1,5 +1,6 @@
 import shutil
 import tarfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from index.errors import DamagedError, TrainingError
 from index.unit import unit
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
+from training.data.pictograms import is_drawing
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
 from training.prepare import fixed_sources, prepare, vocabulary
 from training.run import Run, create_run
@@ -130,6 +132,21 @@ def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, 
     assert between < 0.2, "what every drawing has in common is no part of the space"
     seen = {row for batch in both.sampler.batches(0) for row in batch}
     assert {both.data.captions[row].picture for row in seen} == set(range(total))
+
+
+def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_path: Path) -> None:
+    settings = ("data.pictograms=true", "objectives.halves={}", "objectives.pseudopairs={}", "mining.begin=1")
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, *settings, "mining.every=1"), resume=False)
+    made = prepare(run, data)
+    assert made.halves is not None
+    assert made.pseudopairs is not None
+    drawn = Counter(
+        caption.language for caption in made.data.captions if is_drawing(made.data.pictures[caption.picture])
+    )
+    assert len(drawn) > 1
+    for language, sentences in made.pseudopairs.tokens.items():
+        # What has one token has no halves either: no photograph's caption is as short.
+        assert len(made.halves.tokens[language]) == len(sentences) - drawn[language]
 
 
 def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:

@@ -269,6 +269,7 @@ def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
         ("sigurdsson", "objectives.cloze={}", "needs token embeddings that all languages share"),
         ("sigurdsson", "objectives.denoising={}", 'needs text.encoder = "transformer" and two languages'),
         ("lample-conneau", 'data.languages=["en"]', "and two languages"),
+        ("open", "objectives.halves={}", "objectives.halves needs sentences: data.photographs or data.texts"),
         ("alpha-whitened", "vision.training=tuned", 'objectives.transitive needs vision.training = "frozen"'),
     ],
 )

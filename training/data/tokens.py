@@ -10,6 +10,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from torch import Tensor
 
 from index.text import clean
+from training.data.romanisation import romanised
 from training.settings import TokenizerSettings
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
@@ -24,15 +25,17 @@ def train_tokenizer(
 ) -> Tokenizer:
     """A tokenizer over all languages' captions together: BPE (Sennrich et al. 2016) or whole words.
 
-    NFKC and, if the recipe says so, lower case. BPE: words keep a mark of the space before them, punctuation
-    and digits stand alone. Words: punctuation is dropped, scripts without spaces give a character a word, and
-    what came once is <unk>. `sequence_token` puts <seq> first, the [SEQ] of globetrotter B.3. Pads with id 0.
+    NFKC and, if the recipe says so, lower case and Latin letters. BPE: words keep a mark of the space before
+    them, punctuation and digits stand alone. Words: punctuation is dropped, scripts without spaces give a
+    character a word, and what came once is <unk>. `sequence_token` puts <seq> first, the [SEQ] of
+    globetrotter B.3. Pads with id 0.
     """
     by_words = settings.kind == "words"
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))
     steps: list[normalizers.Normalizer] = [normalizers.NFKC()]
     if settings.lowercase:
         steps.append(normalizers.Lowercase())
+    steps += romanised(settings.romanise, lowercase=settings.lowercase)
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
     kind = trainers.WordLevelTrainer if by_words else trainers.BpeTrainer
