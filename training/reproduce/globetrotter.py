@@ -29,7 +29,7 @@ ELEVEN = Experiment(
     "Sentence translation, eleven languages",
     SENTENCES.note,
     headline=POOL,
-    ceiling="supervised-photos-11",
+    ceiling="supervised-photos-11-balanced",
 )
 CORPUS = Experiment(
     "corpus",
@@ -54,7 +54,7 @@ WORDS = tuple(
 )
 WORD_MEASURES = ("before_cosine_r10", "cosine_r10", "before_csls_r10", "csls_r10", "rose_csls_r10")
 # Matrices of these are drawn (Fig. 7 and 9).
-DRAWN = ("best", "globetrotter-mini", "best-photos-11")
+DRAWN = ("best", "globetrotter-mini", "best-photos-11-pictograms")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,11 @@ THEN = (
     System("lample-conneau", 18),
     System("globetrotter-small", 8),
 )
-OF_ELEVEN = (System("best-photos-11", 25), System("supervised-photos-11", 20))
+OF_ELEVEN = (
+    System("best-photos-11-pictograms", 27),
+    System("supervised-photos-11-balanced", 5),
+    System("best-photos-11", 25),
+)
 # Whose words are translated and whose answers are read, early and late in a seed.
 READ_FIRST, READ_THEN = (
     ("best", "globetrotter-mini"),
