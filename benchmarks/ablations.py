@@ -75,7 +75,7 @@ PAPERS = (
 )
 GROUPS = {"fig-3": FIG_3, "papers": PAPERS}
 # task -> what it sets in a recipe, and the languages of Multi30k that it is tested on
-ELEVEN = ("en", "de", "pt", "zh", "ar", "tr", "fr", "cs", "hi", "es", "uk")
+ELEVEN = load_recipe("best-photos-11").data.languages
 TASKS: dict[str, tuple[tuple[str, ...], str]] = {
     "photos-5": ((), "en,de,pt"),
     "photos-11": ((f"data.languages={json.dumps(ELEVEN)}", "data.caption_kinds=[]"), "en,de,pt,fr,cs"),
