@@ -37,7 +37,9 @@ ALWAYS_RAW = tuple(path.encode() for path in ALWAYS)
 STREAMED = f"{ADMIN}/uploads"
 FINISHED = (ADMIN,)  # what is done to its end, also when the client has gone
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-LINGER = 0.5  # seconds that an idle connection is kept when the server stops: a request may be on its way
+# Seconds that an idle connection is kept when the server stops, and one whose time is over while something is
+# there to be read: a request may be on its way.
+LINGER = 0.5
 
 
 class HeadTooLargeError(Exception):
@@ -66,12 +68,12 @@ class LimitedProtocol(HttpToolsProtocol):
         self._errands: Errands = self.app_state[ERRANDS]
         self._task: asyncio.Task[None] | None = None
         self._pending: RequestResponseCycle | None = None  # its body is not there yet
-        self._stopping = self._partial = self._following = self._refusing = False
+        self._stopping = self._partial = self._following = self._refusing = self._put_off = False
         seconds = self._limits.request_seconds
-        self._to_send = Deadline(self.loop, seconds, lambda: self._end(ProblemType.TOO_SLOW))
+        self._to_send = Deadline(self.loop, seconds, self._too_slow)
         # A close would wait for the client to take what is buffered.
         self._to_take = Deadline(self.loop, seconds, self.transport.abort)
-        self._idle = Deadline(self.loop, self.timeout_keep_alive, self.timeout_keep_alive_handler)
+        self._idle = Deadline(self.loop, self.timeout_keep_alive, self._silent)
         self._problem: ProblemType | None = None
         self._begin()
         self._to_send.start()
@@ -287,17 +289,37 @@ class LimitedProtocol(HttpToolsProtocol):
         if not keep_alive:
             self.transport.close()
 
+    def _too_slow(self) -> None:
+        """A part of a request has not come in time; what waits to be read counts, once a request."""
+        if self._unread() and not self._put_off:
+            self._put_off = True
+            self._to_send.put_off(LINGER)
+        else:
+            self._end(ProblemType.TOO_SLOW)
+
+    def _silent(self) -> None:
+        if self._unread():
+            self._idle.put_off(LINGER)
+        else:
+            self.timeout_keep_alive_handler()
+
+    def _unread(self) -> bool:
+        """Whether the client has sent what a busy machine has not let us read."""
+        closing = self.transport.is_closing()
+        return not closing and something_waits([self.transport.get_extra_info("socket").fileno()])
+
     def _close_if_idle(self) -> None:
         if self.transport.is_closing():
             return
-        if something_waits([self.transport.get_extra_info("socket").fileno()]):
-            self.loop.call_later(LINGER, self._close_if_idle)  # a busy machine let us read nothing
+        if self._unread():
+            self.loop.call_later(LINGER, self._close_if_idle)
         elif (self.cycle is None or self.cycle.response_complete) and not self._partial:
             self.transport.close()
 
     def _begin(self) -> None:
         self._begun = self._reading = self._in_head = True
         self._head = self._headers = self._raw = 0
+        self._put_off = False
         self._most = self._limits.max_body_bytes
 
     def _grant(self, seconds: float, most: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from weakref import WeakSet
@@ -23,18 +24,20 @@ HEAD = "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent
 TRANSLATE = HEAD.format("/translate/sentence", len(BODY)).encode() + BODY
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 ADMITTED = 2
+PATIENCE = 1  # seconds
 
 
 @asynccontextmanager
-async def served(translator: Translator) -> AsyncIterator[DrainingServer]:
+async def served(translator: Translator, **settings: float) -> AsyncIterator[DrainingServer]:
     """A server in the loop of the test, which therefore does nothing while the test does something."""
     config = Config(
-        create_app(Settings(max_waiting=ADMITTED), translator),
+        create_app(Settings(max_waiting=ADMITTED, **settings), translator),
         port=0,
         http=LimitedProtocol,
         ws="none",
         log_config=None,
         access_log=False,
+        timeout_keep_alive=PATIENCE,
     )
     server = DrainingServer(config, EARS)
     task = asyncio.create_task(server.serve())
@@ -101,3 +104,35 @@ def test_a_connection_that_has_ended_is_no_work_for_the_collector(
         uvloop.run(main())
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["the first request", "the next"])
+def test_who_sends_while_the_time_runs_out_is_answered(translator: Translator, before: int) -> None:
+    """What has come is read before a busy server looks at the clock: it was told 408, or reset."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        async with served(translator, request_seconds=PATIENCE) as server:
+            place = server.servers[0].sockets[0].getsockname()
+            reader, writer = await asyncio.open_connection(*place)
+            await turns_until(lambda: len(server.server_state.connections) == 1)
+            for _ in range(before):
+                writer.write(TRANSLATE)
+                assert await status(reader) == 200
+            # Both are due when the loop is free again: the request is there when the time is over.
+            loop.call_later(PATIENCE - 0.3, time.sleep, 0.5)
+            loop.call_later(PATIENCE - 0.1, writer.write, TRANSLATE)
+            assert await status(reader) == 200
+            writer.write(TRANSLATE[:-1])  # patience still has an end
+            assert await status(reader) == 408
+            writer.close()
+
+    uvloop.run(main())
+
+
+async def status(reader: asyncio.StreamReader) -> int:
+    """Of the answer that comes next, which is read."""
+    async with asyncio.timeout(20):
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+    return int(head.split()[1])
