@@ -10,7 +10,7 @@ takes hours, and goes on where it was broken off; a step that fails is named and
 
 `record` runs a command that prints JSON (as the other benchmarks do with --json) and keeps it, unchanged,
 with the command, the commit and the machine, as RAW/AREA-N.json. `write` makes OUT/report.md and
-OUT/report.html of all that is in RAW: repetitions of one command become medians with half their range, and
+OUT/report.html of all that is in RAW: repetitions become medians with half their range, and
 each row's first figure is divided by that of the first row.
 """
 
@@ -165,12 +165,16 @@ def report(kept: list[dict[str, Any]]) -> Iterator[Block]:
     from evaluation.figures import bars  # matplotlib, which recording can do without
 
     yield Heading(1, "Benchmarks")
+    yield text("Medians ± half the range where something was repeated: runs, rounds of one, or seeds.")
     kept = sorted(kept, key=lambda one: (one["area"], one["command"]))
+    before = ""
     for number, ((area, command), group) in enumerate(groupby(kept, key=lambda k: (k["area"], k["command"]))):
         runs = list(group)
-        yield Heading(2, area)
+        if area != before:
+            yield Heading(2, area)
+        before = area
         yield Code(command)
-        times = f"{len(runs)} runs, medians ± half the range" if len(runs) > 1 else "1 run"
+        times = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
         commits, machines = ({run[key] for run in runs} for key in ("commit", "machine"))
         yield text(f"{times}; commit {', '.join(sorted(commits))}; {'; '.join(sorted(machines))}.")
         for part, table in enumerate(tables([list(rows(run["result"])) for run in runs])):
@@ -217,12 +221,11 @@ def told(median: float, half: float) -> str:
 
 
 def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
-    """Every object with figures is a row, named by where it is and by the words in it."""
+    """Every object with figures is a row, named by where it is and by the words in it: what stands in a list
+    without words is repetitions of one."""
     if isinstance(value, list):
-        for number, one in enumerate(value):
-            words = isinstance(one, dict) and any(isinstance(v, str) for v in one.values())
-            alone = words or len(value) == 1
-            yield from rows(one, name if alone else f"{name} {number + 1}".strip())
+        for one in value:
+            yield from rows(one, name)
     if not isinstance(value, dict):
         return
     said = " ".join(v for v in value.values() if isinstance(v, str))

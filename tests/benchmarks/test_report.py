@@ -52,7 +52,7 @@ def test_the_report_has_medians_ratios_and_pictures(raw: Path, tmp_path: Path) -
     done = run("write", "--raw", raw, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "2 runs, medians ± half the range" in report
+    assert "2 runs; commit" in report
     assert "| engines graph 64 | 0.5 ± 0.1 | 0.9 | 0.25 |" in report
     assert "| engines flat all | 2 | 1 | 1.00 |" in report
     assert "| all | 7 | 1.00 |" in report
@@ -125,3 +125,8 @@ def test_rows_with_the_same_first_figure_share_a_table_whatever_else_they_have()
     runs = [list(report.rows({"floor": [{"r1": 1.0, "r10": 2.0}], "best": [{"r1": 3.0, "mr": 4.0}]}))]
     (table,) = report.tables(runs)
     assert report.grid(table).rows == [["floor", "1", "2", "", "1.00"], ["best", "3", "", "4", "3.00"]]
+
+
+def test_seeds_and_rounds_are_repetitions() -> None:
+    (table,) = report.tables([list(report.rows({"best": [{"r1": 3.0}, {"r1": 5.0}, {"r1": 4.0}]}))])
+    assert report.grid(table).rows == [["best", "4 ± 1", "1.00"]]
