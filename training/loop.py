@@ -105,6 +105,7 @@ class Loop:
         self.counters = Counters()
         batches = prepared.sampler.batches(0)
         _check_sizes(min(map(len, batches)), self.processes)
+        self.clock = time.monotonic()
         self.steps = self.settings.epochs * (windows.batches if windows else len(batches))
         if run.last_file.is_file():
             self.counters = load_last(run.last_file, prepared.model, self.optimiser)
@@ -166,8 +167,12 @@ class Loop:
         if skipped.names:
             self._log({"epoch": epoch, "skipped_pictures": skipped.summary()})
 
+    def _seconds(self) -> float:
+        """So far, of epochs, mining and validations. To be kept: what is counted now is not again."""
+        before, self.clock = self.clock, time.monotonic()
+        return self.counters.seconds + self.clock - before
+
     def _epoch(self, epoch: int) -> None:
-        began = time.monotonic()
         self._take_window(epoch)
         if 0 < epoch == self.run.recipe.turns.epochs:  # other losses, of another size
             self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
@@ -182,9 +187,9 @@ class Loop:
         # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.prepared.model.parameters()):
             raise self._stopped("weights are not finite")
-        seconds = self.counters.seconds + time.monotonic() - began
+        losses, high = self.guard.losses, self.guard.high
         self.counters = replace(
-            self.counters, epoch=epoch + 1, seconds=seconds, losses=self.guard.losses, high=self.guard.high
+            self.counters, epoch=epoch + 1, seconds=self._seconds(), losses=losses, high=high
         )
         if self.processes.first:
             self._keep(epoch + 1)
@@ -286,7 +291,7 @@ class Loop:
             "best_epoch": counters.best_epoch,
             "epochs": counters.epoch,
             "steps": counters.step,
-            "seconds": round(counters.seconds, 1),
+            "seconds": round(self._seconds(), 1),
             "pictures": stock.samples if stock else len(self.prepared.data.pictures),
             "captions": stock.captions if stock else len(self.prepared.data.captions),
             "skipped_pictures": self.prepared.skipped.summary(),

@@ -1,6 +1,8 @@
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -106,6 +108,27 @@ def test_the_result_says_what_was_done(bag_run: Run) -> None:
     validations = {e["epoch"]: e["sum_of_recalls"] for e in entries(bag_run) if "epoch" in e}
     assert result["sum_of_recalls"] == max(validations.values())
     assert result["best_epoch"] == max(validations, key=lambda epoch: (validations[epoch], -epoch))
+
+
+def test_its_seconds_are_those_of_mining_and_validation_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+
+    def takes(seconds: float) -> Callable[..., dict[str, float]]:
+        def spend(*_: object) -> dict[str, float]:
+            nonlocal now
+            now += seconds
+            return {"en": now}
+
+        return spend
+
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(Loop, "_take_up_pairs", takes(1))
+    monkeypatch.setattr(loop, "validate", takes(10))
+    monkeypatch.setattr(Loop, "_step", takes(100))
+    run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
+    assert run.result()["seconds"] == 4 * (1 + 10) + 16 * 100
 
 
 def test_the_best_checkpoint_is_the_one_that_validated_best(data: Path, bag_run: Run) -> None:
