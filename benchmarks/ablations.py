@@ -3,7 +3,7 @@
 python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--task photos-11]
 
 A system is a shipped recipe, or "ridge" or "trigrams" (training/reproduce/), which have no seed; `--systems
-claims` are those that the claims of the other four papers are about, `papers` these and their variants. A
+claims` are those that the claims of the other four papers are about, `variants` other ways that they name. A
 system that begins with another's run begins with the one of its seed, if that is among the systems. Recipes
 are made for the task photos-5; with `--task photos-11` they see every caption of eleven languages: give it an
 OUT of its own. What is finished is kept in OUT/NAME/seedN and not done again; OUT/table.md and
@@ -67,15 +67,23 @@ CLAIMS = (  # what the claims of the other four papers are about
     "caption-tuning-small",
     "caption-tuning-small-english",
 )
-VARIANTS = (  # other ways that these papers name
+VARIANTS = (  # other ways that these papers name, beside what they vary
+    START,
+    "pseudopairs-small",
     "pseudopairs-small-top25",
     "pseudopairs-small-bottom25",
     "pseudopairs-small-restart",
     "pseudopairs-small-mutual",
     "pseudopairs-small-c2c",
+    "pseudopairs-small-translations",
+    "smalr-hybrid-small",
     "smalr-latent-small",
+    "smalr-small",
+    "caption-tuning-small",
+    "caption-tuning-small-pivot",
+    "caption-tuning-small-quechua",
 )
-GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "papers": (*CLAIMS, *VARIANTS)}
+GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "variants": VARIANTS}
 # task -> what it sets in a recipe, and the languages of Multi30k that it is tested on
 ELEVEN = load_recipe("best-photos-11").data.languages
 TASKS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -94,7 +102,7 @@ Row = dict[str, float]
 @click.option("--threads", default=1, show_default=True)
 def main(data: Path, out: Path, systems: str, seeds: str, task: str, threads: int) -> None:
     """Seed by seed, so that a first table of all systems is there early."""
-    names = [name for part in systems.split(",") for name in GROUPS.get(part, (part,))]
+    names = list(dict.fromkeys(name for part in systems.split(",") for name in GROUPS.get(part, (part,))))
     numbers = [int(seed) for seed in seeds.split(",")]
     unknown = set(names) - {*SEEDLESS, *shipped_recipes()}
     if unknown:

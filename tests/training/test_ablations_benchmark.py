@@ -46,15 +46,16 @@ def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) 
     assert len(json.loads((tmp_path / "results.json").read_text("utf-8"))["text-only"]) == 2
 
 
-def test_a_group_names_its_systems(tmp_path: Path) -> None:
+def test_groups_name_their_systems_once(tmp_path: Path) -> None:
     papers = [path.stem for path in RECIPES.glob("*.toml") if path.stem.startswith(PAPERS)]
     for name in papers:
         keep(tmp_path, name, 0, mr=33.3, weights=120)
-    done = run(tmp_path, "--systems", "papers", "--seeds", "0")
+    done = run(tmp_path, "--systems", "claims,variants", "--seeds", "0")
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "table.md").read_text("utf-8").splitlines()[2:]
     assert len(lines) > 10
     assert all("| 33.3 | 120.0 |" in line for line in lines)
+    assert len({line.split(" | ")[0] for line in lines}) == len(lines)
 
 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
