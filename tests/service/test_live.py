@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,9 @@ def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     table = read_table(path, COLUMNS, manifest.languages["de"].sentences)
     ids, texts, metadata = (table.column(name).to_pylist() for name in COLUMNS)
     write_sentences(path, ids, [text + MARK for text in texts], metadata)
-    publish(index, work, manifest.model_copy(update={"version": next_version(index)}))
+    # Of the same day, also when midnight has passed since the first.
+    second = next_version(index, datetime.strptime(first.partition("-")[0], "%Y%m%d").replace(tzinfo=UTC))
+    publish(index, work, manifest.model_copy(update={"version": second}))
     serve(index, first)
     return index
 

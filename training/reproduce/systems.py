@@ -51,7 +51,8 @@ def train_run(data: Path, run: Path, recipe: str, overrides: Iterable[str], thre
 def measure(data: Path, folder: Path, languages: str = "") -> Figures:
     """The figures of FOLDER/bundle; leaves the reports beside it."""
     bundle = ("--encoder", folder / "bundle", "--data")
-    captions = write_captions(data, folder / "captions", open_bundle(folder / "bundle").manifest.languages)
+    known = open_bundle(folder / "bundle").manifest.languages
+    captions = write_captions(data, folder / "captions", captioned(data, known))
     call("evaluate", "multi30k", *bundle, data, "--languages", languages, "--out", folder / "multi30k")
     call("evaluate", "photos", *bundle, data, "--out", folder / "photos")
     call("evaluate", "aligned", *bundle, captions, "--out", folder / "scripts")
@@ -83,9 +84,17 @@ def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
 
 def captions_of_test(data: Path, codes: Sequence[str], limit: int | None = None) -> dict[str, list[str]]:
     """language -> a caption of each test picture that has one in all of these languages."""
-    photos = data / "photos"
-    lines = {code: read_captions(photos / "captions" / f"{code}.tsv") for code in codes}
-    return line_up(lines, read_split(photos / "splits.tsv", "test"), limit=limit)
+    lines = {code: read_captions(captions_file(data, code)) for code in codes}
+    return line_up(lines, read_split(data / "photos" / "splits.tsv", "test"), limit=limit)
+
+
+def captioned(data: Path, codes: Sequence[str]) -> list[str]:
+    """Those of the languages that have captions: others are known by the names of drawings alone."""
+    return [code for code in codes if captions_file(data, code).is_file()]
+
+
+def captions_file(data: Path, code: str) -> Path:
+    return data / "photos" / "captions" / f"{code}.tsv"
 
 
 def between_scripts(pairs: Sequence[PairScore]) -> Figures:
