@@ -18,7 +18,7 @@ import numpy as np
 
 from evaluation.report import read_tables
 from evaluation.scores import ALL, PairScore
-from evaluation.sets import line_up, read_captions, read_split
+from evaluation.sets import available, line_up, read_captions, read_split
 from index.bundle import open_bundle
 from index.languages import language
 from training.reproduce.commands import call
@@ -51,8 +51,7 @@ def train_run(data: Path, run: Path, recipe: str, overrides: Iterable[str], thre
 def measure(data: Path, folder: Path, languages: str = "") -> Figures:
     """The figures of FOLDER/bundle; leaves the reports beside it."""
     bundle = ("--encoder", folder / "bundle", "--data")
-    known = open_bundle(folder / "bundle").manifest.languages
-    captions = write_captions(data, folder / "captions", captioned(data, known))
+    captions = write_captions(data, folder / "captions", open_bundle(folder / "bundle").manifest.languages)
     call("evaluate", "multi30k", *bundle, data, "--languages", languages, "--out", folder / "multi30k")
     call("evaluate", "photos", *bundle, data, "--out", folder / "photos")
     call("evaluate", "aligned", *bundle, captions, "--out", folder / "scripts")
@@ -75,7 +74,9 @@ def measure_pictures(data: Path, folder: Path) -> Figures:
 
 
 def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
-    """LANG.txt of the languages: a caption a test picture, in the same order."""
+    """LANG.txt of those of the languages that have captions, others being known by names of drawings alone:
+    a caption a test picture, in the same order."""
+    codes = available(data / "photos" / "captions", ".tsv", codes, ())
     folder.mkdir(parents=True, exist_ok=True)
     for code, texts in captions_of_test(data, codes).items():
         (folder / f"{code}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
@@ -84,17 +85,9 @@ def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
 
 def captions_of_test(data: Path, codes: Sequence[str], limit: int | None = None) -> dict[str, list[str]]:
     """language -> a caption of each test picture that has one in all of these languages."""
-    lines = {code: read_captions(captions_file(data, code)) for code in codes}
-    return line_up(lines, read_split(data / "photos" / "splits.tsv", "test"), limit=limit)
-
-
-def captioned(data: Path, codes: Sequence[str]) -> list[str]:
-    """Those of the languages that have captions: others are known by the names of drawings alone."""
-    return [code for code in codes if captions_file(data, code).is_file()]
-
-
-def captions_file(data: Path, code: str) -> Path:
-    return data / "photos" / "captions" / f"{code}.tsv"
+    photos = data / "photos"
+    lines = {code: read_captions(photos / "captions" / f"{code}.tsv") for code in codes}
+    return line_up(lines, read_split(photos / "splits.tsv", "test"), limit=limit)
 
 
 def between_scripts(pairs: Sequence[PairScore]) -> Figures:
