@@ -2,13 +2,13 @@
 
 python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--task photos-11]
 
-A system is a shipped recipe, or "ridge" or "trigrams" (training/reproduce/), which have no seed; `--systems
-claims` are those that the claims of the other four papers are about, `variants` other ways that they name. A
-system that begins with another's run begins with the one of its seed, if that is among the systems. Recipes
-are made for the task photos-5; with `--task photos-11` they see every caption of eleven languages: give it an
-OUT of its own. What is finished is kept in OUT/NAME/seedN and not done again; OUT/table.md and
-OUT/results.json are written anew after every run, so that a long run can be read, and broken off, at any
-time. training/reproduce/systems.py says what is measured.
+A system is a shipped recipe, "ridge" or "trigrams" (training/reproduce/), which have no seed, or one of the
+groups below, which together have every recipe that a core can train. A system that begins with another's run
+begins with the one of its seed, if that is among the systems. Recipes are made for the task photos-5; with
+`--task photos-11` they see every caption of eleven languages: give it an OUT of its own. What is finished is
+kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every run,
+so that a long run can be read, and broken off, at any time. training/reproduce/systems.py says what is
+measured.
 """
 
 import json
@@ -27,10 +27,11 @@ from training.reproduce.ridge import measure_ridge
 from training.reproduce.systems import BY_PICTURES, MEASURES, measure, measure_pictures, train
 from training.reproduce.trigrams import measure_trigrams
 
-RIDGE = "ridge"
-SEEDLESS = {RIDGE: measure_ridge, "trigrams": measure_trigrams}
+RIDGE, TRIGRAMS = "ridge", "trigrams"
+SEEDLESS = {RIDGE: measure_ridge, TRIGRAMS: measure_trigrams}
 START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
 FIG_3 = (
+    TRIGRAMS,
     "globetrotter-mini",
     "without-transitive",
     "without-visual-contrastive",
@@ -68,22 +69,44 @@ CLAIMS = (  # what the claims of the other four papers are about
     "caption-tuning-small-english",
 )
 VARIANTS = (  # other ways that these papers name, beside what they vary
-    START,
-    "pseudopairs-small",
+    *CLAIMS,
     "pseudopairs-small-top25",
     "pseudopairs-small-bottom25",
     "pseudopairs-small-restart",
     "pseudopairs-small-mutual",
     "pseudopairs-small-c2c",
     "pseudopairs-small-translations",
-    "smalr-hybrid-small",
+    "aligned-small",
+    "mule-shared-small-plain",
+    "mule-shared-small-nc",
+    "mule-shared-small-nc-lc",
+    "mule-shared-small",
     "smalr-latent-small",
     "smalr-small",
-    "caption-tuning-small",
     "caption-tuning-small-pivot",
     "caption-tuning-small-quechua",
 )
-GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "variants": VARIANTS}
+UNITED = (  # what joins the papers, and what its parts are worth
+    TRIGRAMS,
+    "supervised",
+    "globetrotter-small",
+    "best-without-mining",
+    "best-without-texts",
+    "best-without-halves",
+    "best-apart",
+    "best-shared",
+    "best",
+    "united",
+)
+PHOTOS_11 = (  # made for eleven languages: `--task photos-11`
+    "best-photos-11",
+    "best-photos-11-pictograms",
+    "united-photos-11",
+    "supervised-photos-11-common",
+    "supervised-photos-11-balanced",
+    "supervised-photos-11",
+)
+GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "variants": VARIANTS, "united": UNITED, "photos-11": PHOTOS_11}
 # task -> what it sets in a recipe, and the languages of Multi30k that it is tested on
 ELEVEN = load_recipe("best-photos-11").data.languages
 TASKS: dict[str, tuple[tuple[str, ...], str]] = {

@@ -82,7 +82,7 @@ def keep(
         "result": found,
     }
     raw.mkdir(parents=True, exist_ok=True)
-    number = 1 + len(list(raw.glob(f"{area}-*.json")))
+    number = 1 + max((int(path.stem.rpartition("-")[2]) for path in raw.glob(f"{area}-*.json")), default=0)
     replace_text(raw / f"{area}-{number}.json", json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 

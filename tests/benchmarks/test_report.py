@@ -48,6 +48,15 @@ def test_what_is_recorded_is_what_was_printed(raw: Path) -> None:
     assert "cores" in kept[0]["machine"]
 
 
+def test_what_took_the_place_of_a_recording_does_not_overwrite_another(raw: Path) -> None:
+    (raw / "search-1.json").unlink()
+    second = (raw / "search-2.json").read_bytes()
+    done = run("record", "search", "--raw", raw, "--", sys.executable, "-c", "print('{\"x\": 1}')")
+    assert done.returncode == 0, done.stderr
+    assert (raw / "search-2.json").read_bytes() == second
+    assert (raw / "search-3.json").is_file()
+
+
 def test_the_report_has_medians_ratios_and_pictures(raw: Path, tmp_path: Path) -> None:
     done = run("write", "--raw", raw, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
