@@ -4,6 +4,8 @@ CSLS(x, y) = 2 cos(x, y) - r(x) - r(y), where r is a point's mean cosine to its 
 in the other language. The ratio margin (Artetxe and Schwenk 2019, equation 2) is 2 cos(x, y) / (r(x) + r(y)).
 """
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,6 +27,26 @@ def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS)
         np.sort(similarities, axis=1).mean(axis=1, dtype=np.float64).astype(np.float32)
     )
     return means
+
+
+class Surroundings:
+    """How crowded it is around each row of a language, seen from each of the languages `sources`."""
+
+    def __init__(self, means: NDArray[np.float32], sources: Sequence[str]) -> None:
+        """`means` are the rows' neighbourhood means, (rows, sources)."""
+        self._means = means
+        self._of = dict(zip(sources, means.T, strict=True))
+
+    def seen_from(self, source: str) -> NDArray[np.float32]:
+        """(rows,) means; for a language that is none of `sources` the mean over them, 0 without any."""
+        found = self._of.get(source)
+        return self._overall if found is None else found
+
+    @cached_property
+    def _overall(self) -> NDArray[np.float32]:
+        rows = len(self._means)
+        found: NDArray[np.float32] = self._means.mean(axis=1) if self._of else np.zeros(rows, np.float32)
+        return found
 
 
 def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:

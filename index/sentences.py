@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from index.confidence import FALLBACK, Calibration
 from index.corpora.sentence import Sentence
 from index.encoder import Vectors
 from index.groups import Groups
-from index.hubness import Scoring
+from index.hubness import Scoring, Surroundings
 from index.quality import Confidence
 from index.ranking import Lengths, Match, assess, candidates, rank
 from index.search import Rows
@@ -44,19 +43,10 @@ class SentenceIndex:
         self.vectors, self.groups = vectors, groups
         self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
-        self._means = dict(zip(sources, means.T, strict=True))
-        self._every = means
+        self._surroundings = Surroundings(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
         self._language, self._scoring = language, scoring
-
-    @cached_property
-    def _overall(self) -> NDArray[np.float32]:
-        """(count,) means for questions in a language that the index has nothing of."""
-        found: NDArray[np.float32] = (
-            self._every.mean(axis=1) if self._means else np.zeros(len(self), np.float32)
-        )
-        return found
 
     def __len__(self) -> int:
         return self.vectors.count
@@ -148,8 +138,7 @@ class SentenceIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
-        means = self._means.get(source)
-        return self._overall if means is None else means
+        return self._surroundings.seen_from(source)
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""

@@ -1,7 +1,6 @@
 """WordIndex: the words of one language, their vectors after alignment, searched with CSLS."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from index.confidence import WORDS_FALLBACK
 from index.encoder import Vectors
+from index.hubness import Surroundings
 from index.ranking import Match, rank
 from index.text import clean
 from index.texts import read_array, read_table
@@ -42,16 +42,7 @@ class WordIndex:
         self._words = table.column("word")
         self._counts = table.column("count")
         self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
-        self._means = dict(zip(sources, means.T, strict=True))
-        self._every = means
-
-    @cached_property
-    def _overall(self) -> NDArray[np.float32]:
-        """(count,) means for questions in a language that the index has nothing of."""
-        found: NDArray[np.float32] = (
-            self._every.mean(axis=1) if self._means else np.zeros(len(self), np.float32)
-        )
-        return found
+        self._surroundings = Surroundings(means, sources)
 
     def __len__(self) -> int:
         return self.vectors.count
@@ -99,8 +90,7 @@ class WordIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
-        means = self._means.get(source)
-        return self._overall if means is None else means
+        return self._surroundings.seen_from(source)
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""
