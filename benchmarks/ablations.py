@@ -69,7 +69,8 @@ CLAIMS = (  # what the claims of the other four papers are about
     "caption-tuning-small-english",
 )
 VARIANTS = (  # other ways that these papers name, beside what they vary
-    *CLAIMS,
+    START,
+    "pseudopairs-small",
     "pseudopairs-small-top25",
     "pseudopairs-small-bottom25",
     "pseudopairs-small-restart",
@@ -81,8 +82,10 @@ VARIANTS = (  # other ways that these papers name, beside what they vary
     "mule-shared-small-nc",
     "mule-shared-small-nc-lc",
     "mule-shared-small",
+    "smalr-hybrid-small",
     "smalr-latent-small",
     "smalr-small",
+    "caption-tuning-small",
     "caption-tuning-small-pivot",
     "caption-tuning-small-quechua",
 )
