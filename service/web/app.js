@@ -24,7 +24,8 @@ const page = Object.fromEntries(
     "least-shown", "about", "share", "shared", "windows", "languages", "corpus"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-const state = { kind: "sentence", languages: [], request: null, asked: null, answers: 0 };
+// wanted: a translation was asked for before the languages were there.
+const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, answers: 0 };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -96,19 +97,31 @@ function writeAddress() {
 
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  readQuestion(asked);
+  readLanguages(asked);
+  begin(asked);
+}
+
+function readQuestion(asked) {
   choose(tabs.some((tab) => tab.dataset.kind === asked.get("kind")) ? asked.get("kind") : "sentence");
   page.text.value = asked.get("text") ?? "";
+  if (asked.get("k")) page.k.value = asked.get("k");
+  if (asked.get("least")) page.least.value = asked.get("least");
+  leastChanged();
+}
+
+function readLanguages(asked) {
   page.source.value = asked.get("source") ?? "";
   if (page.source.selectedIndex < 0) page.source.value = "";
   if (asked.get("target")) {
     const targets = asked.get("target").split(",");
     for (const box of page.targets.querySelectorAll("input")) box.checked = targets.includes(box.value);
   }
-  if (asked.get("k")) page.k.value = asked.get("k");
-  if (asked.get("least")) page.least.value = asked.get("least");
   sourceChanged();
-  leastChanged();
-  if (page.text.value && state.kind in KINDS) translate();
+}
+
+function begin(asked) {
+  if ((asked.get("text") || state.wanted) && state.kind in KINDS) translate();
   else showWelcome();
 }
 
@@ -217,6 +230,10 @@ function copyButton(text) {
 // ---- translating
 
 async function translate() {
+  if (state.loading) {
+    state.wanted = true;
+    return;
+  }
   state.request?.abort();
   const request = new AbortController();
   state.request = request;
@@ -292,12 +309,17 @@ for (const tab of tabs) {
 }
 window.addEventListener("hashchange", readAddress);
 
+const asked = new URLSearchParams(location.hash.slice(1));
+readQuestion(asked); // at once: what is typed or chosen while the languages are on their way stays
 try {
   fillLanguages(await ask("languages"));
+  state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
-  readAddress();
+  readLanguages(asked);
+  begin(asked);
   await describe();
 } catch (error) {
+  state.loading = false;
   showProblem(error.problem ?? GONE);
 }

@@ -216,11 +216,30 @@ def test_an_answer_is_copied(page: Page) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == answers(page, "de")[0]
 
 
+def test_what_is_chosen_and_asked_before_the_languages_are_there_is_not_lost(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/languages", hold)
+    page.reload()
+    page.get_by_role("tab", name="Word").click()
+    page.get_by_label("Word to translate").fill("dog")
+    page.get_by_label("Word to translate").press("Enter")
+    page.get_by_label("Answers for each").fill("2")
+    page.get_by_label("At least this likely").fill("0")
+    (route,) = held
+    route.continue_()
+    expect(page.locator("[data-code=de] .answer")).to_have_count(2)
+    expect(page.get_by_role("tab", name="Word")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_label("Word to translate")).to_have_value("dog")
+
+
 def test_why_an_answer(page: Page) -> None:
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill(DOG)
     only(page, "German")
-    page.keyboard.press("Enter")
     page.get_by_role("button", name="Translate").click()
     first = page.locator("[data-code=de] .answer").first
     button = first.get_by_role("button", name="Why")
