@@ -91,7 +91,6 @@ VARIANTS = (  # other ways that these papers name, beside what they vary
 )
 UNITED = (  # what joins the papers, and what its parts are worth
     TRIGRAMS,
-    "supervised",
     "globetrotter-small",
     "best-without-mining",
     "best-without-texts",
