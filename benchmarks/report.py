@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -167,12 +168,12 @@ def report(kept: list[dict[str, Any]]) -> Iterator[Block]:
     yield Heading(1, "Benchmarks")
     yield text("Medians ± half the range where something was repeated: runs, rounds of one, or seeds.")
     kept = sorted(kept, key=lambda one: (one["area"], one["command"]))
-    before = ""
-    for number, ((area, command), group) in enumerate(groupby(kept, key=lambda k: (k["area"], k["command"]))):
+    steps: Counter[str] = Counter()
+    for (area, command), group in groupby(kept, key=lambda k: (k["area"], k["command"])):
         runs = list(group)
-        if area != before:
+        if not steps[area]:
             yield Heading(2, area)
-        before = area
+        steps[area] += 1
         yield Code(command)
         times = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
         commits, machines = ({run[key] for run in runs} for key in ("commit", "machine"))
@@ -182,7 +183,7 @@ def report(kept: list[dict[str, Any]]) -> Iterator[Block]:
             first = next(iter(next(iter(table.values()))))
             drawn = {name: figures[first] for name, figures in table.items() if first in figures}
             if len(drawn) > 1:
-                yield Picture(f"{area}-{number}-{part}.svg", f"{area}: {first}", bars(drawn, first))
+                yield Picture(f"{area}-{steps[area]}-{part}.svg", f"{area}: {first}", bars(drawn, first))
 
 
 Table = dict[str, dict[str, tuple[float, float]]]  # row -> figure -> median, half the range
