@@ -95,8 +95,12 @@ function writeAddress() {
   history.replaceState(null, "", `#${asked}`);
 }
 
+function address() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
 function readAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1));
+  const asked = address();
   readQuestion(asked);
   readLanguages(asked);
   begin(asked);
@@ -309,15 +313,15 @@ for (const tab of tabs) {
 }
 window.addEventListener("hashchange", readAddress);
 
-const asked = new URLSearchParams(location.hash.slice(1));
-readQuestion(asked); // at once: what is typed or chosen while the languages are on their way stays
+const opened = address();
+readQuestion(opened); // at once: what is typed or chosen while the languages are on their way stays
 try {
   fillLanguages(await ask("languages"));
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
-  readLanguages(asked);
-  begin(asked);
+  readLanguages(opened);
+  begin(opened);
   await describe();
 } catch (error) {
   state.loading = false;
