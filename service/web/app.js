@@ -238,6 +238,7 @@ async function translate() {
     state.wanted = true;
     return;
   }
+  state.wanted = false;
   state.request?.abort();
   const request = new AbortController();
   state.request = request;
@@ -313,15 +314,14 @@ for (const tab of tabs) {
 }
 window.addEventListener("hashchange", readAddress);
 
-const opened = address();
-readQuestion(opened); // at once: what is typed or chosen while the languages are on their way stays
+readQuestion(address()); // at once: what is typed or chosen while the languages are on their way stays
 try {
   fillLanguages(await ask("languages"));
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
-  readLanguages(opened);
-  begin(opened);
+  readLanguages(address());
+  begin(address());
   await describe();
 } catch (error) {
   state.loading = false;

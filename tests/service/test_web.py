@@ -234,6 +234,8 @@ def test_what_is_chosen_and_asked_before_the_languages_are_there_is_not_lost(pag
     expect(page.locator("[data-code=de] .answer")).to_have_count(2)
     expect(page.get_by_role("tab", name="Word")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_label("Word to translate")).to_have_value("dog")
+    page.evaluate("location.hash = ''")
+    expect(page.locator(".empty")).to_contain_text("The answers will hang here.")
 
 
 def test_why_an_answer(page: Page) -> None:
