@@ -1,6 +1,6 @@
 """Globetrotter's Fig. 3 and the other papers' claims: ablations and baselines over seeds, in one table.
 
-python benchmarks/ablations.py --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--task photos-11]
+python -m benchmarks.ablations --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] [--task photos-11]
 
 A system is a shipped recipe, "ridge" or "trigrams" (training/reproduce/), which have no seed, or one of the
 groups below, which together have every recipe that a core can train. A system that begins with another's run

@@ -1,12 +1,13 @@
 """Milliseconds a picture of a vision backbone in torch and in ONNX Runtime, one thread, side by side.
 
-python benchmarks/backbone_speed.py --data DIR [--backbone weights/mobilenet_v2_1.0_224]
+python -m benchmarks.backbone_speed --data DIR [--backbone weights/mobilenet_v2_1.0_224]
 """
 
 import json
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -33,8 +34,8 @@ def main(data: Path, backbone: str, size: int) -> None:
         pixels = np.random.default_rng(0).normal(size=(batch, 3, size, size)).astype(np.float32)
         tensor = torch.from_numpy(pixels)
         with torch.inference_mode():
-            slow = _median(lambda x=tensor: model(x))
-        fast = _median(lambda x=pixels: session.run(["features"], {"pixels": x}))
+            slow = _median(partial(model, tensor))
+        fast = _median(partial(session.run, ["features"], {"pixels": pixels}))
         each = {"torch_ms": slow / batch, "onnxruntime_ms": fast / batch, "ratio": slow / fast}
         found[batch] = {name: round(value, 2) for name, value in each.items()}
     click.echo(json.dumps(found, indent=1))

@@ -92,7 +92,7 @@ def milvus(encoder: Path, captions: tuple[str, ...], size: int, graph: bool, ask
     bundle = open_bundle(encoder)
     pairs = (given.split("=", 1) for given in captions)
     if graph:
-        milvus_store.EXACT_ROWS = 0
+        vars(milvus_store)["EXACT_ROWS"] = 0
     own = {code: Path(path).read_text("utf-8").splitlines() for code, path in pairs}
     with tempfile.TemporaryDirectory() as work:
         click.echo(json.dumps(_compared(bundle, own, size, asked, Path(work)), indent=1))

@@ -185,7 +185,8 @@ def main(
     encoder: Path, given: Sequence[str], what: str, kills: int, threads: int, seed: int, shard: int
 ) -> None:
     draw = random.Random(seed)
-    reading.SHARD = base.SHARD = shard  # before the builds are forked
+    for module in (reading, base):
+        vars(module)["SHARD"] = shard  # before the builds are forked
     corpora = {code: Path(name) for code, _, name in (corpus.partition("=") for corpus in given)}
     with tempfile.TemporaryDirectory(prefix="passepartout-kills-") as name:
         folder = Path(name)

@@ -11,7 +11,7 @@ import functools
 import json
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from index.lexicon import LanguageTokens
 from index.pieces import Memory
 from index.texts import TableWriter
 
-spent: Counter[str] = Counter()
+spent: defaultdict[str, float] = defaultdict(float)
 running: list[str] = []
 
 
@@ -106,12 +106,13 @@ def main(encoder: Path, captions: tuple[str, ...], size: int, sample: int) -> No
             timed(owner, function, stage)
         begin = time.process_time()
         build.build_index(bundle, files, Path(name) / "index")
-        stages = Counter(spent, whole=time.process_time() - begin)
+        whole = time.process_time() - begin
+        stages = {"whole": whole, "all else": whole - sum(spent.values()), **spent}
         alone = (before + bare(bundle, texts)) / 2 / len(texts)
-    stages["all else"] = 2 * stages["whole"] - stages.total()
-    each = {stage: round(took / size / len(files) * 1e6, 2) for stage, took in stages.most_common()}
+    longest_first = sorted(stages.items(), key=lambda stage: -stage[1])
+    each = {stage: round(took / size / len(files) * 1e6, 2) for stage, took in longest_first}
     found = {"sentences": size * len(files), "bare, microseconds a sentence": round(alone * 1e6, 2)}
-    share = alone * size * len(files) / stages["whole"]
+    share = alone * size * len(files) / whole
     click.echo(json.dumps({**found, "share of the bare encoder": round(share, 3), "stages": each}, indent=1))
 
 

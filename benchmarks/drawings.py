@@ -1,6 +1,6 @@
 """In which space of pictures do drawings meet each other, and the photographs of what they show?
 
-python benchmarks/drawings.py --data DIR [--recipe globetrotter-small] [--artists noto,twemoji] [--views 2]
+python -m benchmarks.drawings --data DIR [--recipe globetrotter-small] [--artists noto,twemoji] [--views 2]
 
 Concepts are those whose English name is a word in captions of FEW or more training photographs, then others
 up to CONCEPTS. A drawing looks for the other artist's drawing of its concept among all of them; and for the

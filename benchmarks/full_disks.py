@@ -55,7 +55,7 @@ def build(encoder: Path, corpora: Mapping[str, Path], out: Path, errors: Path, k
     return process.exitcode or 0
 
 
-def _build(words: Sequence[str], errors: Path) -> None:
+def _build(words: list[str], errors: Path) -> None:
     with errors.open("w") as said:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)

@@ -1,7 +1,7 @@
 """A running service under requests that nobody would send: 0 of them may end in a fault (5xx but 503).
 
-    python benchmarks/fuzz.py schema --url http://127.0.0.1:8000 --examples 500    # schemathesis, every check
-    python benchmarks/fuzz.py mutate --url http://127.0.0.1:8000 --requests 100000
+    python -m benchmarks.fuzz schema --url http://127.0.0.1:8000 --examples 500    # schemathesis, every check
+    python -m benchmarks.fuzz mutate --url http://127.0.0.1:8000 --requests 100000
 
 `schema` asks what the OpenAPI document allows and what it forbids; the languages of the index are entered
 into it, so that not everything ends at an unknown language. `mutate` damages right requests, byte by byte:

@@ -1,6 +1,6 @@
 """How many of the tokens that the text encoder computes are padding, by the number of groups of like length.
 
-python benchmarks/padding.py --data DIR [--recipe globetrotter]
+python -m benchmarks.padding --data DIR [--recipe globetrotter]
 """
 
 import json

@@ -1,6 +1,6 @@
 """The photos-5 task of docs/results.md, whole: train, export, measure, over seeds, by the real commands.
 
-python benchmarks/photos5.py --data DIR --out DIR [--recipe globetrotter-small] [--seeds 3] [--shuffled]
+python -m benchmarks.photos5 --data DIR --out DIR [--recipe globetrotter-small] [--seeds 3] [--shuffled]
 
 The task photos-11: --recipe best-photos-11 --languages en,de,pt,fr,cs (supervised-photos-11 is its ceiling).
 --shuffled is the control: every caption gets another caption's picture, so that what is left is not vision.

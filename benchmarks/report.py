@@ -1,8 +1,8 @@
 """Gathers what benchmarks print into one report: tables and pictures, medians, ratios, the machine.
 
-    python benchmarks/report.py record AREA --raw RAW [--times 3] -- COMMAND ...
-    python benchmarks/report.py write --raw RAW --out OUT
-    python benchmarks/report.py run --raw RAW --out OUT --data DIR --work WORK [--only AREA] \\
+    python -m benchmarks.report record AREA --raw RAW [--times 3] -- COMMAND ...
+    python -m benchmarks.report write --raw RAW --out OUT
+    python -m benchmarks.report run --raw RAW --out OUT --data DIR --work WORK [--only AREA] \\
         [--others PYTHON] [--minilm PYTHON] [--infinity PYTHON]
 
 `run` does all: what benchmarks/plan.toml lists, in its order, but for what RAW has already, then `write`. It
@@ -106,6 +106,7 @@ def output(command: Sequence[str]) -> str:
 @click.pass_context
 def run_plan(
     context: click.Context,
+    /,
     raw: Path,
     out: Path,
     data: Path,

@@ -7,7 +7,7 @@ many queries each, then the next, several rounds. Times are of the processor, so
 count little; memory is what the process has resident more than before it opened the index. Graphs are tried
 with growing effort until their recall@10 reaches 0.99. What is made is kept in WORK and not made again.
 
-    python benchmarks/search.py --encoder BUNDLE --captions en.txt --queries de.txt --work WORK [--json]
+    python -m benchmarks.search --encoder BUNDLE --captions en.txt --queries de.txt --work WORK [--json]
 
 needs `pip install '.[bench]'`; `--engine` leaves engines out.
 """
@@ -26,12 +26,12 @@ from typing import Any
 
 import click
 import numpy as np
-from recombined import encoded, recombined
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import faiss
 
+from benchmarks.recombined import encoded, recombined
 from index.encoder import Vectors
 from index.inverted import InvertedIndex
 from index.search import Rows
@@ -202,8 +202,8 @@ def _flat(work: Path) -> Opened:
 def _ours(kind: str) -> Callable[[Path], Opened]:
     def opener(work: Path) -> Opened:
         structure = Structure.model_validate_json((work / f"{kind}.json").read_text())
-        shape = np.load(work / "rows.npy", mmap_mode="r").shape
-        index = open_vectors(work / f"{kind}.faiss", *shape, structure=structure)
+        count, dimension = np.load(work / "rows.npy", mmap_mode="r").shape
+        index = open_vectors(work / f"{kind}.faiss", count, dimension, structure=structure)
         lists = f"reach {structure.reach:.3f}" if structure.reach else "all"
         effort = f"{lists} of {structure.lists} lists, {structure.candidates} candidates"
         return lambda query: index.search(query, K)[1], lambda tuned: [effort]
@@ -220,7 +220,8 @@ def _make_ours(kind: str) -> Callable[[Path], None]:
         start = time.perf_counter()
         write_vectors(work / f"{kind}.faiss", rows, structure)
         click.echo(f"{kind} built in {time.perf_counter() - start:.0f} s", err=True)
-        index = InvertedIndex.open(work / f"{kind}.faiss", *rows.shape, structure=structure)
+        count, dimension = rows.shape
+        index = InvertedIndex.open(work / f"{kind}.faiss", count, dimension, structure=structure)
         tuned = tune(index, structure, np.load(work / "tuned.npy"))
         (work / f"{kind}.json").write_text(tuned.model_dump_json())
 
@@ -272,7 +273,7 @@ def _make_usearch(work: Path) -> None:
 def _usearch(work: Path) -> Opened:
     from usearch.index import Index
 
-    index = Index.restore(str(work / "usearch.bin"))
+    index: Any = Index.restore(str(work / "usearch.bin"))
 
     def efforts(tuned: Vectors) -> Any:  # noqa: ANN401
         for effort in EFFORTS:
@@ -305,7 +306,7 @@ def _gemm_share(work: Path) -> float:
         index.search(batch, K)
         marks.append((middle - start, time.process_time() - middle))
     product, searched = (statistics.median(column) for column in zip(*marks, strict=True))
-    return product / searched
+    return float(product / searched)
 
 
 if __name__ == "__main__":

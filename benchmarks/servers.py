@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
 import uvloop
-from service_latency import free_port, running
+
+from benchmarks.service_latency import free_port, running
 
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Process = subprocess.Popen[bytes]

@@ -4,7 +4,7 @@ Starts `passepartout serve` on an index, cache off, in a process of its own; one
 connection asks for one sentence after another. Beside it, in the same run, the same server stack with an
 endpoint that answers the same bytes and does nothing: the ratio is what translating costs.
 
-    python benchmarks/service_latency.py --index INDEX --queries FILE --source en --target de [--json]
+    python -m benchmarks.service_latency --index INDEX --queries FILE --source en --target de [--json]
 """
 
 import http.client

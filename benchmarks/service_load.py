@@ -1,9 +1,9 @@
 """What the service bears: throughput beside other servers, overload, another version, Redis at fault.
 
-    python benchmarks/service_load.py throughput --index INDEX --queries FILE --source en --target de
-    python benchmarks/service_load.py swaps --index INDEX --queries FILE --source en --target de --swaps 1000
-    python benchmarks/service_load.py redis --index INDEX --queries FILE --source en --target de
-    python benchmarks/service_load.py soak --index INDEX --queries FILE --source en --target de --minutes 30
+    python -m benchmarks.service_load throughput --index INDEX --queries FILE --source en --target de
+    python -m benchmarks.service_load swaps --index INDEX --queries FILE --source en --target de --swaps 1000
+    python -m benchmarks.service_load redis --index INDEX --queries FILE --source en --target de
+    python -m benchmarks.service_load soak --index INDEX --queries FILE --source en --target de --minutes 30
 
 `throughput` starts `passepartout serve` (cache off, one thread a worker) and an empty FastAPI endpoint with
 the same request and response models and as many workers, and lets 32 clients ask each in turn, several
@@ -23,7 +23,7 @@ import statistics
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
@@ -31,11 +31,21 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import click
-from load import Load, Seen, drive, post
 from redis import Redis
-from servers import INFINITY, Machine, Server, delaying, empty, other, plain, redis_server, serving
-from service_latency import resident
 
+from benchmarks.load import Load, Seen, drive, post
+from benchmarks.servers import (
+    INFINITY,
+    Machine,
+    Server,
+    delaying,
+    empty,
+    other,
+    plain,
+    redis_server,
+    serving,
+)
+from benchmarks.service_latency import resident
 from index.files import replace_text
 from index.manifest import read_manifest
 from index.versions import CURRENT, VERSIONS, IndexManifest, current, next_version, publish
@@ -254,22 +264,25 @@ def redis(index: Path, queries: Path, source: str, target: str, seconds: float, 
         click.echo(line(state, seen) + f", faults {dict(+seen.faults)}, statuses {statuses(seen)}")
         return seen.percentile(99)
 
-    with redis_server() as (server, behind), delaying(behind) as (proxy, delay):
-        settings = {"PASSEPARTOUT_REDIS_URL": f"redis://127.0.0.1:{proxy}"}
-        with serving(index, **settings) as (port, _):
-            usual = in_state("usual")
-            worst = []
-            for state, begin, end in (
-                ("slow by 0.5 s", lambda: delay.append(0.5), delay.clear),
-                ("slow by 15 ms", lambda: delay.append(0.015), delay.clear),
-                ("frozen", lambda: server.send_signal(SIGSTOP), lambda: server.send_signal(SIGCONT)),
-                ("garbage", lambda: fill(behind), lambda: None),
-                ("killed", server.kill, lambda: None),
-            ):
-                begin()
-                worst.append(in_state(state))
-                end()
-            click.echo(f"worst p99 / usual: {max(worst) / usual:.2f}")
+    with (
+        redis_server() as (server, behind),
+        delaying(behind) as (proxy, delay),
+        serving(index, PASSEPARTOUT_REDIS_URL=f"redis://127.0.0.1:{proxy}") as (port, _),
+    ):
+        usual = in_state("usual")
+        states: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {
+            "slow by 0.5 s": (lambda: delay.append(0.5), delay.clear),
+            "slow by 15 ms": (lambda: delay.append(0.015), delay.clear),
+            "frozen": (lambda: server.send_signal(SIGSTOP), lambda: server.send_signal(SIGCONT)),
+            "garbage": (lambda: fill(behind), lambda: None),
+            "killed": (server.kill, lambda: None),
+        }
+        worst = []
+        for state, (begin, end) in states.items():
+            begin()
+            worst.append(in_state(state))
+            end()
+        click.echo(f"worst p99 / usual: {max(worst) / usual:.2f}")
 
 
 @of_an_index

@@ -1,6 +1,6 @@
 """Peak memory of streaming drawn captioned pictures from Parquet or tar: some, and a hundred times as many.
 
-python benchmarks/streaming_memory.py [--kind parquet|tar] [--rows 10000 --rows 1000000] [--scratch DIR]
+python -m benchmarks.streaming_memory [--kind parquet|tar] [--rows 10000 --rows 1000000] [--scratch DIR]
 
 Each number of rows is written to shards and then streamed by a process of its own: one pass for the inventory
 and the vocabulary, then the windows of one pass, with their batches of captions and decoded pictures.

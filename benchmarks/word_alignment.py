@@ -1,7 +1,7 @@
 """What aligning the words of an encoder's languages takes, in processor time.
 
-    python -m benchmarks.word_alignment --encoder models/small --keep BEFORE.npz
-    python -m benchmarks.word_alignment --encoder models/small --against BEFORE.npz
+    python -m benchmarks.word_alignment --encoder models/small --keep BEFORE.safetensors
+    python -m benchmarks.word_alignment --encoder models/small --against BEFORE.safetensors
 
 The words are those of training, which are most of what an index of a small corpus has. `--keep` writes the
 rotations, `--against` says how far (root mean square) they turn a unit vector away from where others turn it.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 from index.bundle import open_bundle
 from index.encoder import TextEncoder
@@ -25,7 +26,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.option("--encoder", type=click.Path(path_type=Path), required=True)
 @click.option("--languages", help="Some of the encoder's, with commas; without: all.")
-@click.option("--keep", type=FILE, help="Write the rotations to this .npz file.")
+@click.option("--keep", type=FILE, help="Write the rotations to this file (safetensors).")
 @click.option("--against", type=FILE, help="Compare with rotations that were kept.")
 def main(encoder: Path, languages: str | None, keep: Path | None, against: Path | None) -> None:
     bundle = open_bundle(encoder)
@@ -37,10 +38,10 @@ def main(encoder: Path, languages: str | None, keep: Path | None, against: Path 
     found = align(vectors)
     took = time.process_time() - begin
     if keep:
-        np.savez(keep, **found.rotations)
+        save_file(found.rotations, keep)
     far = {}
     if against:
-        before = np.load(against)
+        before = load_file(against)
         apart = [np.linalg.norm(r - before[code]) / np.sqrt(len(r)) for code, r in found.rotations.items()]
         far["largest distance"] = float(max(apart))
     result = {

@@ -1,6 +1,6 @@
 """Words asked of an index, right by a dictionary: what users of `POST /translate/word` get.
 
-    python benchmarks/words.py --index INDEX --dictionary en:de=FILE.tsv [--dictionary ...]
+    python -m benchmarks.words --index INDEX --dictionary en:de=FILE.tsv [--dictionary ...]
 
 asked: words that the index knows and has a translation of, so that they can be answered right. P@k: per cent
 of them with a translation among the k first answers. confidence: mean of the first answers' confidence, in

@@ -5,6 +5,7 @@ over more lists, so it is sentences of the other languages that are asked.
 """
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import faiss
 import numpy as np
@@ -31,7 +32,15 @@ def foreign_queries(opened: Mapping[str, VectorIndex], code: str) -> Vectors:
     return np.concatenate([other.sample(share)[1] for other in others])[:QUERIES]
 
 
-def nearest(index: VectorIndex, queries: Vectors, k: int = NEAREST) -> Rows:
+class Stored(Protocol):
+    """Vectors that are read by their rows."""
+
+    count: int
+
+    def vectors(self, start: int, count: int) -> Vectors: ...
+
+
+def nearest(index: Stored, queries: Vectors, k: int = NEAREST) -> Rows:
     """(n, k) rows by comparing with every one; on the GPU where FAISS has one."""
     cosines, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
     for start in range(0, index.count, STRIDE):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from benchmarks import report
 
 OPTIONS = ("data", "work", "raw", "out")
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "report.py"
+ROOT = Path(__file__).resolve().parents[2]
 PRINTS = """
 import json, random, sys
 print("warming up")
@@ -24,8 +24,8 @@ print(json.dumps({"vectors": 7, "engines": [
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, SCRIPT, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-m", "benchmarks.report", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_the_plan_of_this_project_names_programs_that_start_and_options_that_the
         options.setdefault(tuple(words[:first]), set()).update(w for w in words if w.startswith("--"))
     for start, named in options.items():
         command = [sys.executable, *start, "--help"]
-        done = subprocess.run(command, cwd=SCRIPT.parents[1], capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (start, done.stderr)
         assert [option for option in named if option not in done.stdout] == [], start
 

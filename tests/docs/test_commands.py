@@ -36,17 +36,19 @@ def passepartout_problem(words: list[str]) -> str | None:
 def python_problem(words: list[str]) -> str | None:
     if not words or words[0] == "-c":
         return None
-    script = words[0]
-    if script == "-m":
-        module = ROOT / words[1].replace(".", "/")
+    if words[0].startswith("benchmarks/"):
+        return f"{words[0]} is started as a module, with -m"
+    if words[0] == "-m":
+        _, name, *rest = words
+        module = ROOT / name.replace(".", "/")
         found = next((p for p in (module.with_suffix(".py"), module / "__main__.py") if p.exists()), None)
         if found is None:
-            return None if words[1] in ("pytest", "pip", "venv") else f"no module {words[1]}"
-        path, rest = found, words[2:]
+            return None if name in ("pytest", "pip", "venv") else f"no module {name}"
+        path = found
     else:
-        path, rest = ROOT / script, words[1:]
+        path, rest = ROOT / words[0], words[1:]
     if not path.exists():
-        return f"no {script}"
+        return f"no {words[0]}"
     source = path.read_text("utf-8")
     unknown = [word for word in rest if word.startswith("--") and f'"{word.partition("=")[0]}"' not in source]
     return f"{path.name} has no {unknown}" if unknown else None
@@ -93,8 +95,10 @@ def test_checking_finds_what_does_not_exist() -> None:
     assert problem("passepartout index build --fly x") == "build has no --fly"
     assert problem("passepartout index info INDEX [--json] | head") is None
     assert problem("make fly") == "no target {'fly'}"
-    assert problem("python benchmarks/fly.py") == "no benchmarks/fly.py"
-    assert problem("python benchmarks/service_latency.py --fly") == "service_latency.py has no ['--fly']"
+    assert problem("python benchmarks/words.py") == "benchmarks/words.py is started as a module, with -m"
+    assert problem("python corpora/fly.py") == "no corpora/fly.py"
+    assert problem("python -m benchmarks.fly") == "no module benchmarks.fly"
+    assert problem("python -m benchmarks.service_latency --fly") == "service_latency.py has no ['--fly']"
     assert Block("x", 1, "sh", "passepartout train RECIPE \\\n  --out RUN\n").commands == [
         "passepartout train RECIPE --out RUN"
     ]

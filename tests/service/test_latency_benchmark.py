@@ -7,14 +7,21 @@ from pathlib import Path
 
 from tests.bundles import make_corpus
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "service_latency.py"
+ROOT = Path(__file__).parents[2]
 
 
 def run(index: Path, queries: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), "--index", str(index), "--queries", str(queries)]
-    return subprocess.run(
-        [*command, "--source", "en", "--target", "de", *options], capture_output=True, text=True, timeout=120
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.service_latency",
+        "--index",
+        str(index),
+        "--queries",
+        str(queries),
+    ]
+    command += ["--source", "en", "--target", "de"]
+    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=ROOT)
 
 
 def test_it_measures_a_served_index(index_dir: Path, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-RECIPES = Path(__file__).parents[2] / "training" / "recipes"
+ROOT = Path(__file__).parents[2]
+RECIPES = ROOT / "training" / "recipes"
 MEASURED_AS_BUNDLES = {"small", "open"}
 FOR_A_GPU = {"globetrotter", "pseudopairs-start", "pseudopairs", "mule", "smalr", "caption-tuning"}
 FOR_A_GPU |= {f"caption-tuning-{variant}" for variant in ("english", "pivot", "quechua")}
@@ -23,13 +23,16 @@ def keep(out: Path, name: str, seed: int, **figures: float) -> None:
 def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
-        str(BENCHMARKS / "ablations.py"),
+        "-m",
+        "benchmarks.ablations",
         "--data",
         str(out / "none"),
         "--out",
         str(out),
     ]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(
+        [*command, *options], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
+    )
 
 
 def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) -> None:
