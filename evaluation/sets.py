@@ -31,16 +31,24 @@ def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
 
 
 def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
-    """The languages with a file LANG`suffix` in `folder`, if in `known` or `chosen`; the chosen ones first.
-
-    Raises UnknownLanguageError for a chosen language without a file, DataError if fewer than two are left.
-    """
+    """The languages with a file LANG`suffix` in `folder` that `in_common` takes; DataError without it."""
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder: give the data with --data")
-    found = languages_in(folder, suffix)
+    return in_common(folder, languages_in(folder, suffix), known, chosen, suffix)
+
+
+def in_common(
+    folder: Path, found: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
+) -> list[str]:
+    """Of the languages that were `found` in `folder`, `chosen` ones first, then those that are `known`.
+
+    Raises UnknownLanguageError for a chosen language that was not found (`kind` says what there would be of
+    it), DataError if fewer than two are left.
+    """
     for language in chosen:
         if language not in found:
-            raise UnknownLanguageError(f"{folder} has no {language}{suffix}: there are {', '.join(found)}")
+            there = ", ".join(found) or "none"
+            raise UnknownLanguageError(f"{folder} has no {language}{kind}: there are {there}")
     languages = [*chosen, *(code for code in found if code in known and code not in chosen)]
     if len(languages) < 2:
         raise DataError(

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.sets import TEXT, languages_in, read_aligned, read_captions
-from index.errors import DataError, UnknownLanguageError
+from evaluation.sets import TEXT, in_common, languages_in, read_aligned, read_captions
+from index.errors import DataError
 from index.progress import Progress
 from index.vocabulary import by_frequency
 
@@ -57,15 +57,7 @@ def read_sources(data: Path, known: Sequence[str], chosen: Sequence[str]) -> lis
     text, captions = data / "text", data / "photos" / "captions"
     own = languages_in(data, ".txt")
     there = own or sorted({*languages_in(text, ".txt", TEXT), *languages_in(captions, ".tsv")})
-    for code in chosen:
-        if code not in there:
-            raise UnknownLanguageError(f"{data} has no text in {code}: there is {', '.join(there) or 'none'}")
-    codes = [*chosen, *(code for code in there if code in known and code not in chosen)]
-    if len(codes) < 2:
-        raise DataError(
-            f"{data} has text in {', '.join(there) or 'no language'}, the encoder knows "
-            f"{', '.join(sorted(known))}: two languages in common are needed, or name them with --languages"
-        )
+    codes = in_common(data, there, known, chosen, " text")
     if own:
         return [_lines(data.resolve().name, data, codes)]
     held = [code for code in codes if code in languages_in(text, ".txt", TEXT)]

@@ -149,7 +149,7 @@ def test_languages_are_those_known_or_chosen(data: Path) -> None:
         ["de", "en"], ["zh", "de"],
     ]  # fmt: skip
     assert [source.name for source in read_sources(data, ["de", "en"], [])] == ["text"]
-    with pytest.raises(UnknownLanguageError, match="no text in fr: there is de, en, zh"):
+    with pytest.raises(UnknownLanguageError, match="has no fr text: there are de, en, zh"):
         read_sources(data, ["en", "de"], ["fr"])
     with pytest.raises(DataError, match="the encoder knows zh: two languages"):
         read_sources(data, ["zh"], [])
