@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from benchmarks.ablations import main
+
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "training" / "recipes"
 MEASURED_AS_BUNDLES = {"small", "open"}
@@ -20,19 +24,8 @@ def keep(out: Path, name: str, seed: int, **figures: float) -> None:
     (folder / "figures.json").write_text(json.dumps(FIGURES | figures), "utf-8")
 
 
-def run(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.ablations",
-        "--data",
-        str(out / "none"),
-        "--out",
-        str(out),
-    ]
-    return subprocess.run(
-        [*command, *options], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
-    )
+def words(out: Path, *options: str) -> list[str]:
+    return ["--data", str(out / "none"), "--out", str(out), *options]
 
 
 def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) -> None:
@@ -40,8 +33,8 @@ def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) 
     keep(tmp_path, "text-only", 0, seconds=60, csls_r1=11)
     keep(tmp_path, "text-only", 1, seconds=70, csls_r1=13)
     keep(tmp_path, "ridge", 0)
-    done = run(tmp_path, "--systems", "text-only,ridge", "--seeds", "0,1")
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(main, words(tmp_path, "--systems", "text-only,ridge", "--seeds", "0,1"))
+    assert done.exit_code == 0, done.output
     head, _, text_only, ridge = (tmp_path / "table.md").read_text("utf-8").splitlines()
     assert head.startswith("| system | seeds | cosine_r1 |")
     assert "| text-only | 2 | 10.0 ± 0.0 | 40.0 ± 0.0 | 12.0 ± 1.4 |" in text_only
@@ -55,8 +48,9 @@ def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(t
     recipes = {path.stem for path in RECIPES.glob("*.toml")}
     for name in (*recipes, "ridge", "trigrams"):
         keep(tmp_path, name, 0, mr=33.3, weights=120)
-    done = run(tmp_path, "--systems", "fig-3,united,variants,claims,photos-11", "--seeds", "0")
-    assert done.returncode == 0, done.stderr
+    groups = "fig-3,united,variants,claims,photos-11"
+    done = CliRunner().invoke(main, words(tmp_path, "--systems", groups, "--seeds", "0"))
+    assert done.exit_code == 0, done.output
     lines = (tmp_path / "table.md").read_text("utf-8").splitlines()[2:]
     assert all("| 33.3 | 120.0 |" in line for line in lines)
     named = [line.removeprefix("| ").partition(" | ")[0] for line in lines]
@@ -66,13 +60,15 @@ def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(t
 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
     keep(tmp_path, "text-only", 0)
-    done = run(tmp_path, "--systems", "text-only", "--seeds", "0,1")
-    assert done.returncode != 0
+    asked = words(tmp_path, "--systems", "text-only", "--seeds", "0,1")
+    command = [sys.executable, "-m", "benchmarks.ablations", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
+    assert done.returncode == 1
     assert "docs/data.md describes the data" in done.stderr or "see docs/data.md" in done.stderr
     assert (tmp_path / "table.md").is_file(), "what was finished before is in the table"
 
 
 def test_an_unknown_recipe_is_told_before_anything_runs(tmp_path: Path) -> None:
-    done = run(tmp_path, "--systems", "text-only,spam")
-    assert done.returncode == 2
+    done = CliRunner().invoke(main, words(tmp_path, "--systems", "text-only,spam"))
+    assert done.exit_code == 2
     assert "no recipe spam" in done.stderr

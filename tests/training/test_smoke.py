@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from evaluation.sets import read_aligned
 from index.bundle import Bundle, open_bundle
 from index.encoder import TextEncoder
 from tests.training.tiny import write_recipe
+from training.data.synthetic import write_synthetic
 from training.recipe import Recipe
 from training.recipe_files import shipped_recipes
 from training.run import open_run
@@ -131,7 +133,9 @@ def test_every_shipped_recipe_has_tiny_sizes(monkeypatch: pytest.MonkeyPatch, tm
         raise InterruptedError
 
     monkeypatch.setattr(module, "train", trained)
-    monkeypatch.setattr(module, "PICTURES", 20)
+    drawn = tmp_path / "drawn"
+    write_synthetic(drawn, pictures=20)
+    monkeypatch.setattr(module, "write_synthetic", lambda folder, **_: copytree(drawn, folder))
     for name in shipped_recipes():
         with pytest.raises(InterruptedError):
             module.run_smoke(name, tmp_path / name, ["seed=3"])
