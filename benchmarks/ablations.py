@@ -89,7 +89,7 @@ VARIANTS = (  # other ways that these papers name, beside what they vary
     "caption-tuning-small-pivot",
     "caption-tuning-small-quechua",
 )
-UNITED = (  # what joins the papers, and what its parts are worth
+JOINED = (  # what joins the papers, and what its parts are worth
     TRIGRAMS,
     "globetrotter-small",
     "best-without-mining",
@@ -108,7 +108,7 @@ PHOTOS_11 = (  # made for eleven languages: `--task photos-11`
     "supervised-photos-11-balanced",
     "supervised-photos-11",
 )
-GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "variants": VARIANTS, "united": UNITED, "photos-11": PHOTOS_11}
+GROUPS = {"fig-3": FIG_3, "claims": CLAIMS, "variants": VARIANTS, "joined": JOINED, "photos-11": PHOTOS_11}
 # task -> what it sets in a recipe, and the languages of Multi30k that it is tested on
 ELEVEN = load_recipe("best-photos-11").data.languages
 TASKS: dict[str, tuple[tuple[str, ...], str]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from benchmarks.ablations import main
+from benchmarks.ablations import GROUPS, main
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "training" / "recipes"
@@ -48,7 +48,7 @@ def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(t
     recipes = {path.stem for path in RECIPES.glob("*.toml")}
     for name in (*recipes, "ridge", "trigrams"):
         keep(tmp_path, name, 0, mr=33.3, weights=120)
-    groups = "fig-3,united,variants,claims,photos-11"
+    groups = "fig-3,joined,variants,claims,photos-11"
     done = CliRunner().invoke(main, words(tmp_path, "--systems", groups, "--seeds", "0"))
     assert done.exit_code == 0, done.output
     lines = (tmp_path / "table.md").read_text("utf-8").splitlines()[2:]
@@ -56,6 +56,7 @@ def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(t
     named = [line.removeprefix("| ").partition(" | ")[0] for line in lines]
     assert len(set(named)) == len(named)
     assert recipes - set(named) == FOR_A_GPU | MEASURED_AS_BUNDLES
+    assert not recipes & set(GROUPS), "a recipe can be asked for alone"
 
 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
