@@ -232,7 +232,9 @@ def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
         return
     said = " ".join(v for v in value.values() if isinstance(v, str))
     figures = {
-        k: float(v) for k, v in value.items() if isinstance(v, int | float) and not isinstance(v, bool)
+        k: float(v)
+        for k, v in value.items()
+        if isinstance(v, int | float) and not isinstance(v, bool) and k != "seed"
     }
     if figures:
         yield f"{name} {said}".strip() or "all", figures

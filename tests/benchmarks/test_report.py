@@ -147,6 +147,10 @@ def test_the_plan_of_this_project_names_programs_that_start_and_options_that_the
         assert [option for option in named if option not in help_text] == [], start
 
 
+def test_a_seed_is_no_figure() -> None:
+    assert list(report.rows({"rows": [{"seed": 3, "r1": 1.0}]})) == [("rows", {"r1": 1.0})]
+
+
 def test_rows_with_the_same_first_figure_share_a_table_whatever_else_they_have() -> None:
     runs = [list(report.rows({"floor": [{"r1": 1.0, "r10": 2.0}], "best": [{"r1": 3.0, "mr": 4.0}]}))]
     (table,) = report.tables(runs)
