@@ -1,6 +1,7 @@
 """The photos-5 task of docs/results.md, whole: train, export, measure, over seeds, by the real commands.
 
-python -m benchmarks.photos5 --data DIR --out DIR [--recipe globetrotter-small] [--seeds 3] [--shuffled]
+python -m benchmarks.photos5 --data DIR --out DIR [--recipe globetrotter-small] [--seeds 3] [--shuffled] \\
+    [--set KEY=VALUE]
 
 The task photos-11: --recipe best-photos-11 --languages en,de,pt,fr,cs (supervised-photos-11 is its ceiling).
 --shuffled is the control: every caption gets another caption's picture, so that what is left is not vision.
@@ -24,12 +25,21 @@ from training.reproduce.systems import MEASURES, measure, train
 @click.option("--languages", default="en,de,pt", show_default=True)
 @click.option("--seeds", default=3, show_default=True)
 @click.option("--shuffled", is_flag=True)
-def main(data: Path, out: Path, recipe: str, languages: str, seeds: int, shuffled: bool) -> None:
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Of the recipe, for every seed.")
+def main(
+    data: Path,
+    out: Path,
+    recipe: str,
+    languages: str,
+    seeds: int,
+    shuffled: bool,
+    overrides: tuple[str, ...],
+) -> None:
     """Print a line a seed, then mean and spread; OUT/results.json holds the same."""
     rows = []
     for seed in range(seeds):
         folder = out / f"seed{seed}"
-        settings = (f"seed={seed}", f"data.shuffle_pictures={json.dumps(shuffled)}")
+        settings = (*overrides, f"seed={seed}", f"data.shuffle_pictures={json.dumps(shuffled)}")
         seconds = train(data, folder, recipe, settings)
         found = measure(data, folder, languages)
         rows.append({"seed": seed, "seconds": round(seconds), **found})

@@ -224,7 +224,7 @@ def told(median: float, half: float) -> str:
 
 def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
     """Every object with figures is a row, named by where it is and by the words in it: what stands in a list
-    without words is repetitions of one."""
+    without words is repetitions of one. A seed tells repetitions apart, it is no figure of theirs."""
     if isinstance(value, list):
         for one in value:
             yield from rows(one, name)
