@@ -18,15 +18,21 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
     "train": ("training.cli:train", "Learn an encoder from captioned pictures."),
-    "add-language": ("training.experiments.cli:add_language", "Teach a finished run one more language."),
-    "experiment": ("training.experiments.cli:experiment", "Globetrotter's appendix, on your data."),
-    "reproduce": ("training.reproduce.cli:reproduce", "A paper's experiments on your data, as one report."),
+    "add-language": (
+        "training.papers.experiments.cli:add_language",
+        "Teach a finished run one more language.",
+    ),
+    "experiment": ("training.papers.experiments.cli:experiment", "Globetrotter's appendix, on your data."),
+    "reproduce": (
+        "training.papers.reproduce.cli:reproduce",
+        "A paper's experiments on your data, as one report.",
+    ),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "pictures": ("training.cli:pictures", "Embed pictures by a training run, to be measured with."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
-    "card": ("evaluation.card:card", "Write what was measured of a bundle into its card."),
-    "encode": ("index.cli:encode", "Sentences to unit vectors."),
-    "index": ("index.cli:index", "Build, inspect and verify an index."),
+    "card": ("evaluation.reports.card:card", "Write what was measured of a bundle into its card."),
+    "encode": ("index.commands.index:encode", "Sentences to unit vectors."),
+    "index": ("index.commands.index:index", "Build, inspect and verify an index."),
     "translate": ("service.translate:translate", "Translate with a service, or an index."),
     "jobs": ("service.jobs.worker:jobs", "Change, build and roll back an index as a service is asked to."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),

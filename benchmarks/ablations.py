@@ -7,7 +7,7 @@ groups below, which together have every recipe that a core can train. A system t
 begins with the one of its seed, if that is among the systems. Recipes are made for the task photos-5; with
 `--task photos-11` they see every caption of eleven languages: give it an OUT of its own. What is finished is
 kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written anew after every run,
-so that a long run can be read, and broken off, at any time. training/reproduce/systems.py says what is
+so that a long run can be read, and broken off, at any time. training/papers/reproduce/systems.py says what is
 measured.
 """
 
@@ -18,14 +18,14 @@ from pathlib import Path
 
 import click
 
-from evaluation.summary import spread
+from evaluation.reports.summary import spread
 from index.errors import PassepartoutError
-from index.files import replace_text
-from training.recipe import load_recipe
-from training.recipe_files import shipped_recipes
-from training.reproduce.ridge import measure_ridge
-from training.reproduce.systems import BY_PICTURES, MEASURES, measure, measure_pictures, train
-from training.reproduce.trigrams import measure_trigrams
+from index.storage.files import replace_text
+from training.papers.reproduce.ridge import measure_ridge
+from training.papers.reproduce.systems import BY_PICTURES, MEASURES, measure, measure_pictures, train
+from training.papers.reproduce.trigrams import measure_trigrams
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import load_recipe
 
 RIDGE, TRIGRAMS = "ridge", "trigrams"
 SEEDLESS = {RIDGE: measure_ridge, TRIGRAMS: measure_trigrams}

@@ -21,18 +21,18 @@ import click
 import numpy as np
 
 from benchmarks.recombined import recombined
-from index import milvus_store
-from index.build import build_index
-from index.bundle import Bundle, open_bundle
-from index.encoder import TextEncoder
-from index.encoding import SHARD
-from index.job import Job
-from index.lexicon import LanguageTokens
-from index.ray_encoding import RayEncoders
-from index.structures import Searching
-from index.translator import Translator
-from index.tuning import recall
-from index.versions import open_version
+from index.build import milvus_store
+from index.build.build_index import build_index
+from index.build.encoding import SHARD
+from index.build.job import Job
+from index.build.lexicon import LanguageTokens
+from index.build.ray_encoding import RayEncoders
+from index.build.structures import Searching
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.search.translator import Translator
+from index.search.tuning import recall
+from index.storage.versions import open_version
 
 ROUNDS = 20
 NEAREST = 10

@@ -28,16 +28,17 @@ from typing import Any
 
 import click
 
-from index import base, reading
-from index.build import build_index
-from index.bundle import open_bundle
-from index.changes import change_index
-from index.corpora.formats import Source
-from index.encoding import SHARD
-from index.files import describe
-from index.sentences import COLUMNS
-from index.texts import read_table
-from index.versions import current, open_version, versions
+from index.build import previous_version as base
+from index.build import reading
+from index.build.build_index import build_index
+from index.build.changes import change_index
+from index.build.encoding import SHARD
+from index.encoder.bundle import open_bundle
+from index.formats.registry import Source
+from index.search.sentence_index import COLUMNS
+from index.storage.files import describe
+from index.storage.tables import read_table
+from index.storage.versions import current, open_version, versions
 
 FORK = multiprocessing.get_context("fork")  # what is imported is there already
 

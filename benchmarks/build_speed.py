@@ -24,9 +24,9 @@ from pathlib import Path
 import click
 
 from benchmarks.recombined import recombined
-from index.bundle import open_bundle
-from index.encoder import TextEncoder
-from index.encoding import SHARD
+from index.build.encoding import SHARD
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 
 EVERY = 0.1  # seconds
 SAMPLE = 200_000  # sentences for the bare encoder

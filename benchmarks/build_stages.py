@@ -19,15 +19,16 @@ from typing import Any
 import click
 
 from benchmarks.recombined import recombined
-from index import build, lexicon
-from index.bundle import Bundle, open_bundle
-from index.cleaning import Cleaner
-from index.detect import Detector
-from index.encoder import TextEncoder
-from index.encoding import SHARD, Shards
-from index.lexicon import LanguageTokens
-from index.pieces import Memory
-from index.texts import TableWriter
+from index.build import build_index as build
+from index.build import lexicon
+from index.build.encoding import SHARD, Shards
+from index.build.lexicon import LanguageTokens
+from index.corpus.cleaning import Cleaner
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.storage.tables import TableWriter
+from index.text.identification import Detector
+from index.text.pre_tokens import Memory
 
 spent: defaultdict[str, float] = defaultdict(float)
 running: list[str] = []

@@ -16,9 +16,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures import recall_at
-from evaluation.pictograms import is_flag, read_names
-from index.text import words
+from evaluation.measures.recall import recall_at
+from evaluation.suites.pictograms import is_flag, read_names
+from index.text.normalisation import words
 from index.unit import unit
 from training.data.captions import load_split
 from training.data.features import features_of_collection
@@ -26,7 +26,7 @@ from training.data.pictograms import move_onto_photographs
 from training.data.pictures import PictureArchive, PictureCollection
 from training.data.whitening import fit_whitening
 from training.encoders.vision import load_backbone
-from training.recipe import Recipe, load_recipe
+from training.recipes.recipe import Recipe, load_recipe
 
 FEW, CONCEPTS = 5, 350
 Rows = NDArray[np.float32]

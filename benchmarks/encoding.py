@@ -23,8 +23,8 @@ BATCH = 64
 
 OURS = """
 import pathlib
-from index.bundle import open_bundle
-from index.encoder import TextEncoder
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 encode = TextEncoder(open_bundle(pathlib.Path(argument)), threads=1).encode
 """
 MINILM = """

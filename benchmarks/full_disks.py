@@ -21,8 +21,8 @@ import click
 import numpy as np
 
 from benchmarks.build_kills import halves
-from index.structure import KINDS
-from index.versions import VERSIONS, WORK, current, open_version, versions
+from index.search.structure import KINDS
+from index.storage.versions import VERSIONS, WORK, current, open_version, versions
 from passepartout import run
 
 FORK = multiprocessing.get_context("fork")  # what is imported is there already

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tests.bundles import make_bundle
-from tests.index.test_changes import Changes, run_changes
+from tests.index.build.test_changes import Changes, run_changes
 
 
 @click.command()

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 
 from index.errors import BundleError
-from index.versions import VERSIONS, current, open_version
+from index.storage.versions import VERSIONS, current, open_version
 
 
 def flip(path: Path, draw: random.Random) -> None:

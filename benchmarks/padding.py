@@ -12,7 +12,7 @@ import numpy as np
 from training.data.captions import load_split
 from training.data.sampler import PictureSampler
 from training.data.tokens import by_length, tokenize, train_tokenizer
-from training.recipe import load_recipe
+from training.recipes.recipe import load_recipe
 
 GROUPS = (1, 2, 4, 8, 16)
 

@@ -6,7 +6,7 @@ python -m benchmarks.photos5 --data DIR --out DIR [--recipe globetrotter-small] 
 The task photos-11: --recipe best-photos-11 --languages en,de,pt,fr,cs (supervised-photos-11 is its ceiling).
 --shuffled is the control: every caption gets another caption's picture, so that what is left is not vision.
 What is left between languages of one script is spelling, which they share; hence the measures `scripts_*`.
-training/reproduce/systems.py says what is measured.
+training/papers/reproduce/systems.py says what is measured.
 """
 
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from evaluation.summary import spread
-from training.reproduce.systems import MEASURES, measure, train
+from evaluation.reports.summary import spread
+from training.papers.reproduce.systems import MEASURES, measure, train
 
 
 @click.command()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from index.bundle import open_bundle
-from index.encoder import TextEncoder, Vectors
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder, Vectors
 from index.progress import Progress
 
 CHUNK = 8192

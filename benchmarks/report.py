@@ -31,8 +31,8 @@ from typing import Any
 
 import click
 
-from evaluation.document import Block, Code, Grid, Heading, Picture, as_html, as_markdown, text, write
-from index.files import replace_text
+from evaluation.reports.document import Block, Code, Grid, Heading, Picture, as_html, as_markdown, text, write
+from index.storage.files import replace_text
 
 ROOT = Path(__file__).resolve().parents[1]
 Row = tuple[str, dict[str, float]]  # a name and its figures
@@ -164,7 +164,7 @@ def write_report(raw: Path, out: Path) -> None:
 
 
 def report(kept: list[dict[str, Any]]) -> Iterator[Block]:
-    from evaluation.figures import bars  # matplotlib, which recording can do without
+    from evaluation.reports.figures import bars  # matplotlib, which recording can do without
 
     yield Heading(1, "Benchmarks")
     yield text("Medians ± half the range where something was repeated: runs, rounds of one, or seeds.")

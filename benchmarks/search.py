@@ -32,12 +32,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import faiss
 
 from benchmarks.recombined import encoded, recombined
-from index.encoder import Vectors
-from index.inverted import InvertedIndex
-from index.search import Rows
-from index.structure import Structure, choose
-from index.tuning import nearest, recall, tune
-from index.vectors import open_vectors, write_vectors
+from index.encoder.text_encoder import Vectors
+from index.search.inverted import InvertedIndex
+from index.search.structure import Structure, choose
+from index.search.tuning import nearest, recall, tune
+from index.search.vector_index import Rows
+from index.search.vectors import open_vectors, write_vectors
 
 K = 10
 RECALL = 0.99

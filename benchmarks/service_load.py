@@ -46,9 +46,9 @@ from benchmarks.servers import (
     serving,
 )
 from benchmarks.service_latency import resident
-from index.files import replace_text
-from index.manifest import read_manifest
-from index.versions import CURRENT, VERSIONS, IndexManifest, current, next_version, publish
+from index.storage.files import replace_text
+from index.storage.manifest import read_manifest
+from index.storage.versions import CURRENT, VERSIONS, IndexManifest, current, next_version, publish
 
 CLIENTS = 32
 CHECKED = 50  # questions whose answers are compared with those without a cache

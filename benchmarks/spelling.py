@@ -13,14 +13,14 @@ from pathlib import Path
 import click
 import numpy as np
 
-from evaluation.scores import ALL, score_translation
-from evaluation.sets import read_aligned
+from evaluation.measures.scores import ALL, score_translation
+from evaluation.suites.sets import read_aligned
 from training.data.tokens import tokenize
 from training.data.vouching import vouched_rows
-from training.prepare import Prepared, prepare
-from training.recipe import load_recipe
-from training.reproduce.ridge import Ridge, Rows, Vectors, centred_space
-from training.run import Run, create_run
+from training.loop.prepare import Prepared, prepare
+from training.loop.run import Run, create_run
+from training.papers.reproduce.ridge import Ridge, Rows, Vectors, centred_space
+from training.recipes.recipe import load_recipe
 
 RIDGE = 2.0
 FALSE_SHARE = 0.2

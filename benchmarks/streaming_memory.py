@@ -27,10 +27,10 @@ import torch
 from training.data.picture_source import AugmentedPictures
 from training.data.sampler import PictureSampler
 from training.data.stream import Stream, take_inventory
-from training.data.synthetic import captions, draw, draw_scenes
+from training.data.synthetic.dataset import captions, draw, draw_scenes
 from training.data.tokens import pad, tokenize, train_tokenizer
 from training.encoders.vision import PixelScale
-from training.settings import TokenizerSettings
+from training.recipes.settings import TokenizerSettings
 
 CPU = torch.device("cpu")
 LANGUAGES = ("en", "de", "pt")

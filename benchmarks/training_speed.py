@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 import click
 import torch
 
-from training.loop import Loop
-from training.prepare import prepare
-from training.recipe import load_recipe
-from training.run import create_run
+from training.loop.prepare import prepare
+from training.loop.run import create_run
+from training.loop.training_loop import Loop
+from training.recipes.recipe import load_recipe
 
 RECIPES = (
     "globetrotter-mini",

@@ -15,10 +15,10 @@ import click
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from index.bundle import open_bundle
-from index.encoder import TextEncoder
-from index.procrustes import align
-from index.vocabulary import by_frequency, training_words
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.words.procrustes import align
+from index.words.vocabulary import by_frequency, training_words
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from evaluation.dictionary import Dictionary, read_dictionary
-from index.confidence import calibration_error
-from index.translator import Translator
+from evaluation.suites.dictionary import Dictionary, read_dictionary
+from index.confidence.calibration import calibration_error
+from index.search.translator import Translator
 
 KS = (1, 5, 10)
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import click
 
-from evaluation.consistency import consistency, picture_consistency
-from evaluation.dictionary import dictionary_translation, read_dictionary
-from evaluation.report import Report, as_json, summary, write_report
-from evaluation.retrieval import read_pictures, retrieval
-from evaluation.scores import Table
-from evaluation.suites import EXTRAS, SUITES
-from index.bundle import open_bundle
-from index.encoder import TextEncoder
+from evaluation.measures.scores import Table
+from evaluation.reports.report import Report, as_json, summary, write_report
+from evaluation.suites.consistency import consistency, picture_consistency
+from evaluation.suites.dictionary import dictionary_translation, read_dictionary
+from evaluation.suites.registry import EXTRAS, SUITES
+from evaluation.suites.retrieval import read_pictures, retrieval
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
-from index.files import sha256
-from index.manifest import NAME
+from index.storage.files import sha256
+from index.storage.manifest import NAME
 
 CONSISTENCY, RETRIEVAL = "consistency", "retrieval"
 FOLDER = click.Path(file_okay=False, path_type=Path)

@@ -19,12 +19,13 @@ from pydantic import BaseModel
 
 from index import errors
 from passepartout import COMMANDS
-from service import admin_client, client
 from service.app import create_app
-from service.problems import ProblemType
+from service.client import admin as admin_client
+from service.client import client
+from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.objectives import OBJECTIVES
-from training.recipe import Recipe
+from training.recipes.recipe import Recipe
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 GENERATED = "<!-- Written by `make reference` from the code: change that, not this. -->"

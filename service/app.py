@@ -9,7 +9,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from index.translator import Translator
+from index.search.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
 from service.api.corpus import router as corpus
@@ -17,24 +17,24 @@ from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
 from service.api.metrics import router as metrics
 from service.api.native import router as native
-from service.batching import Batcher
-from service.cache import open_cache
-from service.engine import Engine
-from service.envelope import Envelope
-from service.errand import Errands
-from service.faults import add_handlers
-from service.generations import Generations, reloading_on_hangup
-from service.interpreter import prepare_to_serve
+from service.engine.batching import Batcher
+from service.engine.cache import open_cache
+from service.engine.engine import Engine
+from service.engine.index_manager import Generations, reloading_on_hangup
+from service.http.errand import Errands
+from service.http.exception_handlers import add_handlers
+from service.http.interpreter import prepare_to_serve
+from service.http.keys import KeyCheck
+from service.http.limits import BodyLimit
+from service.http.openapi import describe
+from service.http.openapi import router as openapi
+from service.http.page import page_router
+from service.http.protocol import ERRANDS, METRICS, STATE, STOPPING, STREAMED
+from service.http.request_context import Envelope
 from service.jobs.opening import open_jobs
-from service.keys import KeyCheck
-from service.limits import BodyLimit
-from service.metrics import Metrics
-from service.openapi import describe
-from service.openapi import router as openapi
-from service.page import page_router
-from service.protocol import ERRANDS, METRICS, STATE, STOPPING, STREAMED
+from service.observability.metrics import Metrics
+from service.observability.tracing import OFF, Tracing
 from service.settings import Settings, load_settings
-from service.tracing import OFF, Tracing
 
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
@@ -91,7 +91,7 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
     streamed = {STREAMED: settings.max_upload_bytes}
     app.add_middleware(BodyLimit, most=settings.max_body_bytes, streamed=streamed)
     if settings.rate_limit:
-        from service.rates import RateLimit, Rates  # their library costs memory: only where it is used
+        from service.http.rates import RateLimit, Rates  # their library costs memory: only where it is used
 
         app.state.rates = Rates(settings)
         app.add_middleware(RateLimit, rates=app.state.rates)

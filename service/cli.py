@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from service.logs import logging_config
+from service.observability.logs import logging_config
 from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
-    from index.translator import Translator
+    from index.search.translator import Translator
 
 
 @click.command()
@@ -51,7 +51,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _open(settings: Settings) -> "Translator":
-    from index.translator import Translator
+    from index.search.translator import Translator
 
     found = Translator.open(settings.index, threads=settings.threads)
     # What the first batch would make otherwise: here the memory that it takes for a moment is used again.
@@ -63,8 +63,8 @@ def _serve_one(settings: Settings, translator: "Translator") -> None:
     from uvicorn import Config
 
     from service.app import create_app
-    from service.interpreter import prepare_to_serve
-    from service.server import run
+    from service.http.interpreter import prepare_to_serve
+    from service.http.server import run
 
     app = create_app(settings, translator, follow=True)
     prepare_to_serve()
@@ -74,7 +74,7 @@ def _serve_one(settings: Settings, translator: "Translator") -> None:
 def _serve_many(settings: Settings) -> None:
     from uvicorn import Config
 
-    from service.server import run
+    from service.http.server import run
 
     # The one option that a worker needs, which reads its settings from the environment.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
@@ -91,7 +91,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "log_level": settings.log_level,
         "log_config": logging_config(settings.log_format, settings.log_level),
         "access_log": False,
-        "http": "service.protocol:LimitedProtocol",
+        "http": "service.http.protocol:LimitedProtocol",
         "ws": "none",
         "server_header": False,
         "lifespan": "on",

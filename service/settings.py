@@ -14,8 +14,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from index.errors import UsageError
-from service.batching import Bounds
-from service.keys import Keys
+from service.engine.batching import Bounds
+from service.http.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
 RATE = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"

@@ -12,7 +12,7 @@ import click
 from index.errors import UsageError
 
 if TYPE_CHECKING:
-    from service.schemas import (
+    from service.api.schemas import (
         Answer,
         SentenceRequest,
         SentenceResponse,
@@ -77,7 +77,7 @@ def translate(
 
 def _read(texts: Sequence[str]) -> list[str]:
     """The texts, those of standard input in the place of `-`."""
-    from index.text import clean
+    from index.text.normalisation import clean
 
     lines = chain.from_iterable(sys.stdin.read().splitlines() if text == "-" else [text] for text in texts)
     found = [cleaned for line in lines if (cleaned := clean(line))]
@@ -87,21 +87,21 @@ def _read(texts: Sequence[str]) -> list[str]:
 
 
 def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "SentenceRequest | WordRequest":
-    from service.schemas import SentenceRequest, WordRequest
+    from service.api.schemas import SentenceRequest, WordRequest
 
     return WordRequest(word=texts, **choices) if word else SentenceRequest(text=texts, **choices)
 
 
 def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
-    from service.client import Client
+    from service.client.client import Client
 
     with Client(url, key=os.environ.get(KEY) or None) as client:
         return client.ask(request)
 
 
 def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
-    from index.translator import Translator
-    from service.local import answer
+    from index.search.translator import Translator
+    from service.client.local import answer
 
     return answer(Translator.open(folder), request)
 

@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from index.bundle import Bundle, BundleManifest, Origin, publish_bundle
-from index.confidence import Calibration
+from index.confidence.calibration import Calibration
+from index.encoder.bundle import Bundle, BundleManifest, Origin, publish_bundle
 
 LANGUAGES = ("en", "de", "pt", "zh", "ar")
 NOUNS = (

@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import hypothesis
 import pytest
 
-from index.bundle import Bundle
+from index.encoder.bundle import Bundle
 from tests.milvus_server import MilvusServer
 
 # How long an example takes says how busy the machine is, not whether the law holds.
@@ -48,7 +48,7 @@ def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusSe
 @pytest.fixture(scope="session")
 def index_dir(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of 200 aligned sentences in each of en de pt zh ar. Not to be changed: copy it first."""
-    from index.build import build_index
+    from index.build.build_index import build_index
     from tests.bundles import make_corpus
 
     folder = tmp_path_factory.mktemp("index")

@@ -69,7 +69,8 @@ def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
     import onnxruntime
     import pyarrow as pa
 
-    from index import encoder, texts
+    from index.encoder import text_encoder as encoder
+    from index.storage import tables as texts
 
     def refuse(*args: object, **_: object) -> None:
         pytest.fail(f"a damaged folder was parsed: {args}")

@@ -29,9 +29,9 @@ def train(
         return
     if data is None:
         raise UsageError("give --data DIR, the folder with the captioned pictures (docs/data.md)")
-    from training.loop import train as run_training
-    from training.processes import is_first
-    from training.recipe import load_recipe
+    from training.loop.distributed import is_first
+    from training.loop.training_loop import train as run_training
+    from training.recipes.recipe import load_recipe
 
     run = run_training(load_recipe(recipe, overrides), data, out, resume=resume)
     if not is_first():
@@ -57,7 +57,7 @@ def train(
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
 def pictures(run: Path, data: Path, split: str, out: Path) -> None:
     """Embed the photographs of a split by a finished RUN, for `evaluate retrieval`."""
-    from training.picture_vectors import picture_vectors
+    from training.export.picture_vectors import picture_vectors
 
     found = picture_vectors(run, data, split)
     found.write(out)
@@ -84,7 +84,7 @@ def export(
     compact: bool,
 ) -> None:
     """Turn a finished RUN into an encoder bundle: ONNX, tokenizer, word lists, model card."""
-    from training.export import export_run
+    from training.export.bundle import export_run
 
     bundle = export_run(
         run, data, out, name=name, version=version, licence=licence, compact=compact, without=without

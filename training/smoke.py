@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from evaluation.sets import read_lines
+from evaluation.suites.sets import read_lines
 from index.errors import UsageError
-from training.data.synthetic import LANGUAGES, TEXTS, write_synthetic
-from training.data.synthetic_encoders import write_tiny_backbone, write_tiny_xlmr
-from training.export import export_run
-from training.loop import train
-from training.recipe import load_recipe
+from training.data.synthetic.dataset import LANGUAGES, TEXTS, write_synthetic
+from training.data.synthetic.encoders import write_tiny_backbone, write_tiny_xlmr
+from training.export.bundle import export_run
+from training.loop.training_loop import train
+from training.recipes.recipe import load_recipe
 
 PICTURES = 400
 SIZE = 64

@@ -25,7 +25,7 @@ import click
 
 from benchmarks.chaos import disk, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
-from index.files import replace_text
+from index.storage.files import replace_text
 
 BEGIN, END = "<!-- table: make chaos -->\n", "<!-- end of the table -->\n"
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 
-from service.generations import Generations
-from service.openapi import NEEDS_A_KEY, problem_responses
-from service.problems import ProblemError, ProblemType
-from service.schemas import Response
+from service.api.schemas import Response
+from service.engine.index_manager import Generations
+from service.http.openapi import NEEDS_A_KEY, problem_responses
+from service.http.problems import ProblemError, ProblemType
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 

@@ -10,15 +10,15 @@ from pydantic import BaseModel, Field
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
-from index.text import clean
+from index.text.normalisation import clean
+from service.api.checks import check_sizes
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.native import READING_PROBLEMS
-from service.checks import check_sizes
-from service.engine import Engine
-from service.languages import Asked
-from service.openapi import problem_responses
-from service.problems import ProblemType
-from service.schemas import Answer, Choices
+from service.api.schemas import Answer, Choices
+from service.engine.engine import Engine
+from service.engine.languages import Asked
+from service.http.openapi import problem_responses
+from service.http.problems import ProblemType
 from service.settings import Settings
 
 

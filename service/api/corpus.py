@@ -7,19 +7,19 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from index.bundle import CODE
+from index.encoder.bundle import CODE
 from index.errors import BundleError
-from index.manifest import read_manifest
-from index.versions import VERSIONS, IndexManifest, current, versions
+from index.storage.manifest import read_manifest
+from index.storage.versions import VERSIONS, IndexManifest, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
-from service.bodies import media_type
-from service.engine import Engine
+from service.engine.engine import Engine
+from service.engine.languages import unknown
+from service.http.bodies import media_type
+from service.http.openapi import NEEDS_A_KEY, problem_responses
+from service.http.problems import FieldError, ProblemError, ProblemType
+from service.http.protocol import STREAMED
 from service.jobs.schemas import Compression, Format, Upload, Uploads, Version, Versions
 from service.jobs.spool import FullError, TooLargeError, open_spool
-from service.languages import unknown
-from service.openapi import NEEDS_A_KEY, problem_responses
-from service.problems import FieldError, ProblemError, ProblemType
-from service.protocol import STREAMED
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
-from service.engine import Engine
-from service.envelope import VERSION
-from service.generations import Generations
-from service.problems import ProblemError, ProblemType
+from service.engine.engine import Engine
+from service.engine.index_manager import Generations
+from service.http.problems import ProblemError, ProblemType
+from service.http.request_context import VERSION
 from service.settings import Settings
 
 if TYPE_CHECKING:

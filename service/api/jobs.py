@@ -13,17 +13,17 @@ from starlette.responses import Response, StreamingResponse
 from service.api.admin import tell_the_other_workers
 from service.api.corpus import READING
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
-from service.bodies import JsonRoute
-from service.engine import Engine
-from service.generations import Generations
+from service.engine.engine import Engine
+from service.engine.index_manager import Generations
+from service.engine.languages import unknown
+from service.http.bodies import JsonRoute
+from service.http.limits import overloaded
+from service.http.openapi import NEEDS_A_KEY, problem_responses
+from service.http.problems import FieldError, ProblemError, ProblemType
+from service.http.protocol import STOPPING
 from service.jobs.errors import ReusedError, UnreachableError
 from service.jobs.schemas import IDEMPOTENCY_KEY, Add, Build, Job, Jobs, Replace, Request
 from service.jobs.spool import Spool, open_spool
-from service.languages import unknown
-from service.limits import overloaded
-from service.openapi import NEEDS_A_KEY, problem_responses
-from service.problems import FieldError, ProblemError, ProblemType
-from service.protocol import STOPPING
 
 router = APIRouter(prefix="/admin/jobs", tags=["Administration"], route_class=JsonRoute)
 

@@ -16,8 +16,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from index.detect import SURE
-from index.text import clean
+from index.text.identification import SURE
+from index.text.normalisation import clean
+from service.api.checks import check_sizes, names
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
     DETECT_BODY,
@@ -32,15 +33,14 @@ from service.api.libretranslate_schemas import (
     Translated,
     TranslateOrder,
 )
-from service.bodies import read_fields
-from service.cache import Answers
-from service.checks import check_sizes, names
-from service.engine import Engine
-from service.keys import check_key
-from service.languages import Asked, undetected, unknown, unreachable
-from service.markup import text_of
-from service.problems import FieldError, ProblemError, ProblemType
-from service.schemas import Choices
+from service.api.markup import text_of
+from service.api.schemas import Choices
+from service.engine.cache import Answers
+from service.engine.engine import Engine
+from service.engine.languages import Asked, undetected, unknown, unreachable
+from service.http.bodies import read_fields
+from service.http.keys import check_key
+from service.http.problems import FieldError, ProblemError, ProblemType
 from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from service.api.dependencies import SettingsNow
-from service.metrics import Metrics, is_loopback
-from service.openapi import problem_responses
-from service.problems import ProblemError, ProblemType
+from service.http.openapi import problem_responses
+from service.http.problems import ProblemError, ProblemType
+from service.observability.metrics import Metrics, is_loopback
 
 router = APIRouter()
 

@@ -4,15 +4,10 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 
-from index.translator import LanguageInfo, Translator
+from index.search.translator import LanguageInfo, Translator
+from service.api.checks import FIELDS, check_texts
 from service.api.dependencies import EngineNow, SettingsNow
-from service.bodies import JsonRoute
-from service.checks import FIELDS, check_texts
-from service.engine import Engine
-from service.languages import ask_detected, ask_from, check_languages
-from service.openapi import problem_responses
-from service.problems import Problem, ProblemError, ProblemType
-from service.schemas import (
+from service.api.schemas import (
     Answer,
     Choices,
     Health,
@@ -27,6 +22,11 @@ from service.schemas import (
     WordResponse,
     WordResult,
 )
+from service.engine.engine import Engine
+from service.engine.languages import ask_detected, ask_from, check_languages
+from service.http.bodies import JsonRoute
+from service.http.openapi import problem_responses
+from service.http.problems import Problem, ProblemError, ProblemType
 from service.settings import Settings
 
 router = APIRouter(route_class=JsonRoute)

@@ -19,14 +19,14 @@ from typing import TypeVar
 from redis.exceptions import RedisError
 from rq.timeouts import JobTimeoutException
 
-from index.base import DELETED
-from index.changes import change_index, rebuild_index
-from index.corpora.formats import Source
-from index.corpora.streams import BLOCK, open_stream
+from index.build.changes import change_index, rebuild_index
+from index.build.previous_version import DELETED
 from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError
-from index.manifest import read_manifest
+from index.formats.registry import Source
+from index.formats.streams import BLOCK, open_stream
 from index.progress import Progress, Step, heard_by
-from index.versions import (
+from index.storage.manifest import read_manifest
+from index.storage.versions import (
     VERSIONS,
     IndexManifest,
     collect,
@@ -219,7 +219,7 @@ def _manifest(index: Path, version: str | None) -> IndexManifest | None:
 
 
 def _line(sentence: NewSentence) -> str:
-    """A sentence of a request as a line of JSON Lines (index/corpora/rows.py)."""
+    """A sentence of a request as a line of JSON Lines (index/formats/rows.py)."""
     code, _, own = sentence.id.partition(":")
     row = {"id": own, "language": code, "text": sentence.text, "metadata": sentence.metadata}
     if sentence.group is not None:

@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from index.corpora.formats import Source
 from index.errors import UsageError
-from index.files import fsync, fsync_tree
+from index.formats.registry import Source
+from index.storage.files import fsync, fsync_tree
 from service.jobs.schemas import JOB_ID, Compression, Format, Upload
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """`passepartout jobs`: the process that does the jobs of an index, each in a process of its own.
 
 A job whose worker is not heard of for `jobs_patience_seconds` is begun again by any other, or by the same
-one started anew; what its build has kept on disk is gone on from (index/versions.py).
+one started anew; what its build has kept on disk is gone on from (index/storage/versions.py).
 """
 
 import logging
@@ -20,7 +20,7 @@ from rq.serializers import JSONSerializer
 
 from index.errors import PassepartoutError, UsageError
 from service.jobs.queue import CorpusJob, connect
-from service.logs import logging_config
+from service.observability.logs import logging_config
 from service.settings import Settings, load_settings
 
 log = logging.getLogger("passepartout.jobs")

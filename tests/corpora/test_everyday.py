@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from index.bundle import open_bundle
-from index.encoder import TextEncoder
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "corpora" / "everyday"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from index.bundle import Bundle
-from index.versions import current, versions
+from index.encoder.bundle import Bundle
+from index.storage.versions import current, versions
 from tests.bundles import make_corpus
 
 

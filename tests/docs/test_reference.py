@@ -9,9 +9,9 @@ import pytest
 from index import errors
 from passepartout import COMMANDS
 from scripts import reference
-from service.problems import ProblemType
+from service.http.problems import ProblemType
 from training.objectives import OBJECTIVES
-from training.recipe import Recipe
+from training.recipes.recipe import Recipe
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import settings
 
-from index.bundle import Bundle
+from index.encoder.bundle import Bundle
 from tests.bundles import make_bundle
 
 # A loaded machine is no failure: no limit on the time of one example.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from index.bundle import Bundle
+from index.encoder.bundle import Bundle
 from passepartout import run
 from tests.bundles import make_corpus
 

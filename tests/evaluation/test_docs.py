@@ -7,10 +7,10 @@ import click
 import pytest
 
 from evaluation.cli import evaluate
-from evaluation.experiments import Outcome
-from evaluation.pictograms import read_names
-from evaluation.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
-from evaluation.suites import SUITES
+from evaluation.reports.experiments import Outcome
+from evaluation.suites.pictograms import read_names
+from evaluation.suites.registry import SUITES
+from evaluation.suites.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
 

@@ -13,7 +13,9 @@ def modules_after(statement: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("module", ["index.translator", "index.build", "index.cli"])
+@pytest.mark.parametrize(
+    "module", ["index.search.translator", "index.build.build_index", "index.commands.index"]
+)
 def test_the_index_needs_no_training(module: str) -> None:
     assert not modules_after(f"import {module}") & {
         "torch",
@@ -26,9 +28,9 @@ def test_the_index_needs_no_training(module: str) -> None:
 
 
 def test_a_translator_does_not_load_the_segmenter() -> None:
-    assert "icu4py" not in modules_after("import index.translator")
+    assert "icu4py" not in modules_after("import index.search.translator")
 
 
 def test_the_commands_are_cheap_to_list() -> None:
     heavy = {"faiss", "onnxruntime", "numpy", "pyarrow", "tokenizers", "pydantic"}
-    assert not modules_after("import index.cli, passepartout") & heavy
+    assert not modules_after("import index.commands.index, passepartout") & heavy

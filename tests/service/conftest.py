@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from index.build import build_index
-from index.bundle import Bundle
-from index.corpora.formats import Source
-from index.translator import Translator
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
+from index.search.translator import Translator
 from service.app import create_app
 from service.settings import Settings
 

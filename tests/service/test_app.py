@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.errors import BundleError
-from index.translator import Translator
+from index.search.translator import Translator
 from service.app import create_app
-from service.problems import MEDIA_TYPE, ProblemType
+from service.http.problems import MEDIA_TYPE, ProblemType
 from service.settings import Settings
 
 WITHOUT_TORCH = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passepartout import run
-from service.schemas import SentenceResponse
+from service.api.schemas import SentenceResponse
 
 Capture = pytest.CaptureFixture[str]
 DOG = "The black dog runs on the snow."
@@ -123,7 +123,7 @@ def test_one_place_is_needed_and_must_answer(capsys: Capture, index_dir: Path) -
 
 
 def test_asking_a_service_needs_neither_server_nor_index() -> None:
-    code = "import service.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
+    code = "import service.client.client, service.translate, json, sys; print(json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"fastapi", "starlette", "faiss", "onnxruntime", "numpy", "tokenizers", "pyarrow"}

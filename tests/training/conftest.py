@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from index.bundle import Bundle
+from index.encoder.bundle import Bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
-from training.data.synthetic import write_synthetic
-from training.data.synthetic_encoders import write_tiny_backbone
+from training.data.synthetic.dataset import write_synthetic
+from training.data.synthetic.encoders import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
-from training.export import export_run
-from training.loop import train
-from training.run import Run
+from training.export.bundle import export_run
+from training.loop.run import Run
+from training.loop.training_loop import train
 
 
 @pytest.fixture(scope="session")

@@ -9,20 +9,20 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from evaluation.sets import read_aligned, read_lines
-from index.build import build_index
-from index.bundle import Bundle
-from index.corpora.formats import Source
-from index.encoder import TextEncoder
+from evaluation.suites.sets import read_aligned, read_lines
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, RecipeError
-from index.translator import Translator
+from index.formats.registry import Source
+from index.search.translator import Translator
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic_encoders import write_tiny_vit, write_tiny_xlmr
+from training.data.synthetic.encoders import write_tiny_vit, write_tiny_xlmr
 from training.encoders.pretrained import PretrainedSettings, load_text, own_tokenizer
-from training.export import export_run
-from training.loop import Loop, train
-from training.prepare import prepare
-from training.run import Run, create_run
+from training.export.bundle import export_run
+from training.loop.prepare import prepare
+from training.loop.run import Run, create_run
+from training.loop.training_loop import Loop, train
 
 TUNED = """
 name = "tiny-tuned"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from index.bundle import Bundle, open_bundle
+from index.encoder.bundle import Bundle, open_bundle
 from passepartout import run
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe, write_recipe
-from training.loop import Loop, train
-from training.run import Run
+from training.loop.run import Run
+from training.loop.training_loop import Loop, train
 
 Capture = pytest.CaptureFixture[str]
 

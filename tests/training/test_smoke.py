@@ -12,15 +12,15 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from evaluation.scores import score_translation
-from evaluation.sets import read_aligned
-from index.bundle import Bundle, open_bundle
-from index.encoder import TextEncoder
+from evaluation.measures.scores import score_translation
+from evaluation.suites.sets import read_aligned
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
 from tests.training.tiny import write_recipe
-from training.data.synthetic import write_synthetic
-from training.recipe import Recipe
-from training.recipe_files import shipped_recipes
-from training.run import open_run
+from training.data.synthetic.dataset import write_synthetic
+from training.loop.run import open_run
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import Recipe
 
 CHANCE = 100 * 10 / 200  # R@10 among 200 lines
 SECONDS = 20  # of one core, that a smoke run may take on an ordinary machine

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from training.recipe import Recipe, load_recipe
+from training.recipes.recipe import Recipe, load_recipe
 
 LANGUAGES = ("en", "de", "pt")
 PICTURES, SIZE = 150, 32

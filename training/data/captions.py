@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.sets import read_captions, read_split
+from evaluation.suites.sets import read_captions, read_split
 from index.errors import DataError
 from training.data.pictograms import Owners, Texts, load_drawings
-from training.settings import DataSettings
+from training.recipes.settings import DataSettings
 
 
 @dataclass(frozen=True)

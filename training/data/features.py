@@ -18,8 +18,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from index.errors import TrainingError
-from index.files import cache_folder
 from index.progress import Progress
+from index.storage.files import cache_folder
 from training.data.pictures import PictureArchive, PictureCollection
 from training.data.views import VIEWS
 from training.encoders.vision import Backbone, PixelScale

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.pictograms import Named, part_of, read_names
+from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.pictures import PictureArchive
-from training.settings import DataSettings
+from training.recipes.settings import DataSettings
 
 Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
 Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions

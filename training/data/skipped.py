@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from index.errors import DamagedError, TrainingError
-from index.files import cache_folder, replace_text
 from index.progress import Progress
+from index.storage.files import cache_folder, replace_text
 from training.data.pictures import PictureArchive
 
 NAMED = 5  # of those skipped, in logs and messages

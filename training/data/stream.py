@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from index.errors import DamagedError, DataError, UsageError
-from index.files import replace_text
 from index.progress import Progress
+from index.storage.files import replace_text
 from training.data.captions import Caption, CaptionedPictures
 from training.data.pictures import decode
 from training.data.shards import Sample, find_shards, read_shard

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from index.text import clean
+from index.text.normalisation import clean
 from training.data.tokens import SEQUENCE_ID, UNKNOWN_ID
 
 SPELLINGS = 8  # of each word, drawn once: an epoch then only picks among them

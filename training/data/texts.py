@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.sets import read_lines
+from evaluation.suites.sets import read_lines
 from index.errors import DataError
 from training.data.captions import CaptionedPictures
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from index.text import clean
+from index.text.normalisation import clean
 from training.data.romanisation import romanised
-from training.settings import TokenizerSettings
+from training.recipes.settings import TokenizerSettings
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order

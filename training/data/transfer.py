@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.sets import read_table
+from evaluation.suites.sets import read_table
 from index.errors import DamagedError, DataError
-from index.files import replace_text
+from index.storage.files import replace_text
 from training.data.captions import Caption, CaptionedPictures
 from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler

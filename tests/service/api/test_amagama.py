@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from index.translator import Translator
-from service.problems import MEDIA_TYPE
+from index.search.translator import Translator
+from service.http.problems import MEDIA_TYPE
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
-from index.translator import Translator
-from service.markup import text_of
+from index.search.translator import Translator
+from service.api.markup import text_of
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
 from tests.service.test_cli import serving

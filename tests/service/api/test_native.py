@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from index.quality import PairQuality
-from index.translator import Kind, Translator
+from index.confidence.quality import PairQuality
+from index.search.translator import Kind, Translator
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import lexicon, make_corpus, sentences

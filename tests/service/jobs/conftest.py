@@ -17,9 +17,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from index.build import build_index
-from index.bundle import Bundle
-from index.versions import current, versions
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.storage.versions import current, versions
 from tests.bundles import make_corpus
 from tests.service.conftest import RedisServer
 from tests.service.test_cli import serving
@@ -98,9 +98,9 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        from index.sentences import COLUMNS
-        from index.texts import read_table
-        from index.versions import open_version
+        from index.search.sentence_index import COLUMNS
+        from index.storage.tables import read_table
+        from index.storage.versions import open_version
 
         folder, manifest = open_version(self.index)
         table = read_table(folder / f"{language}.arrow", COLUMNS, manifest.languages[language].sentences)

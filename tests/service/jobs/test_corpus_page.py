@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from index.versions import current
+from index.storage.versions import current
+from tests.service.http.test_web import browser, serious
 from tests.service.jobs.conftest import KEY, Stage
 from tests.service.jobs.test_jobs import TMX
-from tests.service.test_web import browser, serious
 
 __all__ = ["browser"]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from index.versions import current, versions
-from service.admin_client import AdminClient, AsyncAdminClient
-from service.client import Client, RefusedError
+from index.storage.versions import current, versions
+from service.client.admin import AdminClient, AsyncAdminClient
+from service.client.client import Client, RefusedError
 from service.jobs.schemas import Add, Event, Rollback
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import KEY, Stage, until

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from index.errors import PassepartoutError
-from index.versions import current, versions
+from index.storage.versions import current, versions
 from service.jobs.worker import make_worker
 from service.settings import load_settings
 from tests.service.conftest import RedisServer

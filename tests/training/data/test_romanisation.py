@@ -9,7 +9,7 @@ from tokenizers.normalizers import NFKC, Lowercase, Normalizer, Sequence
 
 from training.data.romanisation import letters, romanised
 from training.data.tokens import tokenize, train_tokenizer
-from training.settings import Script, TokenizerSettings
+from training.recipes.settings import Script, TokenizerSettings
 
 BOTH: tuple[Script, ...] = ("Cyrillic", "Devanagari")
 

@@ -13,9 +13,9 @@ from tests.training.tiny import BAG, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.companions import CompanionSource
 from training.data.sampler import PictureSampler
-from training.experiments.adding import Pace, grown_recipe
-from training.run import Run
-from training.settings import DataSettings
+from training.loop.run import Run
+from training.papers.experiments.adding import Pace, grown_recipe
+from training.recipes.settings import DataSettings
 
 
 def settings(**changes: object) -> DataSettings:

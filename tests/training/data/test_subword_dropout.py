@@ -6,7 +6,7 @@ from tokenizers import Tokenizer
 
 from training.data.subword_dropout import RespelledCaptions, Speller, pieces
 from training.data.tokens import UNKNOWN_ID, tokenize, train_tokenizer
-from training.settings import TokenizerSettings
+from training.recipes.settings import TokenizerSettings
 
 TEXTS = [
     "A red ball lies on the green grass.",

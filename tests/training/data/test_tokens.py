@@ -19,7 +19,7 @@ from training.data.tokens import (
     tokenize,
     train_tokenizer,
 )
-from training.settings import TokenizerSettings
+from training.recipes.settings import TokenizerSettings
 
 TEXTS = [
     "A dog runs on the beach.",

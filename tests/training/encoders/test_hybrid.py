@@ -7,8 +7,8 @@ import torch
 from index.errors import PassepartoutError
 from training.data.context_vectors import principal
 from training.encoders.hybrid import Hybrid, HybridSettings
+from training.encoders.hybrid_words import frequent, hybrid_tables
 from training.encoders.latent import Assignment
-from training.hybrid_words import frequent, hybrid_tables
 
 VOCABULARY, SPECIAL = 12, 4
 COUNTS = np.zeros((VOCABULARY, 2), np.int64)

@@ -1,0 +1,103 @@
+"""From vectors to the tables of a report: a line for every ordered pair of languages, and means."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.recall import positives_by_pair, recall_at, retrieved_positives, tied_share
+from index.search.hubness import NEIGHBOURS, csls
+
+ALL = "all"
+Vectors = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """How well `source` finds its answers in `target`, in per cent by measure; `n` queries."""
+
+    source: str
+    target: str
+    n: int
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One part of a report. `means` holds, for `all` languages and for the chosen ones, each measure's mean
+    over the ordered pairs, and measures that have no pairs. `drawn`: what a report shows as pictures.
+    """
+
+    name: str
+    note: str
+    n: int
+    languages: tuple[str, ...]
+    means: Mapping[str, Mapping[str, float]]
+    pairs: tuple[PairScore, ...] = field(default=())
+    drawn: tuple[str, ...] = field(default=())
+
+
+def score_translation(
+    name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()
+) -> Table:
+    """Retrieval between all ordered pairs; language -> (n, d) unit vectors, row i the same scene in each."""
+    pairs = [score_pair(one, other, vectors) for one, other in permutations(vectors, 2)]
+    return table_of_pairs(name, note, pairs, chosen)
+
+
+def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> PairScore:
+    """R@1, R@5 and R@10 among the n sentences of `target`, by cosine and by CSLS (k = 10)."""
+    cosines = vectors[source] @ vectors[target].T
+    measures = _named("cosine", recall_at(cosines)) | _named("csls", recall_at(csls(cosines, NEIGHBOURS)))
+    return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
+
+
+def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()) -> Table:
+    """Globetrotter's measure by pair of languages and overall, beside retrieval between each two."""
+    shares = positives_by_pair(vectors)
+    scored = (score_pair(*pair, vectors) for pair in shares)
+    pairs = [
+        replace(pair, measures={"positives": share, **pair.measures})
+        for pair, share in zip(scored, shares.values(), strict=True)
+    ]
+    table = table_of_pairs(name, note, pairs, chosen)
+    # Fewer languages have fewer rivals in the pool: no mean over some of the pairs of all.
+    means = {
+        label: {
+            **table.means[label],
+            "positives": retrieved_positives({code: vectors[code] for code in codes}),
+        }
+        for label, codes in _groups(vectors, chosen)
+    }
+    return replace(table, means=means, drawn=("positives",))
+
+
+def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:
+    """A table with the means of its pairs; pairs without queries count in no mean."""
+    languages = tuple(dict.fromkeys(code for pair in pairs for code in (pair.source, pair.target)))
+    means = {}
+    for label, codes in _groups(languages, chosen):
+        inside = [pair for pair in pairs if {pair.source, pair.target} <= set(codes) and pair.n]
+        means[label] = _means(inside)
+    return Table(name, note, max(pair.n for pair in pairs), languages, means, tuple(pairs))
+
+
+def _groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The groups of languages to average over: all, and the chosen ones that are there if that is fewer."""
+    every = tuple(languages)
+    some = tuple(code for code in chosen if code in every)
+    return [(ALL, every)] + ([(",".join(some), some)] if 2 <= len(some) < len(every) else [])
+
+
+def _means(pairs: Sequence[PairScore]) -> dict[str, float]:
+    return (
+        {key: float(np.mean([pair.measures[key] for pair in pairs])) for key in pairs[0].measures}
+        if pairs
+        else {}
+    )
+
+
+def _named(ranking: str, recalls: Mapping[int, float]) -> dict[str, float]:
+    return {f"{ranking}_r{k}": value for k, value in recalls.items()}

@@ -1,0 +1,157 @@
+"""`passepartout card`: what was measured of an encoder bundle, by language and pair, into its card."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.calibration import ECE
+from evaluation.measures.scores import ALL, Table
+from evaluation.reports.document import Block, Grid, Heading, as_markdown, text
+from evaluation.reports.report import NAMES, Report, pair_matrix, read_report
+from index.encoder.bundle import CARD, open_bundle, publish_bundle
+from index.errors import UsageError
+from index.storage.files import sha256
+from index.storage.manifest import NAME
+from index.text.languages import language
+
+TITLE = "Measured quality"
+SHOWN = ("csls_r1", "csls_r10")
+COLUMNS = (*SHOWN, ECE)
+BOTH = 12  # languages up to which a matrix has R@1 and R@10; one of more has R@10 alone, without decimals
+PLACEHOLDERS = {"--encoder": "BUNDLE", "--data": "DIR", "--out": "REPORT"}
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("bundle", type=FOLDER)
+@click.option(
+    "--report",
+    "folders",
+    type=FOLDER,
+    multiple=True,
+    required=True,
+    help="A folder that `passepartout evaluate` wrote about BUNDLE as it is; repeatable.",
+)
+def card(bundle: Path, folders: tuple[Path, ...]) -> None:
+    """Write what reports say of BUNDLE into its card and manifest, for each language and pair."""
+    written = write_quality(bundle, [read_report(folder) for folder in folders])
+    click.echo(f"{bundle / CARD}: {', '.join(written)}")
+
+
+def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
+    """Put the section TITLE into the card of the bundle in `folder`, and means into its manifest's measures.
+
+    Gives the names of the tables. Raises UsageError for a report of another bundle, or none with pairs.
+    """
+    bundle = open_bundle(folder)
+    for report in reports:
+        if report.sha256 != sha256(folder / NAME):
+            raise UsageError(
+                f"a report of {report.suite} is of another {report.bundle}: evaluate {folder} as it is now"
+            )
+    tables = [(report, table) for report in reports for table in report.tables if _has_quality(table)]
+    if not tables:
+        raise UsageError(
+            "no report has pairs of languages: give those of multi30k, aligned, photos, pictograms"
+        )
+    staging = folder.parent / f".{folder.name}.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    shutil.copytree(folder, staging)
+    blocks = [block for report, table in tables for block in _section(report, table)]
+    page = bundle.card.read_text("utf-8")
+    (staging / CARD).write_text(with_section(page, as_markdown([Heading(2, TITLE), *blocks])), "utf-8")
+    measures = bundle.manifest.measures | _means(table for _, table in tables)
+    publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
+    return [table.name for _, table in tables]
+
+
+def with_section(page: str, section: str) -> str:
+    """A card with the section in place of the one it had, or before its limits."""
+    page = re.sub(rf"^## {TITLE}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
+    before, limits, after = page.partition("## Limits")
+    return f"{before.rstrip()}\n\n{section}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{section}"
+
+
+def _has_quality(table: Table) -> bool:
+    return bool(table.pairs) and set(SHOWN) <= set(table.means.get(ALL, {}))
+
+
+def _means(tables: Iterable[Table]) -> dict[str, float]:
+    """Measures for the manifest, such as photos_one_pool_csls_r1."""
+    return {
+        f"{re.sub(r'[^a-z0-9]+', '_', table.name.lower()).strip('_')}_{key}": round(table.means[ALL][key], 4)
+        for table in tables
+        for key in COLUMNS
+        if key in table.means[ALL]
+    }
+
+
+def _section(report: Report, table: Table) -> list[Block]:
+    means = ", ".join(
+        f"{NAMES[key]} {value:.1f}" for key, value in table.means[ALL].items() if key in COLUMNS
+    )
+    told = text(
+        f"{table.note} {table.n} candidates, {len(table.languages)} languages. Mean over all pairs: {means}.",
+        f"`{_command(report.command)}`, {report.date[:10]}.",
+    )
+    keys = SHOWN if len(table.languages) <= BOTH else SHOWN[1:]
+    title = " / ".join(NAMES[key] for key in keys)
+    return [
+        Heading(3, table.name),
+        told,
+        _by_language(table),
+        text(f"{title}, from the language of the row to that of the column:"),
+        _by_pair(table, keys),
+    ]
+
+
+def _command(command: str) -> str:
+    """With words that stand for the folders of whoever measured."""
+    words = shlex.split(command)
+    for option, placeholder in PLACEHOLDERS.items():
+        if option in words:
+            words[words.index(option) + 1] = placeholder
+    return shlex.join(words)
+
+
+def _by_language(table: Table) -> Grid:
+    """A language a row: means over the pairs in which it asks, and in which it answers."""
+    keys = [key for key in COLUMNS if key in table.means[ALL]]
+    ways = [pair_matrix(table, key) for key in keys]
+    head = ["language", *(f"{NAMES[key]}, {way}" for key in keys for way in ("asked in", "answered in"))]
+    rows = [
+        [
+            f"{language(code).name} ({code})",
+            *(_figure(found) for way in ways for found in (way[row], way[:, row])),
+        ]
+        for row, code in enumerate(table.languages)
+    ]
+    return Grid(head, rows)
+
+
+def _by_pair(table: Table, keys: Sequence[str]) -> Grid:
+    ways = [pair_matrix(table, key) for key in keys]
+    digits = 1 if len(table.languages) <= BOTH else 0
+    rows = [
+        [
+            code,
+            *(
+                " / ".join(_figure(way[row, [column]], digits) for way in ways) if row != column else ""
+                for column in range(len(table.languages))
+            ),
+        ]
+        for row, code in enumerate(table.languages)
+    ]
+    return Grid(["", *table.languages], rows)
+
+
+def _figure(values: NDArray[np.float64], digits: int = 1) -> str:
+    """The mean of what is there, to as many digits."""
+    there = values[~np.isnan(values)]
+    return f"{there.mean():.{digits}f}" if len(there) else "-"

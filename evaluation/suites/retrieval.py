@@ -1,0 +1,130 @@
+"""Image-sentence retrieval: sentences by picture and pictures by sentence, a language at a time.
+
+The pictures' vectors come from a file, which `passepartout pictures` writes: a bundle has no picture branch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from evaluation.measures.recall import image_sentence_recalls
+from evaluation.measures.scores import ALL, Table
+from evaluation.suites.registry import encode
+from evaluation.suites.sets import available, read_captions
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DamagedError, DataError, UsageError
+
+KS = (1, 5, 10)
+Vectors = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class PictureVectors:
+    """Pictures by name in a bundle's space, (n, d) unit rows; which split they are, and the SHA-256 of the
+    recipe and of the data that the space was learned by."""
+
+    names: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    split: str
+    recipe: str
+    data: str
+
+    def write(self, file: Path) -> None:
+        """As safetensors."""
+        names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
+        described = {"split": self.split, "recipe": self.recipe, "data": self.data}
+        part = file.with_name(f".{file.name}.part")
+        part.write_bytes(save({"names": names, "vectors": self.vectors}, metadata=described))
+        part.replace(file)
+
+
+def read_pictures(file: Path) -> PictureVectors:
+    """What `write` wrote. UsageError where there is no file, DamagedError if it is another kind of file."""
+    if not file.is_file():
+        raise UsageError(f"{file} is missing: passepartout pictures RUN --data DIR --out {file} writes it")
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            described = opened.metadata()
+            names = opened.get_tensor("names").tobytes().decode().split("\n")
+            vectors = opened.get_tensor("vectors")
+            origin = (described[key] for key in ("split", "recipe", "data"))
+            found = PictureVectors(tuple(names), vectors, *origin)
+    except (OSError, SafetensorError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise DamagedError(f"{file} holds no picture vectors ({error}): write it again") from None
+    if vectors.ndim != 2 or len(vectors) != len(names):
+        raise DamagedError(f"{file}: {len(names)} names for vectors of shape {vectors.shape}: write it again")
+    return found
+
+
+def retrieval(
+    encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str], pictures: PictureVectors
+) -> list[Table]:
+    """Each language's captions of the pictures among these pictures, and these among the captions.
+
+    UsageError if the pictures are not in the encoder's space.
+    """
+    check_space(encoder, pictures)
+    folder = data / "photos" / "captions"
+    languages = available(folder, ".tsv", known, chosen)
+    rows = {name: row for row, name in enumerate(pictures.names)}
+    texts: dict[str, list[str]] = {}
+    owners: dict[str, list[int]] = {}
+    for code in languages:
+        own = [caption for caption in read_captions(folder / f"{code}.tsv") if caption.image in rows]
+        texts[code] = [caption.text for caption in own]
+        owners[code] = [rows[caption.image] for caption in own]
+    if bare := [code for code in languages if not texts[code]]:
+        raise DataError(f"{folder / bare[0]}.tsv has no caption of these pictures: leave {bare[0]} out")
+    vectors = encode(encoder, texts)
+    return [score_retrieval(pictures, vectors, owners, chosen)]
+
+
+def check_space(encoder: TextEncoder, pictures: PictureVectors) -> None:
+    """UsageError unless the pictures are in the encoder's space."""
+    manifest = encoder.bundle.manifest
+    if (pictures.recipe, pictures.data) != (manifest.recipe.sha256, manifest.data.sha256):
+        raise UsageError(
+            f"the pictures were embedded by another run than that of {encoder.name}: write them with the run "
+            "that it was exported from"
+        )
+
+
+def score_retrieval(
+    pictures: PictureVectors,
+    sentences: Mapping[str, Vectors],
+    owners: Mapping[str, Sequence[int]],
+    chosen: Sequence[str] = (),
+) -> Table:
+    """A row of measures for each language, and their mean over all of them and over the chosen ones.
+
+    `sentences` are (m, d) unit rows a language, `owners` each one's row in `pictures`. A picture without a
+    caption in a language is no candidate in it.
+    """
+    found = {code: _measures(pictures.vectors, sentences[code], owners[code]) for code in sentences}
+    every = tuple(found)
+    groups = {ALL: every}
+    some = tuple(code for code in chosen if code in every)
+    if 2 <= len(some) < len(every):
+        groups[",".join(some)] = some
+    means = {
+        label: {key: float(np.mean([found[code][key] for code in codes])) for key in found[every[0]]}
+        for label, codes in groups.items()
+    }
+    note = (
+        f"Pictures of split {pictures.split} and all their captions, each language by itself. I→T: a picture "
+        "finds one of its captions; T→I: a caption finds its picture; mR: the mean of the six."
+    )
+    return Table("image-sentence retrieval", note, len(pictures.names), every, means | found)
+
+
+def _measures(pictures: Vectors, sentences: Vectors, owners: Sequence[int]) -> dict[str, float]:
+    seen, place = np.unique(np.asarray(owners), return_inverse=True)
+    to_sentence, to_image = image_sentence_recalls(pictures[seen], sentences, place, KS)
+    recalls = {f"i2t_r{k}": to_sentence[k] for k in KS} | {f"t2i_r{k}": to_image[k] for k in KS}
+    total = sum(recalls.values())
+    return recalls | {"mr": total / len(recalls), "rsum": total}

@@ -1,0 +1,138 @@
+"""Reading what a suite measures on: text of several languages where line i says the same in each."""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from index.encoder.bundle import CODE
+from index.errors import DataError, UnknownLanguageError
+
+MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
+TEXT = "multi30k_train."  # text/multi30k_train.LANG.txt
+TRANSLATION = "human translation of English"
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A line of photos/captions/LANG.tsv."""
+
+    image: str
+    text: str
+    source: str
+
+
+def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
+    """The codes of all files `folder`/`prefix`LANG`suffix`, sorted; none where there is no folder."""
+    names = (path.name for path in folder.glob(f"{prefix}*{suffix}"))
+    codes = (name.removeprefix(prefix).removesuffix(suffix) for name in names)
+    return sorted(code for code in codes if re.match(CODE, code))
+
+
+def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
+    """The languages with a file LANG`suffix` in `folder` that `in_common` takes; DataError without it."""
+    if not folder.is_dir():
+        raise DataError(f"{folder} is no folder: give the data with --data")
+    return in_common(folder, languages_in(folder, suffix), known, chosen, suffix)
+
+
+def in_common(
+    folder: Path, found: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
+) -> list[str]:
+    """Of the languages that were `found` in `folder`, `chosen` ones first, then those that are `known`.
+
+    Raises UnknownLanguageError for a chosen language that was not found (`kind` says what there would be of
+    it), DataError if fewer than two are left.
+    """
+    for language in chosen:
+        if language not in found:
+            there = ", ".join(found) or "none"
+            raise UnknownLanguageError(f"{folder} has no {language}{kind}: there are {there}")
+    languages = [*chosen, *(code for code in found if code in known and code not in chosen)]
+    if len(languages) < 2:
+        raise DataError(
+            f"{folder} has {', '.join(found) or 'no language'}, the encoder knows "
+            f"{', '.join(sorted(known))}: two languages in common are needed, or name them with --languages"
+        )
+    return languages
+
+
+def read_aligned(
+    folder: Path, languages: Sequence[str], *, prefix: str = "", most: int = MAX_LINES
+) -> dict[str, list[str]]:
+    """language -> stripped lines of `folder`/`prefix`LANG.txt; DataError if one is empty or counts differ."""
+    texts = {language: read_lines(folder / f"{prefix}{language}.txt") for language in languages}
+    counts = {language: len(lines) for language, lines in texts.items()}
+    if len(set(counts.values())) > 1:
+        described = ", ".join(f"{language} {count}" for language, count in counts.items())
+        raise DataError(
+            f"{folder}: the files differ in lines ({described}): line i must say the same in each"
+        )
+    if max(counts.values()) > most:
+        raise DataError(f"{folder}: {max(counts.values())} lines, {most} at most: measure on fewer")
+    return texts
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 text file, stripped; DataError if one is empty or the file is not text."""
+    lines = [line.strip() for line in _read(path).strip("\n").split("\n")]
+    for number, line in enumerate(lines, 1):
+        if not line:
+            raise DataError(f"{path} line {number} is empty: every line must hold a sentence")
+    return lines
+
+
+def read_captions(path: Path) -> list[Caption]:
+    """The captions of a language, in the file's order; DataError names a line that is not three columns."""
+    return [Caption(*row) for row in read_table(path, ("image", "caption", "how it was made"))]
+
+
+def read_split(path: Path, split: str) -> set[str]:
+    """The images of one split of photos/splits.tsv; DataError if there are none."""
+    images = {image for image, name in read_table(path, ("image", "split")) if name == split}
+    if not images:
+        raise DataError(f"{path}: no image is in split {split!r}")
+    return images
+
+
+def line_up(
+    captions: Mapping[str, Sequence[Caption]], images: Collection[str], *, limit: int | None = None
+) -> dict[str, list[str]]:
+    """language -> captions, row i of the same image: those of `images` that have a caption in every language.
+
+    Where an image has several, a human translation of English comes before others, then the first in the
+    file. The images are in the order of the SHA-256 of their names: the first `limit` are a random sample.
+    """
+    best: dict[str, dict[str, Caption]] = {}
+    for language, rows in captions.items():
+        ordered = sorted(rows, key=lambda row: row.source != TRANSLATION)
+        best[language] = {row.image: row for row in reversed(ordered) if row.image in images}
+    chosen = shared_images(captions, images)[:limit]
+    return {language: [found[image].text for image in chosen] for language, found in best.items()}
+
+
+def shared_images(captions: Mapping[str, Sequence[Caption]], images: Collection[str]) -> list[str]:
+    """Those of `images` that have a caption in every language, in the order of `line_up`."""
+    found = set(images).intersection(*({row.image for row in rows} for rows in captions.values()))
+    return sorted(found, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+
+
+def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list[list[str]]:
+    """The rows of a TSV file without a header; DataError names a line that has not all of `columns`, of which
+    the last `optional` may be empty."""
+    needed = len(columns) - optional
+    rows = [line.split("\t") for line in _read(path).strip("\n").split("\n")]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(columns) or not all(row[:needed]):
+            raise DataError(f"{path} line {number}: {len(row)} columns, give {' TAB '.join(columns)}")
+    return rows
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): see docs/data.md") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 (byte {error.start}): convert it") from error

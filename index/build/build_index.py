@@ -1,0 +1,290 @@
+"""The batch job: corpus files and an encoder bundle to a published version of an index.
+
+Its stages: `reading` (which cleans and encodes), `structures`, `lexicon`. What takes long is kept in files
+that a killed build goes on from: the same command again does what is left, and makes the same bytes.
+"""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.build.encoding import Encoders
+from index.build.engines import LOCAL, Engine, encoders_of
+from index.build.job import Job, making, rarely_collected, save_array
+from index.build.judging import judged
+from index.build.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
+from index.build.previous_version import Base
+from index.build.reading import read_language, vectors_of
+from index.build.structures import CHOSEN, Searching, tune_structures, write_neighbourhoods, write_structure
+from index.corpus.cleaning import Cleaning
+from index.corpus.reader import Intake, by_language, sources_of
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import BundleError, CorpusError, OutdatedError
+from index.formats.registry import Source, format_of
+from index.storage.files import fsync_tree, sha256
+from index.storage.manifest import FORMAT, read_manifest
+from index.storage.tables import read_array
+from index.storage.versions import (
+    DETECTOR,
+    ENCODER,
+    VERSIONS,
+    CleaningEntry,
+    IndexManifest,
+    LanguageEntry,
+    Options,
+    WordAlignment,
+    building,
+    current,
+    made,
+    next_version,
+    parts_of,
+    publish,
+    serve,
+    unserved,
+)
+from index.words.procrustes import Alignment
+from index.words.vocabulary import training_words
+
+EVERY_RULE = Cleaning()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
+
+    `inputs` stands for all of it but the encoder, as JSON; `base` is the version that is changed. A version
+    later than `since` that has been made so already is taken as it is: whoever asked was killed before they
+    heard of it.
+    """
+
+    intakes: Mapping[str, Intake]
+    skipped: Mapping[str, int]
+    cleaning: Cleaning
+    inputs: object
+    bases: Mapping[str, Base] = field(default_factory=dict)
+    base: str | None = None
+    searching: Searching = CHOSEN
+    wording: Wording = EVERY_WORD
+    since: str | None = None
+
+    def entry(self) -> CleaningEntry:
+        rules = self.cleaning
+        return CleaningEntry(off=tuple(sorted(rules.off)), longest=rules.longest, likeness=rules.likeness)
+
+    def options(self) -> Options:
+        words = self.wording
+        return Options(
+            structure=self.searching.kind,
+            store=self.searching.store,
+            least_count=words.least,
+            phrases=words.phrases,
+        )
+
+
+def build_index(
+    bundle: Bundle,
+    corpora: Mapping[str, Path] | Sequence[Source],
+    out: Path,
+    *,
+    threads: int = 1,
+    batch_size: int = 64,
+    cleaning: Cleaning = EVERY_RULE,
+    searching: Searching = CHOSEN,
+    wording: Wording = EVERY_WORD,
+    since: str | None = None,
+    engine: Engine = LOCAL,
+) -> IndexManifest:
+    """Build and publish a version of the index `out` from files by language, or sources; its manifest.
+
+    `since`: take a version later than this that was made of the same as it is. Raises UnknownLanguageError
+    for a language that the bundle does not know, CorpusError for a file that cannot be read, BusyError while
+    another build of `out` runs, BundleError if `out` cannot be written.
+    """
+    known = bundle.manifest.languages
+    found, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
+    intakes = {
+        code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
+        for code, sources in found.items()
+    }
+    plan = Plan(
+        intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording, since=since
+    )
+    return run_plan(bundle, plan, out, threads, batch_size, engine)
+
+
+def run_plan(
+    bundle: Bundle,
+    plan: Plan,
+    out: Path,
+    threads: int,
+    batch_size: int = 64,
+    engine: Engine = LOCAL,
+) -> IndexManifest:
+    """Build and publish what is planned; raises as `build_index`."""
+    key = build_key(bundle, plan)
+    if plan.searching.store:
+        from index.build.milvus_store import reach  # pymilvus is an extra
+
+        reach(plan.searching.store)
+    try:
+        with building(out, key) as work, rarely_collected():
+            if finished := unserved(out, key):
+                work.rmdir()
+                serve(out, finished)
+                return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
+            if plan.since and (before := made(out, key, plan.since)):
+                work.rmdir()
+                return read_manifest(out / VERSIONS / before, IndexManifest, "a version of an index")
+            if plan.base and plan.base != current(out):
+                raise OutdatedError(f"{out}: another version is served now: repeat the command")
+            return _Build(bundle, plan, work, threads, batch_size, engine).run(out)
+    except (OSError, sqlite3.Error) as error:
+        raise BundleError(
+            f"{out}: the build stopped ({error}): free space or rights, then repeat it"
+        ) from error
+
+
+def fingerprints(sources: Mapping[str, Sequence[Source]]) -> list[object]:
+    """What stands for the files of each language. CorpusError for one that cannot be read."""
+    try:
+        return [
+            [code, [(source.path.name, format_of(source), sha256(source.path)) for source in found]]
+            for code, found in sources.items()
+        ]
+    except OSError as error:
+        raise CorpusError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+
+def build_key(bundle: Bundle, plan: Plan) -> str:
+    """The SHA-256 of all that a version is made from."""
+    files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
+    rules = plan.entry().model_dump_json()
+    return hashlib.sha256(
+        json.dumps(
+            [
+                FORMAT,
+                bundle.name,
+                files,
+                plan.inputs,
+                rules,
+                plan.base,
+                asdict(plan.searching),
+                asdict(plan.wording),
+            ]
+        ).encode()
+    ).hexdigest()
+
+
+class _Build:
+    """One run of the job; each stage leaves files."""
+
+    def __init__(
+        self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int, engine: Engine
+    ) -> None:
+        self.bundle, self.plan, self.work, self.engine = bundle, plan, work, engine
+        # One thread, so that what it makes does not depend on how many cores there are.
+        self.encoder = TextEncoder(bundle)
+        self.job = Job(work, parts_of(work), bundle, self.encoder, threads, batch_size)
+        # Words and phrases of the corpora.
+        self.counts: dict[str, Counter[str]] = {}
+        self.phrases: dict[str, Mapping[str, int]] = {}
+        self.entries: dict[str, LanguageEntry] = {}
+
+    def run(self, out: Path) -> IndexManifest:
+        self._copy_bundle()
+        known = self._tokens_before(out)
+        trained = {
+            code: Counter() if code in known else training_words(self.bundle, code)
+            for code in self.bundle.manifest.languages
+        }
+        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, known)
+        trained = {code: trained[code] for code in self.plan.intakes}
+        with encoders_of(self.engine, self.job, tokens.detector) as encoders:
+            for code, intake in self.plan.intakes.items():
+                self._language(code, intake, encoders)
+        for code, entry in self.entries.items():
+            vectors = vectors_of(self.job, code, entry.sentences)
+            structure = write_structure(self.job, code, vectors, self.plan.searching.kind)
+            self.entries[code] = entry.model_copy(update={"structure": structure})
+        self.entries = tune_structures(self.job, self.entries)
+        sizes = {code: entry.sentences for code, entry in self.entries.items()}
+        structures = {code: entry.structure for code, entry in self.entries.items()}
+        write_neighbourhoods(self.job, "", sizes, "sentences", structures)
+        every = {code: found + trained[code] for code, found in self.counts.items()}
+        chosen = choose_words(every, self.phrases, self.plan.wording)
+        alignment = write_words(self.job, chosen, sizes)
+        sizes = {code: len(found) for code, found in chosen.items()}
+        for code, entry in self.entries.items():
+            phrases = sum(" " in word for word in chosen[code])
+            update = {"words": sizes[code], "phrases": phrases}
+            self.entries[code] = entry.model_copy(update=update)
+        write_neighbourhoods(self.job, ".words", sizes, "words")
+        detector = tokens.with_corpora(self.counts)
+        save_array(self.work / DETECTOR, detector.table)
+        manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
+        if self.plan.searching.store:
+            from index.build.milvus_store import put_into_store  # pymilvus is an extra
+
+            manifest = put_into_store(self.job, manifest, self.plan.searching.store, self.plan.searching.kind)
+        return publish(out, self.work, manifest)
+
+    def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:
+        """Of languages that neither it nor this has: what the version that is changed knows by the bundle."""
+        if not self.plan.base:
+            return {}
+        folder = out / VERSIONS / self.plan.base
+        manifest = read_manifest(folder, IndexManifest, "a version of an index")
+        table = read_array(folder / DETECTOR, (len(manifest.detects), self.encoder.vocabulary))
+        rows = zip(manifest.detects, table, strict=True)
+        built = {*manifest.languages, *self.plan.intakes}
+        return {code: row for code, row in rows if code not in built}
+
+    def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
+        return IndexManifest(
+            version=version,
+            base=self.plan.base,
+            created=datetime.now(UTC),
+            model=self.bundle.name,
+            dimension=self.encoder.dimension,
+            scoring=self.plan.searching.scoring,
+            options=self.plan.options(),
+            key=self.work.name,
+            languages=self.entries,
+            alignment=_summary(alignment),
+            detects=detects,
+            cleaning=self.plan.entry(),
+            skipped=dict(self.plan.skipped),
+        )
+
+    def _copy_bundle(self) -> None:
+        target = self.work / ENCODER
+        if not target.exists():
+            with making(target) as draft:
+                shutil.rmtree(draft, ignore_errors=True)
+                shutil.copytree(self.bundle.folder, draft)
+                fsync_tree(draft)
+
+    def _language(self, code: str, intake: Intake, encoders: Encoders) -> None:
+        entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.bases.get(code))
+        self.counts[code], self.phrases[code] = count_language(self.job, code, encoders, self.plan.wording)
+        self.entries[code] = entry
+
+
+def _summary(alignment: Alignment) -> WordAlignment:
+    return WordAlignment(
+        iterations=alignment.iterations,
+        converged=alignment.converged,
+        pull=alignment.pull if np.isfinite(alignment.pull) else None,
+        anchors={f"{a}-{b}": count for (a, b), count in alignment.anchors.items()},
+        orthogonality=alignment.orthogonality,
+    )

@@ -1,0 +1,196 @@
+"""Changes to an index: sentences added, replaced, deleted by id into a new version.
+
+What stays is taken over with its vectors; only new texts are encoded, by the encoder of the index, and only
+added ones are cleaned, by the rules of the index.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from index.build.build_index import Plan, build_index, fingerprints, run_plan
+from index.build.engines import LOCAL, Engine
+from index.build.lexicon import Wording
+from index.build.previous_version import Base
+from index.build.structures import Searching
+from index.corpus.cleaning import Cleaning, Rule
+from index.corpus.reader import Intake, by_language
+from index.encoder.bundle import Bundle, open_bundle
+from index.errors import CorpusError, UsageError
+from index.formats.registry import Source
+from index.formats.sentence import Sentence
+from index.search.hubness import Scoring
+from index.search.structure import Kind
+from index.storage.versions import ENCODER, IndexManifest, open_version
+from index.text.normalisation import clean
+
+SHOWN = 3  # ids in a message
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Options of a build that a change sets anew; None: as the version that is changed has them.
+
+    `structure` "auto" is by the number of sentences, `store` "files" not in Milvus.
+    """
+
+    structure: Kind | Literal["auto"] | None = None
+    store: str | None = None
+    scoring: Scoring | None = None
+    least_count: int | None = None
+    phrases: bool | None = None
+
+
+KEPT = Changes()
+
+
+def change_index(
+    index: Path,
+    *,
+    add: Sequence[Source] = (),
+    replace: Sequence[Source] = (),
+    delete: Collection[str] = (),
+    own_ids: bool = False,
+    encoder: Bundle | None = None,
+    threads: int = 1,
+    changes: Changes = KEPT,
+    base: str | None = None,
+    engine: Engine = LOCAL,
+) -> IndexManifest:
+    """Publish a version with changes to the one served; its manifest.
+
+    Sentences of `replace` take the place of those of the same ids, LANG:ID: text and metadata, translations
+    stay. Ids of added ones are LANG:FILE:ID, or LANG:ID if `own_ids`. `encoder`: what the index must have
+    been made with. `changes`: options other than those of the version. `base`: the version to change; what
+    has been made so of it already is taken as it is. Raises UsageError for ids that are not there,
+    CorpusError for those that are there already and for files that cannot be read, OutdatedError where
+    `base` is no longer served, and what `build_index` raises.
+    """
+    folder, manifest = open_version(index, base)
+    bundle = open_bundle(folder / ENCODER)
+    if encoder is not None:
+        check_encoder(index, bundle, encoder)
+    known = bundle.manifest.languages
+    added, skipped, expected = by_language(add, known, bundle.name) if add else ({}, {}, {})
+    replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
+    deleted = frozenset(delete)
+    if not (added or replaced or deleted):
+        raise UsageError("nothing to change: give sentences to add or replace, or ids to delete")
+    bases = {code: Base(folder, manifest, code, deleted, replaced) for code in manifest.languages}
+    _check_ids(index, bases, deleted, replaced)
+    kept = {code: base for code, base in bases.items() if base.left or code in added}
+    if not (kept or added):
+        raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
+    intakes = {
+        code: Intake(
+            code,
+            added.get(code, ()),
+            known,
+            expected.get(code, 0),
+            by_file=not own_ids and (code in kept or len(added[code]) > 1),
+            strict=code in kept or own_ids,
+        )
+        for code in (*kept, *(code for code in added if code not in kept))
+    }
+    plan = Plan(
+        intakes,
+        {**manifest.skipped, **skipped},
+        _rules(manifest),
+        [fingerprints(added), own_ids, _digest(replaced), sorted(deleted), manifest.digest],
+        kept,
+        manifest.version,
+        *_options(manifest, changes),
+        since=base,
+    )
+    return run_plan(bundle, plan, index, threads, engine=engine)
+
+
+def rebuild_index(
+    index: Path, sources: Sequence[Source], *, threads: int = 1, since: str | None = None
+) -> IndexManifest:
+    """Publish a version with these corpora alone; encoder, rules and options are those of the one served.
+
+    `since` and what it raises: as `build_index`.
+    """
+    folder, manifest = open_version(index, since)
+    searching, wording = _options(manifest, KEPT)
+    return build_index(
+        open_bundle(folder / ENCODER),
+        sources,
+        index,
+        threads=threads,
+        cleaning=_rules(manifest),
+        searching=searching,
+        wording=wording,
+        since=since,
+    )
+
+
+def check_encoder(index: Path, own: Bundle, other: Bundle) -> None:
+    """UsageError where an index was made by another encoder: their vectors cannot be compared."""
+    if own.manifest.files != other.manifest.files:
+        raise UsageError(
+            f"{index} was made by the encoder {own.name}, {other.folder} is another ({other.name}): "
+            "build a new index with it"
+        )
+
+
+def _rules(manifest: IndexManifest) -> Cleaning:
+    rules = manifest.cleaning
+    return Cleaning(frozenset(cast(Sequence[Rule], rules.off)), rules.longest, rules.likeness)
+
+
+def _options(manifest: IndexManifest, changes: Changes) -> tuple[Searching, Wording]:
+    """How the new version is searched and which words it has."""
+    asked = {name: value for name, value in asdict(changes).items() if value is not None}
+    asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
+    kind = None if asked["structure"] == "auto" else asked["structure"]
+    words = Wording(least=asked["least_count"], phrases=asked["phrases"])
+    store = None if asked["store"] == "files" else asked["store"]
+    return Searching(kind, asked["scoring"], store), words
+
+
+def _replacements(
+    sources: Sequence[Source], known: Collection[str], model: str, formed: bool
+) -> dict[str, tuple[str, Sentence]]:
+    """Id -> file and sentence, in memory. CorpusError for an empty one or an id given twice."""
+    found: dict[str, tuple[str, Sentence]] = {}
+    for code, files in (by_language(sources, known, model)[0] if sources else {}).items():
+        intake = Intake(code, files, known)
+        for file, sentence in intake.sentences():
+            own, text = intake.name(file, sentence), clean(sentence.text)
+            if not text:
+                raise CorpusError(
+                    f"{file}, line {sentence.line}: empty: use `index delete` to take {own} out"
+                )
+            if own in found:
+                raise CorpusError(f"{file}, line {sentence.line}: {own} is given twice: give it once")
+            found[own] = file, sentence._replace(text=text) if formed else sentence
+    return found
+
+
+def _check_ids(
+    index: Path, bases: Mapping[str, Base], deleted: Collection[str], replaced: Mapping[str, object]
+) -> None:
+    if both := sorted(set(deleted) & set(replaced)):
+        raise UsageError(f"{_some(both)}: to be replaced and deleted: decide")
+    asked = {*deleted, *replaced}
+    there = {own for base in bases.values() for own in base.holds(asked)}
+    if missing := sorted(asked - there):
+        raise UsageError(f"{index} has no sentence {_some(missing)}: see `index export` for the ids")
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return ", ".join(ids[:SHOWN]) + more
+
+
+def _digest(replaced: Mapping[str, tuple[str, Sentence]]) -> str:
+    digest = hashlib.sha256()
+    for own, (file, sentence) in sorted(replaced.items()):
+        values = [own, file, sentence.text, dict(sentence.metadata), sentence.group]
+        digest.update(json.dumps(values, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()

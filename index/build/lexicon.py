@@ -1,0 +1,151 @@
+"""Stage of a build: the words of each language, aligned, and the tokens by which languages are told apart."""
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.build.encoding import Encoders, result_of
+from index.build.job import Job, making, save_array
+from index.build.reading import texts_of
+from index.encoder.text_encoder import TextEncoder
+from index.progress import Progress
+from index.search.vectors import write_vectors
+from index.storage.tables import write_table
+from index.text.identification import Detector, token_row
+from index.text.pre_tokens import StringArray
+from index.words.contexts import vectors_in_context
+from index.words.phrases import count_pairs, find_phrases, spaced
+from index.words.procrustes import PULLS, Alignment, align
+from index.words.vocabulary import by_frequency, divided, read_counts, token_counts, write_counts
+
+ROUNDS = 20  # of word alignment, at most
+PHRASE_SENTENCES = 200_000  # read for phrases
+COUNTED = 1 << 16  # sentences counted at a time
+PAIRED = 1 << 15  # with their neighbours
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Which words an index has: those that occur `least` times, the `most` frequent, with phrases or not."""
+
+    least: int = 1
+    most: int = 200_000
+    phrases: bool = True
+
+
+EVERY_WORD = Wording()
+
+
+def count_language(
+    job: Job, code: str, encoders: Encoders, wording: Wording
+) -> tuple[Counter[str], dict[str, int]]:
+    """How often each word occurs in the sentences of a language that was read; its phrases."""
+    words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
+    if not (words.exists() and phrases.exists()):
+        for path, found in zip((phrases, words), _count(job, code, encoders, wording), strict=True):
+            with making(path) as draft:
+                write_counts(draft, found)
+    return Counter(read_counts(words)), read_counts(phrases)
+
+
+def _count(
+    job: Job, code: str, encoders: Encoders, wording: Wording
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
+    if not (wording.phrases and spaced(code)):
+        return {}, word_counts(texts_of(job, code, COUNTED), code, encoders)
+    first = texts_of(job, code, PAIRED, end=PHRASE_SENTENCES)
+    pairs, words = count_pairs(first, lambda piece: divided(piece, code))
+    rest = texts_of(job, code, COUNTED, start=PHRASE_SENTENCES)
+    return find_phrases(pairs, words), words + word_counts(rest, code, encoders)
+
+
+def word_counts(batches: Iterator[StringArray], code: str, encoders: Encoders) -> Counter[str]:
+    """How often each word occurs in batches of texts of a language."""
+    counts: Counter[str] = Counter()
+    pending: deque[Future[dict[str, int]]] = deque()
+    for texts in batches:
+        pending.append(encoders.count(texts.to_pylist(), code))
+        if len(pending) > encoders.ahead:
+            counts.update(result_of(pending.popleft()))
+    for future in pending:
+        counts.update(result_of(future))
+    return counts
+
+
+def choose_words(
+    counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], wording: Wording
+) -> dict[str, Counter[str]]:
+    """The words and phrases of each language that the index will have, and their counts."""
+    chosen = {}
+    for code, found in counts.items():
+        every = found + Counter(phrases[code])
+        kept = [word for word in by_frequency(every) if every[word] >= wording.least]
+        chosen[code] = Counter({word: every[word] for word in kept[: wording.most]})
+    return chosen
+
+
+def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]) -> Alignment:
+    """Write LANG.words.faiss, .arrow and .rotation.npy of the words and their counts in each language, which
+    has so many sentences."""
+    vocabulary = {code: by_frequency(found) for code, found in counts.items()}
+    vectors = {
+        code: vectors_in_context(job, code, found, sentences[code]) for code, found in vocabulary.items()
+    }
+    with Progress(ROUNDS, unit="rounds", label="align words") as bar:
+        # One language alone stays as it is.
+        pulls = PULLS if len(vectors) > 1 else (np.inf,)
+        alignment = align(vectors, iterations=ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance)
+    for code, rotation in alignment.rotations.items():
+        with making(job.path(f"{code}.words.faiss")) as draft:
+            write_vectors(draft, vectors[code] @ rotation)
+        save_array(job.path(f"{code}.words.rotation.npy"), rotation)
+        with making(job.path(f"{code}.words.arrow")) as draft:
+            numbers = [counts[code][word] for word in vocabulary[code]]
+            write_table(draft, {"word": vocabulary[code], "count": numbers})
+    return alignment
+
+
+class LanguageTokens:
+    """The tokens by which languages are told apart: `detector` by the `words` that a bundle has of each,
+    for an index that has sentences in the languages `held`; `known`: rows by such words of others, whose
+    words are not looked at."""
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        words: Mapping[str, Counter[str]],
+        held: Collection[str] = (),
+        known: Mapping[str, NDArray[np.float32]] | None = None,
+    ) -> None:
+        self._encoder, self._languages = encoder, tuple(words)
+        self._counts = {}
+        rows = dict(known or {})
+        for code, trained in words.items():
+            if code in rows:
+                continue
+            found = token_counts(encoder, trained)
+            if found.any():
+                rows[code] = token_row(found)
+            # Those of a hundred languages would be 8 bytes a token of each.
+            if code in held:
+                self._counts[code] = found
+        self.detector = self._detector(rows).of_index(held)
+
+    def with_corpora(self, words: Mapping[str, Counter[str]]) -> Detector:
+        """A detector by the words of the corpora, too."""
+        rows = dict(zip(self.detector.languages, self.detector.table, strict=True))
+        for code, found in words.items():
+            counts = self._counts[code] + token_counts(self._encoder, found)
+            if counts.any():
+                rows[code] = token_row(counts)
+        return self._detector(rows)
+
+    def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:
+        told = [code for code in self._languages if code in rows]
+        none = np.zeros((0, self._encoder.vocabulary), np.float32)
+        return Detector(told, np.stack([rows[code] for code in told]) if told else none)

@@ -1,0 +1,186 @@
+"""Stage of a build: the vectors of a version into collections of Milvus; which collections are whose.
+
+A version has a collection a language, named by its LANG.milvus and by nothing else: until the version is
+published nobody knows of it. A collection is filled, indexed and counted before LANG.milvus gets its name,
+and is never changed after; a build that goes on after it was killed makes the others. Before a collection is
+made its name is noted in work/COLLECTIONS, so that `gc` can drop those that no version names any more: of
+killed builds, and of versions that are gone. That file stays where it is when versions are copied to other
+machines, so nobody else drops what this folder made.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from index.build.job import Job, making
+from index.build.reading import vectors_of
+from index.encoder.text_encoder import Vectors
+from index.errors import DamagedError, StoreError
+from index.progress import Progress
+from index.search.milvus import (
+    ROW,
+    VECTOR,
+    Address,
+    Connection,
+    Held,
+    MilvusIndex,
+    connect,
+    digest,
+    parse,
+    read_held,
+)
+from index.search.structure import AIM, EXACT_ROWS, EXTENSIONS, Kind, Structure
+from index.search.tuning import NEAREST, foreign_queries, nearest, recall
+from index.search.vector_index import BLOCK, Rows, VectorIndex
+from index.search.vectors import open_vectors
+from index.storage.files import replace_text
+from index.storage.versions import COLLECTIONS, VERSIONS, WORK, IndexManifest, LanguageEntry
+
+PATIENCE = 3600.0  # seconds for what a build waits for
+# The graph of Malkov and Yashunin (2018): links a row, candidates while it is built, at first while searched.
+LINKS, BUILD_WIDTH, SEARCH_WIDTH, WIDEST = 32, 200, 200, 3200
+
+
+def reach(store: str) -> None:
+    """StoreError where Milvus does not answer, before hours of work."""
+    connect(parse(store)).call("list_collections")
+
+
+def put_into_store(job: Job, manifest: IndexManifest, store: str, kind: Kind | None) -> IndexManifest:
+    """The manifest of a version whose sentences are searched in Milvus; their files are removed from `work`.
+
+    `kind` "exact" compares every vector, else a graph is searched where there are many. Raises StoreError.
+    """
+    address = parse(store)
+    opened = {code: _opened(job, code, entry) for code, entry in manifest.languages.items()}
+    found = {}
+    for code, entry in manifest.languages.items():
+        graph = entry.sentences > EXACT_ROWS and kind != "exact"
+        collection = _collection(job, code, entry.sentences, address, graph)
+        queries = foreign_queries(opened, code)
+        structure = Structure(kind="milvus", candidates=SEARCH_WIDTH if graph else 0)
+        structure = _tuned(collection, structure, queries, nearest(opened[code], queries))
+        found[code] = entry.model_copy(update={"structure": structure})
+    for code, entry in manifest.languages.items():
+        for extension in EXTENSIONS[entry.structure.kind]:
+            job.path(f"{code}.{extension}").unlink()
+    return manifest.model_copy(update={"languages": found})
+
+
+def _tuned(index: MilvusIndex, structure: Structure, queries: Vectors, wanted: Rows) -> Structure:
+    """The structure with the fewest candidates, doubled as needed, that finds AIM of the `wanted`."""
+    while True:
+        index.use(structure)
+        found = recall(index.search(queries, NEAREST)[1], wanted)
+        structure = structure.model_copy(update={"recall": found})
+        if found >= AIM or not 0 < structure.candidates < WIDEST:
+            return structure
+        structure = structure.model_copy(update={"candidates": 2 * structure.candidates})
+
+
+def _opened(job: Job, code: str, entry: LanguageEntry) -> VectorIndex:
+    path = job.path(f"{code}.faiss")
+    return open_vectors(path, entry.sentences, job.encoder.dimension, job.threads, entry.structure)
+
+
+def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -> MilvusIndex:
+    """The collection of a language, made unless an earlier run made it."""
+    path = job.path(f"{code}.milvus")
+    connection = connect(address)
+    if path.exists():
+        index = MilvusIndex(connection, read_held(path), 0)
+        try:
+            index.check()
+            return index
+        except DamagedError:  # dropped meanwhile
+            path.unlink()
+    name = f"{address.prefix}_{secrets.token_hex(8)}_{code.replace('-', '_')}"
+    _note(job.work.parent, {**_noted(job.work.parent), name: str(address)})
+    vectors = vectors_of(job, code, rows)
+    _fill(connection, name, vectors, graph, code)
+    sha256 = digest(_blocks(vectors))
+    held = Held(address=str(address), collection=name, rows=rows, dimension=vectors.shape[1], sha256=sha256)
+    index = MilvusIndex(connection, held, 0)
+    index.check()
+    with making(path) as draft:
+        draft.write_text(held.model_dump_json() + "\n", "utf-8")
+    return index
+
+
+def _fill(connection: Connection, name: str, vectors: Vectors, graph: bool, code: str) -> None:
+    from pymilvus import DataType, MilvusClient
+
+    schema: Any = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field(ROW, DataType.INT64, is_primary=True)
+    schema.add_field(VECTOR, DataType.FLOAT_VECTOR, dim=vectors.shape[1])
+    # It never changes once it is whole, so that nobody need wait for the latest changes.
+    connection.call(
+        "create_collection", name, schema=schema, consistency_level="Eventually", seconds=PATIENCE
+    )
+    with Progress(len(vectors), unit="vectors", label=f"store {code}") as bar:
+        for start, block in zip(range(0, len(vectors), BLOCK), _blocks(vectors), strict=True):
+            rows = [{ROW: start + place, VECTOR: vector} for place, vector in enumerate(block)]
+            connection.call("insert", name, rows, seconds=PATIENCE)
+            bar.advance(len(rows))
+    connection.call("flush", name, seconds=PATIENCE)
+    index: Any = MilvusClient.prepare_index_params()
+    wide = {"M": LINKS, "efConstruction": BUILD_WIDTH} if graph else {}
+    index.add_index(VECTOR, index_type="HNSW" if graph else "FLAT", metric_type="IP", params=wide)
+    connection.call("create_index", name, index, seconds=PATIENCE)
+    connection.call("load_collection", name, seconds=PATIENCE)
+
+
+def _blocks(vectors: Vectors) -> Iterator[Vectors]:
+    return (vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK))
+
+
+def verify_collections(folder: Path, manifest: IndexManifest) -> None:
+    """Read every vector that a version has in Milvus. Raises DamagedError, StoreError."""
+    for code, entry in manifest.languages.items():
+        if entry.structure.kind == "milvus":
+            path = folder / f"{code}.milvus"
+            MilvusIndex.open(path, entry.sentences, manifest.dimension, entry.structure).verify()
+
+
+def drop_unused(index: Path) -> list[str]:
+    """Drop the collections made here that no version names, nor work that can go on; their names.
+
+    The caller holds the lock of `index`. Raises StoreError, with those left noted still.
+    """
+    work = index / WORK
+    noted = _noted(work)
+    if not noted:
+        return []
+    files = [*(index / VERSIONS).glob("*/*.milvus"), *work.glob("*/*.milvus")]
+    used = {read_held(path).collection for path in files}
+    dropped = [name for name in noted if name not in used]
+    for name in dropped:
+        _drop(name, parse(noted[name]))
+        _note(work, {other: where for other, where in _noted(work).items() if other != name})
+    return dropped
+
+
+def _drop(name: str, address: Address) -> None:
+    connection = connect(address)
+    file = connection.address.file
+    if file is not None and not file.is_dir():
+        return  # gone with all that was in it
+    try:
+        connection.call("drop_collection", name, seconds=60)
+    except StoreError as error:
+        raise StoreError(f"{error} (collection {name} is no longer used: repeat `index gc`)") from error
+
+
+def _noted(work: Path) -> dict[str, str]:
+    path = work / COLLECTIONS
+    try:
+        found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise DamagedError(f"{path}: cannot be read: remove it, and unused collections by hand") from error
+    return {str(name): str(where) for name, where in found.items()} if isinstance(found, dict) else {}
+
+
+def _note(work: Path, collections: Mapping[str, str]) -> None:
+    replace_text(work / COLLECTIONS, json.dumps(collections, indent=1) + "\n")

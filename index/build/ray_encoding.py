@@ -1,0 +1,172 @@
+"""Encoding on a Ray cluster: the shards of encoding.py as tasks of Ray, their vectors written here.
+
+Texts go to the workers and vectors come back through Ray's object store; files, the journal and the order of
+shards stay with this process, so a build is resumed and published as if it had encoded by itself. A task
+whose worker dies is given to another by Ray, at most RETRIES times. Its result is taken once, when its shard
+is next, so that nothing is lost and nothing is there twice whoever died.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, redirect_stdout
+from functools import partial
+from typing import Any
+
+from index.build import ray_worker
+from index.build.encoding import SHARD, Encoded, Encoders
+from index.build.job import Job
+from index.errors import PassepartoutError, UsageError
+from index.text.identification import Detector
+from index.words.vocabulary import count_words
+
+RETRIES = 3  # of a task whose worker died
+MOST_AHEAD = 256  # shards under way: bounds what their vectors take in the object store
+REACHED = 5.0  # seconds within which a cluster must accept a connection
+LEAST_STORE = 256 << 20  # bytes of the object store of a cluster of our own
+ADDRESS = re.compile(r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto")
+# Read by Ray when it is imported, or by the processes that it starts; what the user has set stays.
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+# A cluster of our own listens on the loopback alone, and gives up where memory is short, as we do elsewhere.
+OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_task_oom_retries": str(RETRIES)}
+# Something that is no Ray may listen there: half a minute will do, instead of ten.
+OTHERS = {"RAY_gcs_server_port_wait_time_s": "1"}
+TOKENS = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+
+
+class Cluster:
+    """A connection to a Ray cluster; the one at hand where this process has one already."""
+
+    def __init__(self, address: str | None, threads: int, store: int) -> None:
+        """Without `address`, start one of `threads` processes here, with so many bytes for its objects.
+
+        Raises UsageError where Ray is not installed or the address is none, PassepartoutError for a cluster
+        that does not answer.
+        """
+        self._folder: str | None = None
+        if address is not None:
+            _reach(address)
+        self.ray = _import(own=address is None)
+        self._shared = bool(self.ray.is_initialized())
+        if not self._shared:
+            self._connect(address, threads, store)
+        self.cores = max(1, int(self.ray.cluster_resources().get("CPU", 0)))
+
+    def _connect(self, address: str | None, threads: int, store: int) -> None:
+        options: dict[str, Any] = {"address": address, "log_to_driver": False, "configure_logging": False}
+        if address is None:
+            self._folder = tempfile.mkdtemp(
+                prefix="ray-", dir="/tmp"
+            )  # a longer path has no room for sockets
+            options |= {"address": "local", "num_cpus": threads, "include_dashboard": False}
+            options |= {"object_store_memory": store, "_temp_dir": self._folder}
+        try:
+            self.ray.init(**options)
+        except (OSError, RuntimeError, ValueError, TimeoutError, self.ray.exceptions.RayError) as error:
+            self.close()
+            told = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise PassepartoutError(f"Ray at {address or 'this machine'}: {told}") from error
+
+    def close(self) -> None:
+        """End the connection, and the cluster where it is our own."""
+        if not self._shared:
+            self.ray.shutdown()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class RayEncoders(Encoders):
+    """Encodes on a Ray cluster, whatever the number of texts."""
+
+    def __init__(self, job: Job, detector: Detector, address: str | None = None) -> None:
+        super().__init__(job, detector)
+        self._address = address
+
+    def __enter__(self) -> "RayEncoders":
+        shard = 4 * self._job.encoder.dimension * SHARD
+        threads = self._job.threads
+        with ExitStack() as stack:
+            # Where a worker dies Ray says so, on a stream that may be read by a program (--json).
+            stack.enter_context(redirect_stdout(sys.stderr))
+            cluster = Cluster(self._address, threads, max(LEAST_STORE, 4 * threads * shard))
+            stack.callback(cluster.close)
+            self.ahead = min(2 * cluster.cores, MOST_AHEAD)
+            self._remote = cluster.ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)
+            self._key = uuid.uuid4().hex
+            setup = ray_worker.Setup.of(self._job.bundle, self._detector, self._job.batch_size)
+            # In a list, so that Ray hands on the reference and not the files.
+            self._setups = [cluster.ray.put(setup)]
+            self._leave = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leave.close()
+
+    def encode(self, code: str, texts: Sequence[str], judged: bool) -> "Future[Encoded]":
+        return self.submit(ray_worker.encode, self._setups, self._key, code, list(texts), judged)
+
+    def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
+        return self.submit(count_words, texts, code)
+
+    def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
+        """What a function of a module gives on a worker. PassepartoutError where workers keep dying."""
+        found: Future[Any] = Future()
+        task = self._remote(function).remote(*values)
+        task.future().add_done_callback(partial(_hand_on, found))
+        return found
+
+
+def _hand_on(found: "Future[Any]", done: "Future[Any]") -> None:
+    error = done.exception()
+    if error is None:
+        found.set_result(done.result())
+        return
+    from ray.exceptions import RayError, RayTaskError
+
+    if isinstance(error, RayTaskError):  # the function's own, with the worker's traceback in its text
+        found.set_exception(error.cause if isinstance(error.cause, PassepartoutError) else error)
+    elif isinstance(error, RayError):
+        told = PassepartoutError(
+            f"Ray gave up a shard after {RETRIES} further tries ({type(error).__name__}): look into the "
+            "cluster's logs, then repeat the command; what is encoded is kept"
+        )
+        told.__cause__ = error
+        found.set_exception(told)
+    else:
+        found.set_exception(error)
+
+
+def _import(own: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
+    """The module. UsageError where it is not installed."""
+    for name, value in (QUIET | (OWN if own else OTHERS)).items():
+        os.environ.setdefault(name, value)
+    if own and not any(name in os.environ for name in TOKENS):
+        # Else Ray would keep one in the home folder, and say so.
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("--engine ray needs Ray: pip install 'passepartout[ray]'") from None
+    return ray
+
+
+def _reach(address: str) -> None:
+    """Find out quickly, since Ray tries for a minute."""
+    found = ADDRESS.fullmatch(address)
+    if found is None:
+        raise UsageError(f"{address!r} is no Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
+    if found["host"] is None:
+        return
+    try:
+        socket.create_connection((found["host"].strip("[]"), int(found["port"])), REACHED).close()
+    except (OSError, OverflowError) as error:
+        raise PassepartoutError(
+            f"no Ray cluster at {address} ({error}): start one with `ray start --head`, or give no address"
+        ) from error

@@ -1,0 +1,170 @@
+"""Stage of a build: the corpus of a language, read, cleaned and encoded at once, to files in bounded memory.
+
+While processes encode the next shards, this one cleans, gives each sentence its id and writes LANG.arrow,
+LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json, which says that all is there.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+
+from index.build.encoding import SHARD, Encoders, Shard, Shards, result_of
+from index.build.job import Job, making
+from index.build.previous_version import Base, Block
+from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
+from index.corpus.groups import Links
+from index.corpus.reader import Intake, Names, metadata_of
+from index.encoder.text_encoder import Vectors
+from index.errors import CorpusError
+from index.progress import Progress
+from index.search.sentence_index import COLUMNS
+from index.storage.files import replace_text
+from index.storage.tables import writing_table
+from index.storage.versions import LanguageEntry
+from index.text.pre_tokens import StringArray
+
+
+def read_language(
+    job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: Base | None = None
+) -> LanguageEntry:
+    """Read a language's files, after what `base` holds of it; without its `words`. Raises CorpusError."""
+    finished = job.part(f"{intake.language}.json")
+    if finished.exists():
+        return LanguageEntry.model_validate_json(finished.read_bytes())
+    entry = _Reading(job, intake, cleaning, encoders, base).run()
+    replace_text(finished, entry.model_dump_json())
+    return entry
+
+
+def vectors_of(job: Job, code: str, rows: int) -> Vectors:
+    """(rows, d) what read_language encoded, memory-mapped."""
+    found: Vectors = np.memmap(
+        job.part(f"{code}.vectors"), np.float32, "r", shape=(rows, job.encoder.dimension)
+    )
+    return found
+
+
+def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = None) -> Iterator[StringArray]:
+    """The sentences of a language that was read, rows `start` to before `end`, at most `size` at a time."""
+    begin = 0
+    with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
+        for number in range(file.num_record_batches):
+            column = file.get_batch(number).column("text")
+            rows = range(max(start - begin, 0), len(column) if end is None else min(end - begin, len(column)))
+            for first in rows[::size]:
+                yield column.slice(first, min(size, rows.stop - first))
+            begin += len(column)
+
+
+class _Reading:
+    """One language on its way to the files."""
+
+    def __init__(
+        self, job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: Base | None
+    ) -> None:
+        self.job, self.intake, self.cleaning, self.encoders, self.base = job, intake, cleaning, encoders, base
+        self.code = intake.language
+        self.names = Names(intake)
+        self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
+
+    def run(self) -> LanguageEntry:
+        with ExitStack() as files:
+            record = files.enter_context(making(self.job.path(f"{self.code}.dropped.tsv")))
+            table = files.enter_context(making(self.job.path(f"{self.code}.arrow")))
+            lines = files.enter_context(record.open("w", encoding="utf-8", newline=""))
+            self.table = files.enter_context(writing_table(table, COLUMNS))
+            self.cleaner = files.enter_context(Cleaner(self.cleaning, lines))
+            self.links = files.enter_context(Links(self.job.parts))
+            self.shards = files.enter_context(Shards(self.job, self.code, self.encoders))
+            expected = self.intake.expected + (self.base.left if self.base else 0)
+            self.bar = files.enter_context(Progress(expected, unit="sentences", label=f"encode {self.code}"))
+            if self.base:
+                self._copy(self.base)
+            self._read()
+            self.shards.close()
+            return self._entry()
+
+    def _read(self) -> None:
+        judged = "language" not in self.cleaning.off
+        found = self.intake.sentences()
+        while sentences := list(islice(found, SHARD)):
+            batch = self.cleaner.begin(sentences)
+            shard = self.shards.begin(batch.wanted, judged)
+            self._wait(partial(self._keep, batch, shard), self.encoders.ahead)
+        self._wait(None, 0)
+
+    def _copy(self, base: Base) -> None:
+        """Take over what the language has in the version that is changed."""
+        entry = base.entry
+        self.cleaner.resume(base.reasons(), entry.lines, entry.changed, base.record())
+        for block in base.blocks():
+            shard = self.shards.begin([block.texts[place] for place in block.changed], False)
+            self._wait(partial(self._retain, block, shard), self.encoders.ahead)
+        self._wait(None, 0)
+
+    def _wait(self, task: Callable[[], None] | None, ahead: int) -> None:
+        """Finish shards, the oldest first, until no more than `ahead` are left."""
+        if task:
+            self.pending.append(task)
+        while len(self.pending) > ahead:
+            self.pending.popleft()()
+
+    def _keep(self, batch: Batch, shard: Shard) -> None:
+        foreign = result_of(shard.encoded).foreign
+        kept = list(self.cleaner.finish(batch, dict(zip(batch.wanted, foreign, strict=True))))
+        files = [batch.found[number][0] for number, _ in kept]
+        sentences = [sentence for _, sentence in kept]
+        self.table.add(
+            {
+                "id": self.names.take(files, sentences),
+                "text": [sentence.text for sentence in sentences],
+                "metadata": list(map(metadata_of, files, sentences)),
+            }
+        )
+        place = {text: row for row, text in enumerate(batch.wanted)}
+        rows = [place[batch.texts[number]] for number, _ in kept]
+        whole = rows == list(range(len(batch.wanted)))
+        self.shards.finish(shard, len(rows), lambda vectors: vectors if whole else vectors[rows])
+        done = self.cleaner.done
+        self.links.add(done.rows, done.groups)
+        del done.rows[:], done.groups[:]
+        self.bar.advance(len(batch.found))
+
+    def _retain(self, block: Block, shard: Shard) -> None:
+        def merged(vectors: Vectors) -> Vectors:
+            found = block.vectors.copy()
+            found[block.changed] = vectors
+            return found
+
+        self.names.reserve(block.ids)
+        self.cleaner.keep(block.texts, more=bool(self.intake.sources))
+        self.table.add({"id": block.ids, "text": block.texts, "metadata": block.metadata})
+        self.shards.finish(shard, len(block.ids), merged)
+        self.links.add(block.rows, block.groups)
+        self.bar.advance(len(block.ids))
+
+    def _entry(self) -> LanguageEntry:
+        done = self.cleaner.done
+        if not done.kept:
+            files = ", ".join(str(source.path) for source in self.intake.sources)
+            raise CorpusError(f"{files}: no sentence of {self.code} in it{_why(done)}")
+        with making(self.job.path(f"{self.code}.groups.arrow")) as draft:
+            links = self.links.write(draft)
+        return LanguageEntry(
+            sentences=done.kept,
+            words=0,
+            lines=done.lines,
+            changed=done.changed,
+            dropped={reason: count for reason, count in done.dropped.items()},
+            links=links,
+        )
+
+
+def _why(done: Cleaned) -> str:
+    counts = ", ".join(f"{count} {reason}" for reason, count in done.dropped.items())
+    return f" that is kept ({counts}): see --keep" if counts else ": give a file with one sentence a line"

@@ -1,0 +1,59 @@
+"""A dictionary: the words of one language with what the index answers for each in another, as TSV."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.errors import UsageError
+from index.progress import Progress
+from index.search.translator import Translator
+from index.storage.files import fsync
+
+COLUMNS = ("word", "translation", "confidence", "score", "count")
+BLOCK = 1024  # words asked at a time
+
+
+def export_dictionary(index: Path, pair: str, out: Path, k: int = 1) -> int:
+    """Write up to `k` translations of every word for "en-de", most frequent words first; how many lines.
+
+    Raises UsageError for a pair that is none or a file that cannot be written, UnknownLanguageError,
+    BundleError.
+    """
+    translator = Translator.open(index)
+    source, target = split_pair(pair, translator)
+    draft = out.with_name(f".{out.name}")
+    written = 0
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write("\t".join(COLUMNS) + "\n")
+            for line in entries(translator, source, target, k):
+                file.write("\t".join(line) + "\n")
+                written += 1
+        fsync(draft)
+        draft.replace(out)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
+    return written
+
+
+def split_pair(pair: str, translator: Translator) -> tuple[str, str]:
+    """The two codes of a pair such as en-de or zh-Hant-pt. Raises UsageError."""
+    targets = {info.code: info.targets for info in translator.languages if info.words}
+    for source, others in targets.items():
+        if pair.startswith(f"{source}-") and pair.removeprefix(f"{source}-") in others:
+            return source, pair.removeprefix(f"{source}-")
+    there = ", ".join(f"{source}-{other}" for source, others in targets.items() for other in others)
+    raise UsageError(f"no dictionary {pair!r}; there are: {there or 'none'}")
+
+
+def entries(translator: Translator, source: str, target: str, k: int) -> Iterator[tuple[str, ...]]:
+    """Lines of COLUMNS."""
+    words = translator.vocabulary(source)
+    with Progress(len(words), unit="words", label=f"{source}-{target}") as bar:
+        for start in range(0, len(words), BLOCK):
+            block = words[start : start + BLOCK]
+            asked = [word for word, _ in block]
+            for (word, count), matches in zip(block, translator.words(asked, source, target, k), strict=True):
+                for match in matches:
+                    yield word, match.text, f"{match.confidence:.3f}", f"{match.score:.3f}", str(count)
+            bar.advance(len(block))

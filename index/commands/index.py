@@ -1,0 +1,227 @@
+"""Commands: `passepartout encode`, `index build | info | verify | export`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from index.commands.maintenance import COMMANDS
+from index.commands.options import (
+    CORPUS,
+    FILE,
+    FILES,
+    FOLDER,
+    FORMAT,
+    INDEX,
+    JSON,
+    THREADS,
+    describe,
+    encoding,
+    engine_of,
+    searching,
+)
+from index.corpus.cleaning import RULES, Cleaning, Rule
+from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.formats.registry import Source
+
+# Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
+if TYPE_CHECKING:
+    from index.encoder.text_encoder import Precision
+    from index.search.hubness import Scoring
+    from index.search.structure import Kind
+
+BATCH = 64
+
+
+@click.command()
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@click.option("--language", help="The language of the text; must be one of the bundle's.")
+@click.option(
+    "--input", "source", type=FILE, help="Text file, one sentence a line; without it standard input."
+)
+@click.option(
+    "--output", type=FILE, required=True, help="The .npy file to write: float32 (lines, dimensions)."
+)
+@click.option("--precision", type=click.Choice(["auto", "fp32", "int8"]), default="auto", show_default=True)
+@THREADS
+def encode(
+    folder: Path,
+    language: str | None,
+    source: Path | None,
+    output: Path,
+    precision: Precision,
+    threads: int,
+) -> None:
+    """Turn sentences into unit vectors: row i is line i, empty lines included."""
+    import numpy as np
+
+    from index.encoder.bundle import open_bundle
+    from index.encoder.text_encoder import TextEncoder
+    from index.progress import Progress
+
+    bundle = open_bundle(folder)
+    if language is not None and language not in bundle.manifest.languages:
+        known = ", ".join(bundle.manifest.languages)
+        raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
+    encoder = TextEncoder(bundle, precision=precision, threads=threads)
+    lines = _lines(source)
+    with Progress(len(lines), unit="sentences", label="encode") as bar:
+        vectors = encoder.encode(lines, BATCH, bar.advance)
+    draft = output.with_name(f".{output.name}")
+    try:
+        with draft.open("wb") as file:
+            np.save(file, vectors, allow_pickle=False)
+        draft.replace(output)
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written ({error.strerror})") from error
+
+
+def _lines(source: Path | None) -> list[str]:
+    from index.formats.txt import read_txt
+
+    if source is not None:
+        return [text for _, text in read_txt(source)]
+    try:
+        return [line.decode("utf-8").rstrip("\r\n") for line in sys.stdin.buffer]
+    except UnicodeDecodeError as error:
+        raise CorpusError("standard input is not UTF-8: convert it first") from error
+
+
+@click.group()
+def index() -> None:
+    """Build, change, inspect and verify an index."""
+
+
+for command in COMMANDS:
+    index.add_command(command)
+
+
+@index.command()
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@CORPUS
+@FORMAT
+@click.option(
+    "--keep",
+    type=click.Choice(RULES),
+    multiple=True,
+    help="Leave out a rule of cleaning: form (texts stay as they are written), unconfirmed, long, language "
+    "(lines surely in another), duplicate, near; as often as wanted.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Longest sentence, in characters.",
+)
+@click.option(
+    "--likeness",
+    type=click.FloatRange(0.5, 1),
+    default=1.0,
+    show_default=True,
+    help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
+)
+@searching("auto", "csls", 1, True)
+@encoding
+@click.option(
+    "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
+)
+@THREADS
+@JSON
+def build(
+    folder: Path,
+    corpora: Sequence[tuple[str | None, Path]],
+    form: str | None,
+    keep: Sequence[Rule],
+    longest: int,
+    likeness: float,
+    structure: Kind | Literal["auto"],
+    store: str | None,
+    scoring: Scoring,
+    least_count: int,
+    phrases: bool,
+    engine: Literal["local", "ray"],
+    ray_address: str | None,
+    out: Path,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Build a version of an index and make it the current one."""
+    from index.build.build_index import build_index
+    from index.build.lexicon import Wording
+    from index.build.structures import Searching
+    from index.encoder.bundle import open_bundle
+
+    sources = [Source(path, code, form) for code, path in corpora]
+    cleaning = Cleaning(frozenset(keep), longest, likeness)
+    manifest = build_index(
+        open_bundle(folder),
+        sources,
+        out,
+        threads=threads,
+        cleaning=cleaning,
+        searching=Searching(
+            None if structure == "auto" else structure, scoring, None if store == FILES else store
+        ),
+        wording=Wording(least=least_count, phrases=phrases),
+        engine=engine_of(engine, ray_address),
+    )
+    describe(out, manifest, as_json)
+
+
+@index.command()
+@INDEX
+@click.option(
+    "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv, which --corpus reads again."
+)
+@click.option(
+    "--dictionary", "pair", metavar="FROM-TO", help="Instead, words and their translations, as TSV."
+)
+@click.option(
+    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Translations of a word."
+)
+def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
+    """Write the sentences of an index, those that translate each other together; or a dictionary."""
+    from index.commands.dictionary import export_dictionary
+    from index.corpus.export import export_index
+
+    if pair is None:
+        click.echo(f"{out}: {export_index(folder, out)} sentences")
+    else:
+        click.echo(f"{out}: {export_dictionary(folder, pair, out, count)} translations")
+
+
+@index.command()
+@INDEX
+@JSON
+def info(folder: Path, as_json: bool) -> None:
+    """Show what an index holds and how well it answers."""
+    from index.storage.manifest import read_manifest
+    from index.storage.versions import VERSIONS, IndexManifest, current
+
+    version = folder / VERSIONS / current(folder)
+    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json, more=True)
+
+
+@index.command()
+@INDEX
+@JSON
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every file of every version of an index against its checksum, and open the current one."""
+    from index.search.translator import Translator
+    from index.storage.versions import current, open_version, versions
+
+    served = current(folder)
+    checked = versions(folder)
+    for version in checked:
+        open_version(folder, version, fresh=True)
+    Translator.open(folder)
+    if as_json:
+        click.echo(json.dumps({"current": served, "versions": checked}))
+    else:
+        click.echo(f"{folder}: {len(checked)} version(s) without damage, {served} is served")

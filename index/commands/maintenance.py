@@ -1,0 +1,198 @@
+"""Commands for an index that is there: `index add | replace | delete | diff | rollback | gc`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from index.commands.options import (
+    CORPUS,
+    FILE,
+    FOLDER,
+    FORMAT,
+    INDEX,
+    JSON,
+    THREADS,
+    describe,
+    encoding,
+    engine_of,
+    searching,
+)
+from index.formats.registry import Source
+
+SHOWN = 5  # ids of a language, where they are not asked for as JSON
+
+ENCODER = click.option(
+    "--encoder", type=FOLDER, help="Refuse to change an index that another encoder bundle made."
+)
+
+
+@click.command()
+@INDEX
+@CORPUS
+@FORMAT
+@click.option(
+    "--own-ids", is_flag=True, help="Ids are LANG:ID as FILE has them, not LANG:FILE:ID; each must be new."
+)
+@ENCODER
+@searching()
+@encoding
+@THREADS
+@JSON
+def add(
+    folder: Path,
+    corpora: Sequence[tuple[str | None, Path]],
+    form: str | None,
+    own_ids: bool,
+    encoder: Path | None,
+    threads: int,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
+) -> None:
+    """Add sentences to an index: a new version, in which only they are encoded."""
+    _change(folder, encoder, threads, as_json, options, add=_sources(corpora, form), own_ids=own_ids)
+
+
+@click.command()
+@INDEX
+@CORPUS
+@FORMAT
+@ENCODER
+@searching()
+@encoding
+@THREADS
+@JSON
+def replace(
+    folder: Path,
+    corpora: Sequence[tuple[str | None, Path]],
+    form: str | None,
+    encoder: Path | None,
+    threads: int,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
+) -> None:
+    """Give sentences of an index another text and metadata, by the ids that `index export` writes."""
+    _change(folder, encoder, threads, as_json, options, replace=_sources(corpora, form))
+
+
+@click.command()
+@INDEX
+@click.option("--id", "ids", multiple=True, help="A sentence, such as de:17; repeatable.")
+@click.option("--ids", "file", type=FILE, help="A file with an id a line.")
+@searching()
+@THREADS
+@JSON
+def delete(
+    folder: Path,
+    ids: Sequence[str],
+    file: Path | None,
+    threads: int,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 (what `searching` adds)
+) -> None:
+    """Take sentences out of an index by their ids."""
+    _change(folder, None, threads, as_json, options, delete=[*ids, *(_lines(file) if file else [])])
+
+
+def _lines(file: Path) -> list[str]:
+    from index.formats.txt import read_txt
+
+    return [line for _, line in read_txt(file) if line]
+
+
+def _sources(corpora: Sequence[tuple[str | None, Path]], form: str | None) -> list[Source]:
+    return [Source(path, code, form) for code, path in corpora]
+
+
+def _change(
+    folder: Path,
+    encoder: Path | None,
+    threads: int,
+    as_json: bool,
+    options: dict[str, Any],
+    *,
+    add: Sequence[Source] = (),
+    replace: Sequence[Source] = (),
+    delete: Sequence[str] = (),
+    own_ids: bool = False,
+) -> None:
+    from index.build.changes import Changes, change_index
+    from index.encoder.bundle import open_bundle
+
+    bundle = open_bundle(encoder) if encoder else None
+    engine = engine_of(options.pop("engine", "local"), options.pop("ray_address", None))
+    manifest = change_index(
+        folder,
+        add=add,
+        replace=replace,
+        delete=delete,
+        own_ids=own_ids,
+        encoder=bundle,
+        threads=threads,
+        changes=Changes(**options),
+        engine=engine,
+    )
+    describe(folder, manifest, as_json)
+
+
+@click.command()
+@INDEX
+@click.argument("old", required=False)
+@click.argument("new", required=False)
+@JSON
+def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
+    """Show which sentences version NEW (the one served) has, lost or has changed since OLD (its base)."""
+    from index.storage.difference import compare
+
+    before, after, found = compare(folder, old, new)
+    if as_json:
+        languages = {code: asdict(difference) for code, difference in found.items()}
+        click.echo(json.dumps({"old": before, "new": after, "languages": languages}, ensure_ascii=False))
+        return
+    for code, difference in found.items():
+        for what, ids in asdict(difference).items():
+            if ids:
+                more = ", ..." if len(ids) > SHOWN else ""
+                click.echo(f"{code}: {len(ids)} {what} ({', '.join(ids[:SHOWN])}{more})")
+    click.echo(f"{folder}: {before} to {after}" + ("" if found else ": the same sentences"))
+
+
+@click.command()
+@INDEX
+@click.option("--to", "version", help="The version to serve. [the one before]")
+@JSON
+def rollback(folder: Path, version: str | None, as_json: bool) -> None:
+    """Serve another version, after checking every file of it."""
+    from index.storage.versions import roll_back
+
+    served = roll_back(folder, version)
+    click.echo(json.dumps({"current": served}) if as_json else f"{folder}: {served} is served")
+
+
+@click.command()
+@INDEX
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Versions to keep, the latest; the one served is kept in any case.",
+)
+@JSON
+def gc(folder: Path, keep: int, as_json: bool) -> None:
+    """Remove old versions, and what builds left that did not end."""
+    from index.storage.versions import collect, versions
+
+    removed = collect(folder, keep)
+    if as_json:
+        click.echo(json.dumps({"removed": removed, "versions": versions(folder)}))
+    else:
+        click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
+
+
+COMMANDS: tuple[click.Command, ...] = (add, replace, delete, diff, rollback, gc)

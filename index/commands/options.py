@@ -1,0 +1,211 @@
+"""What several commands of the index share: options, and an index in a few lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from index.formats.registry import FORMATS
+
+# Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
+if TYPE_CHECKING:
+    from index.build.engines import Engine
+    from index.confidence.quality import HubnessEntry, PairQuality
+    from index.search.structure import Structure
+    from index.storage.versions import IndexManifest
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FILES = "files"  # for --store
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
+    # OpenMP reads it when FAISS is imported, which is after this.
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    return threads
+
+
+INDEX = click.argument("folder", metavar="INDEX", type=FOLDER)
+THREADS = click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=_cores,
+    show_default="all",
+    callback=_limit,
+    help="CPU threads.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Answer as JSON, for programs.")
+FORMAT = click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), help="The format of every FILE. [by extension]"
+)
+
+
+class CorpusOption(click.ParamType[tuple[str | None, Path]]):
+    """LANG=FILE, or FILE where it says its languages."""
+
+    name = "[LANG=]FILE"
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[str | None, Path]:
+        code, mark, path = str(value).partition("=")
+        if mark and "/" not in code:
+            if not code or not path:
+                self.fail(f"{value!r} is not LANG=FILE, such as en=sentences.en.txt", param, ctx)
+            return code, Path(path)
+        return None, Path(str(value))
+
+
+CORPUS = click.option(
+    "--corpus",
+    "corpora",
+    type=CorpusOption(),
+    multiple=True,
+    required=True,
+    help="Sentences of a language, or of every language that FILE names (TMX, tables, ...); repeatable.",
+)
+
+
+def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
+    if store in (None, FILES):
+        return store
+    from index.search.milvus import parse
+
+    return str(parse(store))
+
+
+def searching(
+    structure: str | None = None,
+    scoring: str | None = None,
+    least_count: int | None = None,
+    phrases: bool | None = None,
+) -> Callable[[Command], Command]:
+    """Options for how sentences are searched and which words there are; None: as they were."""
+
+    def shown(value: object) -> bool | str:
+        return "as before" if value is None else True
+
+    options = (
+        click.option(
+            "--structure",
+            type=click.Choice(["auto", "exact", "pq", "ivf"]),
+            default=structure,
+            show_default=shown(structure),
+            help="What searches sentences: every vector, every code or the codes near the query; "
+            "auto: what suits their number.",
+        ),
+        click.option(
+            "--store",
+            metavar="milvus://HOST:PORT/NAME",
+            callback=_store,
+            show_default=FILES if structure else "as before",
+            help="Where the vectors of sentences are kept: a Milvus, milvus://PATH/FILE.db for milvus-lite, "
+            f"or {FILES}.",
+        ),
+        click.option(
+            "--scoring",
+            type=click.Choice(["csls", "ratio"]),
+            default=scoring,
+            show_default=shown(scoring),
+            help="What ranks sentences: CSLS or the ratio margin.",
+        ),
+        click.option(
+            "--least-count",
+            type=click.IntRange(1),
+            default=least_count,
+            show_default=shown(least_count),
+            help="Leave out words that occur less often than this.",
+        ),
+        click.option(
+            "--phrases/--no-phrases",
+            default=phrases,
+            show_default=shown(phrases),
+            help="Have phrases of two words among the words.",
+        ),
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def encoding(command: Command) -> Command:
+    """Options for which machines encode; `engine_of` reads them."""
+    ray = click.option(
+        "--ray-address",
+        envvar="RAY_ADDRESS",
+        metavar="HOST:PORT",
+        help="The Ray cluster. [one that is started on this machine]",
+    )
+    engine = click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="What encodes: processes of this machine, or a Ray cluster; the index is the same.",
+    )
+    return engine(ray(command))
+
+
+def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
+    from index.build.engines import LOCAL, Engine
+
+    return Engine(kind, address or None) if kind == "ray" else LOCAL
+
+
+def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool = False) -> None:
+    """Say what a version holds; `more`: also how it is searched and how well each pair answers."""
+    if as_json:
+        click.echo(manifest.model_dump_json(exclude={"files"}))
+        return
+    for code, entry in manifest.languages.items():
+        dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
+        aligned = f", {entry.links} aligned" if entry.links else ""
+        click.echo(
+            f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
+            f"({entry.lines} lines{dropped})" + (f", {_structure(entry.structure)}" if more else "")
+        )
+    for pair, hubness in manifest.hubness.items() if more else ():
+        click.echo(f"{pair}: {_quality(manifest.quality.get(pair), hubness)}")
+    for file, count in manifest.skipped.items():
+        click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
+    confidence = "calibrated" if manifest.calibrated else "not calibrated"
+    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
+
+
+def _structure(structure: Structure) -> str:
+    if structure.kind == "exact":
+        return "exact"
+    if structure.kind == "milvus":
+        how = f"a graph, {structure.candidates} candidates" if structure.candidates else "all compared"
+        return f"milvus, {how}, recall {structure.recall or 0:.3f}"
+    found = "" if structure.recall is None else f", recall {structure.recall:.3f}"
+    return (
+        f"{structure.kind}, {structure.probes} of {structure.lists} lists, "
+        f"{structure.candidates} candidates{found}"
+    )
+
+
+def _quality(quality: PairQuality | None, hubness: HubnessEntry) -> str:
+    """What is known of asking in one language for sentences of another."""
+    crowded = f"hubness {hubness.csls:.1f} (by cosine {hubness.cosine:.1f})"
+    if quality is None:
+        return f"no aligned sentences, {crowded}"
+    sure = "" if quality.ece is None else f", calibration error {quality.ece:.3f}"
+    return f"R@1 {quality.r1:.3f}, R@10 {quality.r10:.3f} of {quality.n}{sure}, {crowded}"

@@ -1,0 +1,198 @@
+"""What of a corpus goes into an index: each sentence in one form and once; what is dropped is counted."""
+
+import csv
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, TextIO, get_args
+
+from index.formats.sentence import Sentence, group_number
+from index.text.normalisation import clean
+
+if TYPE_CHECKING:
+    from index.corpus.duplicates import TextKeys
+
+Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+Reason = str  # a rule, or empty, or deleted
+BATCH = 1024  # sentences cleaned at a time
+FOREIGN = -1  # the row of texts that are in another language
+
+# Texts -> for each whether it is surely in another language than that of the corpus.
+Judge = Callable[[Sequence[str]], Sequence[bool]]
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """The rules of a build. All hold, but those in `off`:
+
+    form         a sentence is stored in NFC, its white space single, invisible characters dropped
+    unconfirmed  translations that a translator has not approved (fuzzy in PO, states in XLIFF)
+    long         more than `longest` characters
+    language     surely in another language of the encoder
+    duplicate    the same text as an earlier sentence
+    near         nearly an earlier one: equal but for case, punctuation and spaces, or, where `likeness` is
+                 below 1, of that similarity (Jaccard, of character 5-grams, estimated)
+    """
+
+    off: frozenset[Rule] = frozenset()
+    longest: int = 1000
+    likeness: float = 1.0
+
+
+# Each text once and nothing else dropped: for measuring.
+ONCE = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences with the name of their file; `texts` are cleaned, `unfit` why each is dropped
+    whatever came before it, `wanted` those that are new, each once."""
+
+    found: Sequence[tuple[str, Sentence]]
+    texts: Sequence[str]
+    unfit: Sequence[Reason | None]
+    keys: "TextKeys"
+    wanted: Sequence[str]
+
+
+@dataclass
+class Cleaned:
+    """What cleaning has done so far. `links` are pairs of a row that was kept and a group it stands for."""
+
+    lines: int = 0
+    kept: int = 0
+    changed: int = 0  # kept in another form than in the file
+    dropped: Counter[Reason] = field(default_factory=Counter[str])
+    rows: "array[int]" = field(default_factory=lambda: array("q"))
+    groups: "array[int]" = field(default_factory=lambda: array("q"))
+
+
+class Cleaner:
+    """Cleans the sentences of one language; what it drops is written to `record`, a TSV with a head.
+
+    Batches are begun and finished in order; between the two their `wanted` texts are judged (and encoded),
+    while the next ones begin.
+    """
+
+    def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
+        # Imported here: a command that lists the rules needs no numpy.
+        from index.corpus.duplicates import Seen, text_keys
+
+        self.cleaning, self.done = cleaning, Cleaned()
+        self.seen, self._keys_of = Seen(cleaning.likeness), text_keys
+        self._begun: set[str] = set()  # wanted, but not finished
+        self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
+        self._write(["reason", "file", "line", "id", "row", "text"])
+
+    def __enter__(self) -> "Cleaner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seen.close()
+
+    def sentences(
+        self, found: Iterable[tuple[str, Sentence]], judge: Judge | None = None
+    ) -> Iterator[tuple[str, Sentence]]:
+        """(file, sentence) -> those kept, in order; row i of the index is the ith."""
+        found = iter(found)
+        while sentences := list(islice(found, BATCH)):
+            batch = self.begin(sentences)
+            judged = judge(batch.wanted) if judge else [False] * len(batch.wanted)
+            kept = self.finish(batch, dict(zip(batch.wanted, judged, strict=True)))
+            yield from ((sentences[number][0], sentence) for number, sentence in kept)
+
+    def resume(
+        self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
+    ) -> None:
+        """Go on from a cleaning before: what it dropped by reason, its lines and changes, its record."""
+        self.done.lines, self.done.changed = lines, changed
+        self.done.dropped.update(before)
+        for cells in record:
+            self._write(cells)
+
+    def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
+        """Take texts that were cleaned before as the next rows; `more`: others will be compared with them."""
+        if not more:
+            self.done.kept += len(texts)
+            return
+        self.seen.expect(self._keys_of(texts))
+        for text in texts:
+            self.seen.exact(text, self.done.kept)
+            self.seen.near(text, self.done.kept)
+            self.done.kept += 1
+
+    def begin(self, found: Sequence[tuple[str, Sentence]]) -> Batch:
+        """Clean texts and find those that may be kept."""
+        texts = [clean(sentence.text) for _, sentence in found]
+        keys = self._keys_of(texts)
+        self.seen.expect(keys)
+        unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(found, texts, strict=True)]
+        fit = [text for text, reason in zip(texts, unfit, strict=True) if reason is None]
+        wanted = list(dict.fromkeys(fit))
+        if "duplicate" not in self.cleaning.off:
+            wanted = [text for text in self.seen.new(wanted) if text not in self._begun]
+            self._begun.update(wanted)
+        return Batch(found, texts, unfit, keys, wanted)
+
+    def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
+        """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
+        self.seen.expect(batch.keys)
+        self._begun.difference_update(batch.wanted)
+        judged = "language" not in self.cleaning.off
+        together = zip(batch.found, batch.texts, batch.unfit, strict=True)
+        for number, ((file, sentence), text, unfit) in enumerate(together):
+            self.done.lines += 1
+            reason, row = unfit, None
+            if reason is None:
+                reason, row = self._reason(text, judged and foreign.get(text, False))
+            if sentence.group is not None and row is not None:
+                self.done.rows.append(row)
+                self.done.groups.append(group_number(sentence.group))
+            if reason is None:
+                self.done.kept += 1
+                yield number, self._formed(sentence, text)
+            else:
+                self._drop(reason, file, sentence, row, text)
+
+    def _formed(self, sentence: Sentence, text: str) -> Sentence:
+        if "form" in self.cleaning.off or text == sentence.text:
+            return sentence
+        self.done.changed += 1
+        return sentence._replace(text=text)
+
+    def _drop(self, reason: Reason, file: str, sentence: Sentence, row: int | None, text: str) -> None:
+        self.done.dropped[reason] += 1
+        if reason != "empty":
+            first = "" if row is None else str(row)
+            self._write([reason, file, str(sentence.line), sentence.id, first, text])
+
+    def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
+        """Why a sentence is dropped, whatever came before it."""
+        off = self.cleaning.off
+        if not text:
+            return "empty"
+        if not sentence.confirmed and "unconfirmed" not in off:
+            return "unconfirmed"
+        if len(text) > self.cleaning.longest and "long" not in off:
+            return "long"
+        return None
+
+    def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
+        """Why a sentence that is fit is dropped, and the row that stands for its text."""
+        off, row = self.cleaning.off, self.done.kept
+        first = self.seen.exact(text, FOREIGN if foreign else row)
+        if foreign or first == FOREIGN:
+            return "language", None
+        if first is not None and "duplicate" not in off:
+            return "duplicate", first
+        near = self.seen.near(text, row) if "near" not in off else None
+        if near is not None and near != row:
+            return "near", near
+        return None, row
+
+    def _write(self, cells: list[str]) -> None:
+        if self._record:
+            self._record.writerow(cells)

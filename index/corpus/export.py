@@ -1,0 +1,91 @@
+"""An index as a corpus: its sentences with ids and metadata, those of a group together; as TMX or TSV."""
+
+from collections.abc import Callable, Iterator, Mapping
+from heapq import merge
+from itertools import groupby
+from pathlib import Path
+
+from index.corpus.groups import Groups
+from index.errors import UsageError
+from index.formats.sentence import Sentence
+from index.formats.tsv import write_tsv
+from index.search.sentence_index import COLUMNS, sentence_of
+from index.storage.files import fsync
+from index.storage.tables import read_table
+from index.storage.versions import open_version
+
+Unit = list[Sentence]
+
+
+def export_index(index: Path, out: Path) -> int:
+    """Write the version served to `out`, .tmx or .tsv; returns how many sentences.
+
+    A sentence of several groups is written in each, one of none by itself. Raises UsageError for another
+    extension or a file that cannot be written, BundleError.
+    """
+    writer = WRITERS.get(out.suffix.lower())
+    if writer is None:
+        raise UsageError(f"{out}: an index is exported as .tmx or .tsv: give such a name")
+    folder, manifest = open_version(index)
+    links = {code: entry.links for code, entry in manifest.languages.items()}
+    counts = {code: entry.sentences for code, entry in manifest.languages.items()}
+    written = _Counted(units(folder, counts, links))
+    draft = out.with_name(f".{out.name}")
+    try:
+        writer(draft, written, next(iter(counts)))
+        fsync(draft)
+        draft.replace(out)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
+    return written.sentences
+
+
+class _Counted:
+    """Units as they go by."""
+
+    def __init__(self, found: Iterator[Unit]) -> None:
+        self._found = found
+        self.sentences = 0
+
+    def __iter__(self) -> Iterator[Unit]:
+        for unit in self._found:
+            self.sentences += len(unit)
+            yield unit
+
+
+def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> Iterator[Unit]:
+    """The groups of a version in the order of their numbers, then each sentence that has none."""
+    tables = {code: read_table(folder / f"{code}.arrow", COLUMNS, count) for code, count in counts.items()}
+    groups = {code: Groups.open(folder / f"{code}.groups.arrow", links[code]) for code in counts}
+
+    def sentence(code: str, row: int) -> Sentence:
+        found = sentence_of(tables[code], row)
+        return found._replace(language=code, id=found.id.removeprefix(f"{code}:"))
+
+    streams = [_links(code, found) for code, found in groups.items()]
+    for number, members in groupby(merge(*streams), key=lambda link: link[0]):
+        yield [sentence(code, row)._replace(group=f"{number:x}") for _, code, row in members]
+    for code, count in counts.items():
+        for row in range(count):
+            if not len(groups[code].of(row)):
+                yield [sentence(code, row)]
+
+
+def _links(code: str, groups: Groups) -> Iterator[tuple[int, str, int]]:
+    return ((group, code, row) for group, row in groups)
+
+
+def _write_tsv(path: Path, found: _Counted, source: str) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        write_tsv(file, found)
+
+
+def _write_tmx(path: Path, found: _Counted, source: str) -> None:
+    from index.formats.tmx import write
+
+    with path.open("wb") as file:
+        write(file, found, source)
+
+
+WRITERS: dict[str, Callable[[Path, _Counted, str], None]] = {".tsv": _write_tsv, ".tmx": _write_tmx}

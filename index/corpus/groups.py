@@ -1,0 +1,112 @@
+"""Which sentences of a language translate which of another: the rows of each group, memory-mapped.
+
+A row has several groups where its text stood in several places, a group several rows where a file gives
+several translations.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.storage.tables import read_table, write_table
+
+CACHE_KIB = 65536
+BATCH = 1 << 16  # pairs read from the database at a time
+
+# The same pairs twice: sorted by row, and sorted by group.
+COLUMNS = ("row", "group", "group_sorted", "row_of_group")
+
+Numbers = NDArray[np.int64]
+
+
+class Groups:
+    """The pairs of one language."""
+
+    def __init__(self, columns: Sequence[Numbers]) -> None:
+        self._rows, self._groups, self._sorted, self._rows_of = columns
+
+    @classmethod
+    def open(cls, path: Path, links: int) -> "Groups":
+        """Open a verified LANG.groups.arrow of so many pairs. Raises DamagedError."""
+        table = read_table(path, COLUMNS, links)
+        return cls([table.column(name).to_numpy() for name in COLUMNS])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def of(self, row: int) -> Numbers:
+        """The groups of a row."""
+        begin, end = np.searchsorted(self._rows, (row, row + 1))
+        return self._groups[begin:end]
+
+    def between(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
+        """The pairs of the rows from `start` to before `stop`, as rows and groups."""
+        begin, end = np.searchsorted(self._rows, (start, stop))
+        return self._rows[begin:end], self._groups[begin:end]
+
+    def rows(self, groups: Sequence[int] | Numbers) -> list[int]:
+        """The rows of some groups, each once, in order."""
+        begins = np.searchsorted(self._sorted, groups, "left")
+        ends = np.searchsorted(self._sorted, groups, "right")
+        pairs = zip(begins.tolist(), ends.tolist(), strict=True)
+        return sorted({int(row) for begin, end in pairs for row in self._rows_of[begin:end]})
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """(group, row), by group."""
+        return zip(map(int, self._sorted), map(int, self._rows_of), strict=True)
+
+
+class Links:
+    """Pairs of row and group as they come, sorted on disk (SQLite) in bounded memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._database = sqlite3.connect("")
+        self._database.executescript(
+            f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+            'CREATE TABLE links (row INTEGER, "group" INTEGER, PRIMARY KEY (row, "group")) WITHOUT ROWID;'
+        )
+
+    def __enter__(self) -> "Links":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, rows: Iterable[int], groups: Iterable[int]) -> None:
+        """Pairs in any order and any number of times."""
+        pairs = zip(rows, groups, strict=True)
+        self._database.executemany("INSERT OR IGNORE INTO links VALUES (?, ?)", pairs)
+
+    def write(self, path: Path) -> int:
+        """Write LANG.groups.arrow; returns how many pairs there are without repetition."""
+        self._database.execute('CREATE INDEX by_group ON links ("group", row)')
+        columns = [*self._columns('row, "group"'), *self._columns('"group", row')]
+        write_table(path, dict(zip(COLUMNS, columns, strict=True)))
+        return len(columns[0])
+
+    def _columns(self, order: str) -> tuple[Numbers, Numbers]:
+        """All pairs in one order, memory-mapped from files without a name."""
+        cursor = self._database.execute(f"SELECT {order} FROM links ORDER BY {order}")
+        with TemporaryFile(dir=self._folder) as first, TemporaryFile(dir=self._folder) as second:
+            while pairs := cursor.fetchmany(BATCH):
+                for file, column in zip((first, second), np.array(pairs, np.int64).T, strict=True):
+                    file.write(column.tobytes())
+            return _mapped(first), _mapped(second)
+
+
+def _mapped(file: IO[bytes]) -> Numbers:
+    file.flush()
+    return np.memmap(file, np.int64, "r") if file.tell() else np.zeros(0, np.int64)
+
+
+def write_groups(path: Path, rows: Sequence[int], groups: Sequence[int]) -> int:
+    """Write pairs of row and group, in any order; returns how many there are without repetition."""
+    with Links(path.parent) as links:
+        links.add(map(int, rows), map(int, groups))
+        return links.write(path)

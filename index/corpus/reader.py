@@ -1,0 +1,159 @@
+"""The corpus of a language: its files read, cleaned, with ids and what the files say of them."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from index.corpus.cleaning import Cleaner, Cleaning
+from index.corpus.keys import Keys, digest
+from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.formats.registry import (
+    Source,
+    check_names,
+    check_pairs,
+    count_languages,
+    count_lines,
+    format_of,
+    read_language,
+)
+from index.formats.sentence import Sentence
+
+THERE, NEW = 0, 1  # whose an id is
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The files that a language gets sentences from.
+
+    Ids are LANG:ID, or LANG:FILE:ID where `by_file`; ID is that of the file, else the number of the line or
+    record. `strict`: an id that is there already is refused; else it gets its line.
+    """
+
+    language: str
+    sources: Sequence[Source]
+    known: Collection[str]
+    expected: int = 0  # about how many sentences there are
+    by_file: bool = False
+    strict: bool = False
+
+    def sentences(self) -> Iterator[tuple[str, Sentence]]:
+        """(file, sentence) in the order of the files. Raises CorpusError."""
+        for source in self.sources:
+            for sentence in read_language(source, self.language, self.known):
+                yield source.path.name, sentence
+
+    def name(self, file: str, sentence: Sentence) -> str:
+        return f"{self.language}:{file}:{sentence.id}" if self.by_file else f"{self.language}:{sentence.id}"
+
+    @property
+    def numbered(self) -> bool:
+        """Whether every sentence has the number of its line for an id, and so one of its own."""
+        names = {source.path.name for source in self.sources}
+        plain = all(format_of(source) in ("txt", "moses") for source in self.sources)
+        return plain and len(names) == len(self.sources) and (self.by_file or len(names) == 1)
+
+
+class Names:
+    """The ids of a language, each given once."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._taken = None if intake.numbered and not intake.strict else Keys()
+
+    def reserve(self, ids: Sequence[str]) -> None:
+        """Ids that are there already."""
+        if self._taken and self._intake.sources:
+            keys = list(map(digest, ids))
+            self._taken.expect(keys)
+            for key in keys:
+                self._taken.first(key, THERE)
+
+    def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
+        """The ids of the next sentences. CorpusError where one is there already."""
+        names = list(map(self._intake.name, files, sentences))
+        if self._taken is None:
+            return names
+        self._taken.expect(map(digest, names))
+        return [self._own(self._taken, *found) for found in zip(names, files, sentences, strict=True)]
+
+    def _own(self, taken: Keys, name: str, file: str, sentence: Sentence) -> str:
+        own = name
+        while (before := taken.first(digest(own), NEW)) is not None:
+            if self._intake.strict and (before == THERE or not self._intake.by_file):
+                raise CorpusError(
+                    f"{file}, line {sentence.line}: there is a sentence {name}: use `index replace`"
+                )
+            own = f"{name}#{sentence.line}" if own == name else own + "'"
+            taken.expect([digest(own)])
+        return own
+
+
+def metadata_of(file: str, sentence: Sentence) -> str:
+    """What a file says of a sentence, as JSON, with its name."""
+    if not sentence.metadata:
+        return _file_metadata(file)
+    return json.dumps({"file": file, **sentence.metadata}, ensure_ascii=False)
+
+
+@cache
+def _file_metadata(file: str) -> str:
+    return json.dumps({"file": file}, ensure_ascii=False)
+
+
+def kept_texts(
+    language: str, sources: Sequence[Source], known: Collection[str], cleaning: Cleaning
+) -> Iterator[str]:
+    """The texts of a language's files that cleaning keeps. Raises CorpusError."""
+    with Cleaner(cleaning) as cleaner:
+        for _, sentence in cleaner.sentences(Intake(language, sources, known).sentences()):
+            yield sentence.text
+
+
+def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:
+    """Files by language, or sources, as sources."""
+    if isinstance(corpora, Mapping):
+        return [Source(path, code) for code, path in corpora.items()]
+    return list(corpora)
+
+
+def by_language(
+    sources: Sequence[Source], known: Collection[str], model: str
+) -> tuple[dict[str, list[Source]], dict[str, int], dict[str, int]]:
+    """The files of each language; how many sentences of a file are in languages that are not known; about
+    how many each language has.
+
+    Raises UnknownLanguageError for a language asked for that is not known, UsageError without any source or
+    with one twice, CorpusError for a file that cannot be read.
+    """
+    if not sources:
+        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
+    for source in sources:
+        if source.language is not None and source.language not in known:
+            raise UnknownLanguageError(
+                f"{model} does not know {source.language!r}; it knows: {', '.join(known)}"
+            )
+    check_names(sources)
+    check_pairs(sources)
+    found: dict[str, list[Source]] = {}
+    skipped: dict[str, int] = {}
+    expected: Counter[str] = Counter()
+    for source in sources:
+        given = Counter({source.language: count_lines(source) if source.language else 0})
+        counts = given if source.language else count_languages(source, known)
+        if unknown := counts.pop(None, 0):
+            skipped[source.path.name] = unknown
+        if not counts:
+            raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {', '.join(known)}")
+        for code, count in counts.items():
+            _add(found.setdefault(code or "", []), source)
+            expected[code or ""] += count
+    return found, skipped, dict(expected)
+
+
+def _add(sources: list[Source], source: Source) -> None:
+    if any(other.path == source.path for other in sources):
+        raise UsageError(f"--corpus {source.path} is given twice for a language: give it once")
+    sources.append(source)

@@ -1,0 +1,152 @@
+"""The encoder bundle on disk: what training hands to everything else.
+
+manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
+tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
+(word TAB count, most frequent first), README.md (the model card): these names and no others.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat
+
+from index.confidence.calibration import Calibration
+from index.errors import BundleError, DamagedError
+from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
+from index.storage.manifest import NAME, Manifest, read_manifest, write_manifest
+
+ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
+TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
+GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
+FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, CARD)
+CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
+WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
+
+
+def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Language codes (BCP 47), each once; ValueError otherwise."""
+    for code in codes:
+        if not re.match(CODE, code):
+            raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
+    if len(set(codes)) != len(codes):
+        raise ValueError("a language is named twice")
+    return codes
+
+
+LanguageCodes = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(check_codes)]
+
+
+class Origin(BaseModel):
+    """What something was made from: its name and the SHA-256 of its definition."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class BundleManifest(Manifest):
+    """What a bundle is; `files` is filled in by `publish_bundle`.
+
+    precision: the graph that is recommended. words: where a word's vector comes from, the "table" of token
+    embeddings, or the "encoder" itself, to which the word is a short sentence.
+    """
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    version: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$")
+    licence: str
+    languages: LanguageCodes
+    dimension: int = Field(ge=1, le=65536)
+    max_tokens: int = Field(ge=1, le=65536)
+    precision: Literal["fp32", "int8"] = "fp32"
+    words: Literal["table", "encoder"] = "table"
+    recipe: Origin
+    data: Origin
+    measures: dict[str, FiniteFloat] = Field(default_factory=dict)
+    calibration: Calibration | None = None
+    created: AwareDatetime
+    files: dict[str, FileEntry] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """An opened bundle: its folder and its verified manifest."""
+
+    folder: Path
+    manifest: BundleManifest
+
+    @property
+    def name(self) -> str:
+        """Name and version, such as `small@1`."""
+        return f"{self.manifest.name}@{self.manifest.version}"
+
+    @property
+    def encoder(self) -> Path | None:
+        """The 32-bit encoder, where the bundle has one."""
+        return self._file(ENCODER)
+
+    @property
+    def encoder_int8(self) -> Path | None:
+        """The 8-bit encoder, where the bundle has one."""
+        return self._file(ENCODER_INT8)
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.folder / TOKENIZER
+
+    @property
+    def embeddings(self) -> Path | None:
+        """The table of token embeddings; None where words are encoded as sentences are."""
+        return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
+
+    @property
+    def card(self) -> Path:
+        return self.folder / CARD
+
+    def words(self, language: str) -> Path | None:
+        """The word list of a language, where the bundle has one."""
+        return self._file(f"words/{language}.tsv")
+
+    def _file(self, name: str) -> Path | None:
+        return self.folder / name if name in self.manifest.files else None
+
+
+def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bundle:
+    """Describe the files in `staging`, write the manifest beside them, flush and rename to `target`.
+
+    `staging` must be on the file system of `target`; a bundle at `target` is replaced.
+    Raises BundleError if `staging` lacks a file or has one that no bundle has.
+    """
+    (staging / NAME).unlink(missing_ok=True)
+    manifest = manifest.model_copy(update={"files": describe(staging)})
+    _check_names(staging, manifest, BundleError)
+    if target.exists() and not (target / NAME).is_file():
+        raise BundleError(f"{target} is there and is not an encoder bundle: give another folder")
+    manifest = write_manifest(staging, manifest)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    replace_folder(staging, target)
+    return Bundle(target, manifest)
+
+
+def open_bundle(folder: Path) -> Bundle:
+    """Read and verify a bundle: format, names, sizes, checksums. Raises FormatError or DamagedError."""
+    manifest = read_manifest(folder, BundleManifest, "an encoder bundle")
+    _check_names(folder, manifest, DamagedError)
+    verify(folder, manifest.files)
+    return Bundle(folder, manifest)
+
+
+def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError]) -> None:
+    names = set(manifest.files)
+    for name in names:
+        if not plain_name(name) or (name not in FILES and not WORDS.fullmatch(name)):
+            raise error(f"{folder}: {name!r} is no file of an encoder bundle: remove it")
+    graph = GRAPHS[manifest.precision]
+    if graph not in names:
+        raise error(f"{folder}: precision is {manifest.precision} and {graph} is missing")
+    needed = [TOKENIZER, *([EMBEDDINGS] if manifest.words == "table" else []), CARD]
+    for name in needed:
+        if name not in names:
+            raise error(f"{folder}: {name} is missing: this encoder bundle has {', '.join(needed)}")

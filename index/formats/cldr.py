@@ -1,0 +1,32 @@
+"""CLDR annotations (Unicode): the name of each emoji in a language; names of one character are a group."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.errors import CorpusError
+from index.formats import xml
+from index.formats.sentence import Sentence
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """The names (type="tts") as sentences; keywords are their metadata. The language is the file's own."""
+    keywords: dict[str, list[str]] = {}
+    parts: list[str] = []
+    for element in xml.records(path, "ldml", ("identity", "annotation")):
+        if xml.name(element) == "identity":
+            parts = [
+                child.get("type", "") for child in xml.children(element, "language", "script", "territory")
+            ]
+            continue
+        character, text = element.get("cp"), element.text or ""
+        if character is None or not parts:
+            raise CorpusError(
+                f"{path}, line {element.sourceline}: no `cp`, or no <identity> before it: add it"
+            )
+        if element.get("type") != "tts":
+            # A character's keywords stand before its name: only the latest are kept.
+            keywords = {character: [word.strip() for word in text.split("|")]}
+            continue
+        metadata = {"cp": character, "keywords": keywords.get(character, [])}
+        code = "-".join(parts)
+        yield Sentence(character, text, code, element.sourceline, metadata, group=f"cldr#{character}")

@@ -1,0 +1,30 @@
+"""JSON Lines: an object a line; see rows.py for its keys."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.errors import CorpusError
+from index.formats.rows import row_sentences
+from index.formats.sentence import Sentence
+from index.formats.streams import read_lines
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    for number, line in read_lines(path):
+        if line.strip():
+            yield from row_sentences(path, number, number, _object(path, number, line), language)
+
+
+def _object(path: Path, number: int, line: str) -> dict[str, object]:
+    try:
+        found = json.loads(line, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{path}, line {number}: not JSON ({error}): one object a line") from error
+    if not isinstance(found, dict):
+        raise CorpusError(f"{path}, line {number}: {type(found).__name__}, not an object: one object a line")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,70 @@
+"""Gettext PO, parsed by Babel: msgid is English (gettext's convention), msgstr the header's Language."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import PoFileError, read_po
+
+from index.errors import CorpusError
+from index.formats.sentence import Sentence, local_group
+from index.formats.streams import open_stream
+
+LONGEST_FILE = 64 << 20  # bytes: a catalogue is read whole
+SOURCE = "en"
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """msgid and msgstr of every entry; the singular goes with msgstr[0], the plural with the last."""
+    catalog = _catalog(path)
+    code = catalog.locale_identifier or (language if language != SOURCE else None)
+    if code is None:
+        raise CorpusError(f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}")
+    for number, message in enumerate((found for found in catalog if found.id), start=1):
+        for form, (source, target) in enumerate(_forms(message)):
+            own = str(number) if form == 0 else f"{number}.plural"
+            group, metadata, line = local_group(path, own), _metadata(message), message.lineno or 0
+            yield Sentence(own, source, SOURCE, line, metadata, group)
+            yield Sentence(own, target, code, line, metadata, group, confirmed=not message.fuzzy)
+
+
+def _forms(message: Message) -> list[tuple[str, str]]:
+    if isinstance(message.id, str):
+        return [(message.id, str(message.string or ""))]
+    targets = [text or "" for text in message.string or ("",)]
+    return [(message.id[0], targets[0]), (message.id[-1], targets[-1])]
+
+
+def _metadata(message: Message) -> dict[str, Any]:
+    comments = [*message.auto_comments, *message.user_comments]
+    found = {
+        "context": message.context,
+        "references": [f"{name}:{line}" if line else name for name, line in message.locations],
+        "comment": " ".join(comments),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _catalog(path: Path) -> Catalog:
+    with open_stream(path) as file:
+        content = file.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: split it")
+    _check_quotes(path, content)
+    try:
+        return read_po(io.BytesIO(content), ignore_obsolete=True, abort_invalid=True)
+    except PoFileError as error:
+        reason = str(error).rpartition(" on ")[0]
+        raise CorpusError(f"{path}, line {error.lineno + 1}: not PO ({reason}): mend it") from error
+    except (ValueError, LookupError, TypeError, SyntaxError) as error:
+        raise CorpusError(f"{path}: not PO ({error}): check it with `msgfmt --check`") from error
+
+
+def _check_quotes(path: Path, content: bytes) -> None:
+    # Babel cuts the last character off a string that is not closed.
+    for number, line in enumerate(content.splitlines(), start=1):
+        line = line.strip()
+        if line and not line.startswith(b"#") and not line.endswith(b'"'):
+            raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): mend it")

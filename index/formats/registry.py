@@ -1,0 +1,128 @@
+"""Corpus formats by name and extension, and the files of a corpus: which languages, which sentences."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from index.errors import CorpusError, UsageError
+from index.formats.sentence import Sentence
+from index.formats.streams import BLOCK, open_stream, plain_suffixes, read_lines
+from index.formats.txt import stem
+from index.text.languages import languages
+
+Reader = Callable[[Path, str | None], Iterator[Sentence]]
+
+# name -> (module:function, extensions); modules are imported when they are used, some need lxml or Babel.
+FORMATS = {
+    "txt": ("txt:read", (".txt",)),
+    "moses": ("txt:read_moses", ()),
+    "tsv": ("tsv:read_tsv", (".tsv",)),
+    "csv": ("tsv:read_csv", (".csv",)),
+    "jsonl": ("jsonl:read", (".jsonl", ".ndjson")),
+    "parquet": ("parquet:read", (".parquet",)),
+    "tmx": ("tmx:read", (".tmx",)),
+    "xliff": ("xliff:read", (".xlf", ".xliff")),
+    "po": ("po:read", (".po", ".pot")),
+    "cldr": ("cldr:read", ()),
+}
+EXTENSIONS = {extension: name for name, (_, found) in FORMATS.items() for extension in found}
+LINES = ("txt", "moses", "tsv", "csv", "jsonl")
+ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # of .xml
+
+
+@dataclass(frozen=True)
+class Source:
+    """A corpus file. Without `language` it gives all that the file names; `format` is told by extension."""
+
+    path: Path
+    language: str | None = None
+    format: str | None = None
+
+
+def format_of(source: Source) -> str:
+    """The name of the format: as given, by extension, by root element (.xml), else txt; NAME.de is Moses."""
+    if source.format is not None:
+        return source.format
+    last = next(reversed(plain_suffixes(source.path)), "")
+    if last == ".xml":
+        from index.formats.xml import root_name
+
+        if (root := root_name(source.path)) not in ROOTS:
+            raise CorpusError(f"{source.path}: <{root}> is no root of TMX, XLIFF or CLDR: give --format")
+        return ROOTS[root]
+    if last[1:].split("-")[0] in languages() and last not in EXTENSIONS:
+        return "moses"
+    return EXTENSIONS.get(last, "txt")
+
+
+def read(source: Source) -> Iterator[Sentence]:
+    """Every sentence of a file, in its own language codes. Raises CorpusError."""
+    module, _, name = FORMATS[format_of(source)][0].partition(":")
+    reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
+    return reader(source.path, source.language)
+
+
+def read_language(source: Source, language: str, known: Collection[str]) -> Iterator[Sentence]:
+    """The sentences of a file that are in `language` of those known: `en-US` is `en` where no other is."""
+    matched: dict[str, str | None] = {}
+    for sentence in read(source):
+        if sentence.language not in matched:
+            matched[sentence.language] = lookup(sentence.language, known)
+        if matched[sentence.language] == language:
+            yield sentence if sentence.language == language else sentence._replace(language=language)
+
+
+def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
+    """How many sentences a file has in each known language, and (None) in others. Reads the file once."""
+    counts = Counter(sentence.language for sentence in read(source))
+    found: Counter[str | None] = Counter()
+    for code, count in counts.items():
+        found[lookup(code, known)] += count
+    return found
+
+
+def count_lines(source: Source) -> int:
+    """The lines of a file that has a sentence a line, about; 0 where it has not."""
+    if format_of(source) not in LINES:
+        return 0
+    lines, last = 0, b"\n"
+    with open_stream(source.path) as file:
+        while block := file.read(BLOCK):
+            lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last != b"\n")
+
+
+def lookup(tag: str, known: Collection[str]) -> str | None:
+    """The known code for a language tag: itself, else with its last parts left off (RFC 4647, 3.4)."""
+    codes = {code.lower(): code for code in known}
+    parts = tag.replace("_", "-").lower().split("-")
+    while parts:
+        if found := codes.get("-".join(parts)):
+            return found
+        parts.pop()
+    return None
+
+
+def check_names(sources: Sequence[Source]) -> None:
+    """UsageError where two files with groups have one name: their groups could not be told apart."""
+    paths: dict[str, Path] = {}
+    for source in sources:
+        if format_of(source) not in ("txt", "moses", "cldr"):
+            first = paths.setdefault(source.path.name, source.path)
+            if first != source.path:
+                raise UsageError(f"{first} and {source.path} have the same name: rename one")
+
+
+def check_pairs(sources: Sequence[Source]) -> None:
+    """CorpusError where the files of a Moses pair have not equally many lines. Reads them once."""
+    counts: dict[str, tuple[Path, int]] = {}
+    for source in sources:
+        if format_of(source) == "moses":
+            lines = sum(1 for _ in read_lines(source.path))
+            first, wanted = counts.setdefault(stem(source.path), (source.path, lines))
+            if lines != wanted:
+                raise CorpusError(
+                    f"{source.path}: {lines} lines, but {first} has {wanted}: line i must translate line i"
+                )

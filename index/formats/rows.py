@@ -1,0 +1,70 @@
+"""Rows with named columns (TSV, CSV, JSON Lines, Parquet) as sentences; two layouts.
+
+A sentence a row: `text`, and perhaps `language` (or `lang`), `id`, `group`. Or its translations in a row: a
+column for each language named by its code, or Hugging Face's `translation` that holds them; and perhaps `id`.
+All other columns are metadata; one of that name may be a JSON object.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from index.encoder.bundle import CODE
+from index.errors import CorpusError
+from index.formats.sentence import Sentence, local_group
+from index.text.languages import languages
+
+TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
+METADATA = "metadata"
+HELP = "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code"
+
+
+def row_sentences(
+    path: Path, line: int, number: int, row: Mapping[str, Any], language: str | None
+) -> Iterator[Sentence]:
+    """The sentences of row `number`, which begins at `line`. Raises CorpusError."""
+    values = {name: value for name, value in row.items() if value is not None and value != ""}
+    own = str(values.pop(ID, number))
+    values |= _object(values.pop(METADATA, {}))
+    if TEXT in row:
+        yield _one(path, line, own, values, language)
+        return
+    texts = values.pop(TRANSLATION, None)
+    if not isinstance(texts, Mapping):
+        texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
+        if not texts and not any(_is_language(name, language) for name in row):
+            raise CorpusError(f"{path}, line {line}: no text in it: {HELP}")
+    for code, text in texts.items():
+        _check_text(path, line, text)
+        yield Sentence(own, text, code, line, values, local_group(path, number))
+
+
+def _one(path: Path, line: int, own: str, values: dict[str, Any], language: str | None) -> Sentence:
+    text, group = values.pop(TEXT, ""), values.pop(GROUP, None)
+    found = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
+    if not isinstance(found, str):
+        raise CorpusError(f"{path}, line {line}: no language: {HELP}")
+    _check_text(path, line, text)
+    return Sentence(own, text, found, line, values, None if group is None else str(group))
+
+
+def _check_text(path: Path, line: int, text: object) -> None:
+    if not isinstance(text, str):
+        raise CorpusError(
+            f"{path}, line {line}: a text is {type(text).__name__}, not a string: write strings"
+        )
+
+
+def _is_language(name: str, language: str | None) -> bool:
+    code = name.replace("_", "-")
+    return name == language or (re.match(CODE, code) is not None and code.split("-")[0] in languages())
+
+
+def _object(value: object) -> dict[str, Any]:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        found = value
+    return dict(found) if isinstance(found, Mapping) else {METADATA: value}

@@ -1,0 +1,93 @@
+"""TMX 1.4 (LISA/GALA): a translation unit is a group; its properties, notes and attributes are metadata."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lxml import etree
+
+from index.errors import CorpusError
+from index.formats import xml
+from index.formats.sentence import Sentence, local_group
+from index.text.normalisation import clean
+
+OWN_ID, OWN_DATA = "x-id", "x-json"  # what TMX has no place for: a variant's id, metadata that is no string
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """Every variant of every unit, whatever `language` is: TMX says its own."""
+    for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
+        shared = xml.attributes(unit)
+        own = shared.pop("tuid", str(number))
+        shared |= _described(unit)
+        for variant in xml.children(unit, "tuv"):
+            yield _sentence(path, variant, own, shared, local_group(path, number))
+
+
+def _sentence(path: Path, variant: xml.Element, own: str, shared: dict[str, Any], group: str) -> Sentence:
+    metadata = xml.attributes(variant)
+    language = metadata.pop("lang", None)
+    segment = next(xml.children(variant, "seg"), None)
+    if language is None or segment is None:
+        raise CorpusError(f"{path}, line {variant.sourceline}: a <tuv> without xml:lang or <seg>: add it")
+    metadata |= _described(variant)
+    own = str(metadata.pop(OWN_ID, own))
+    text = xml.text_of(path, segment)
+    return Sentence(own, text, language, variant.sourceline, shared | metadata, group)
+
+
+def _described(element: xml.Element) -> dict[str, Any]:
+    """<prop> by type and <note> of a unit or variant."""
+    found: dict[str, Any] = {}
+    for child in xml.children(element, "prop", "note"):
+        key = child.get("type", "prop") if xml.name(child) == "prop" else "note"
+        if key == OWN_DATA:
+            found |= _data(child.text or "")
+        else:
+            found[key] = child.text or ""
+    return found
+
+
+def _data(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {OWN_DATA: text}
+    return found if isinstance(found, dict) else {OWN_DATA: text}
+
+
+def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
+    """Write groups of sentences as units, as they come; `source` is the header's srclang."""
+    header = {
+        "creationtool": "passepartout",
+        "creationtoolversion": "1",
+        "segtype": "sentence",
+        "o-tmf": "passepartout",
+        "adminlang": "en",
+        "srclang": source,
+        "datatype": "plaintext",
+    }
+    with etree.xmlfile(file, encoding="utf-8") as out:
+        out.write_declaration()
+        with out.element("tmx", version="1.4"):
+            out.write(etree.Element("header", header))
+            with out.element("body"):
+                for unit in units:
+                    out.write(_unit(unit))
+
+
+def _unit(sentences: list[Sentence]) -> xml.Element:
+    unit = etree.Element("tu")
+    for found in sentences:
+        variant = etree.SubElement(unit, "tuv", {xml.LANG: found.language})
+        _prop(variant, OWN_ID, found.id)
+        if found.metadata:
+            _prop(variant, OWN_DATA, json.dumps(dict(found.metadata), ensure_ascii=False))
+        # Control characters, which XML cannot hold, are none of the text.
+        etree.SubElement(variant, "seg").text = clean(found.text)
+    return unit
+
+
+def _prop(variant: xml.Element, kind: str, value: str) -> None:
+    etree.SubElement(variant, "prop", {"type": kind}).text = clean(value)

@@ -1,0 +1,72 @@
+"""Tab- and comma-separated tables with a line of column names; see rows.py for the columns.
+
+TSV has no quotes (a quote is a quote); CSV is that of RFC 4180.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from index.errors import CorpusError
+from index.formats.rows import row_sentences
+from index.formats.sentence import Sentence
+from index.formats.streams import read_lines
+from index.text.normalisation import clean
+
+
+def read_tsv(path: Path, language: str | None) -> Iterator[Sentence]:
+    names: list[str] = []
+    for number, line in read_lines(path):
+        cells = line.rstrip("\r\n").split("\t")
+        if not names:
+            names = _names(path, cells)
+        elif line.strip():
+            yield from row_sentences(path, number, number - 1, _row(path, number, names, cells), language)
+
+
+def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
+    reader = csv.reader((line for _, line in read_lines(path)), strict=True)
+    names: list[str] = []
+    number, begin = 0, 1
+    try:
+        for cells in reader:
+            if not names:
+                names = _names(path, cells)
+            elif cells:
+                number += 1
+                yield from row_sentences(path, begin, number, _row(path, begin, names, cells), language)
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise CorpusError(f"{path}, line {begin}: not CSV ({error}): quote cells as RFC 4180 says") from error
+
+
+def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
+    """A sentence a row; metadata is a JSON object."""
+    file.write("language\tid\tgroup\ttext\tmetadata\n")
+    for unit in units:
+        for found in unit:
+            cells = (found.language, found.id, found.group or "", found.text, _json(found))
+            file.write("\t".join(map(clean, cells)) + "\n")
+
+
+def _json(found: Sentence) -> str:
+    return json.dumps(dict(found.metadata), ensure_ascii=False) if found.metadata else ""
+
+
+def _names(path: Path, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if len(set(names)) != len(names):
+        raise CorpusError(
+            f"{path}, line 1: a column is named twice: the first line names the columns, each once"
+        )
+    return names
+
+
+def _row(path: Path, line: int, names: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(names):
+        raise CorpusError(
+            f"{path}, line {line}: {len(cells)} cells, but line 1 names {len(names)}: mend the line"
+        )
+    return dict(zip(names, cells, strict=True))

@@ -1,0 +1,38 @@
+"""Plain text, one sentence a line, and Moses pairs: plain texts whose lines translate each other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.errors import CorpusError
+from index.formats.sentence import Sentence
+from index.formats.streams import plain_suffixes, read_lines
+from index.text.normalisation import clean
+
+
+def read_txt(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, cleaned sentence) of every line, empty ones included. Raises CorpusError."""
+    for number, line in read_lines(path):
+        yield number, clean(line)
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """A sentence a line of the language given."""
+    if language is None:
+        raise CorpusError(f"{path}: plain text does not say its language: give it as --corpus LANG={path}")
+    for number, line in read_lines(path):
+        yield Sentence(str(number), line.rstrip("\r\n"), language, number)
+
+
+def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
+    """NAME.LANG: line i translates line i of every other file of this NAME."""
+    if language is None and (suffixes := plain_suffixes(path)):
+        language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
+    name = stem(path)
+    for sentence in read(path, language):
+        yield sentence._replace(group=f"{name}#{sentence.line}")
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its language and compression: europarl.de-en.de.gz -> europarl.de-en."""
+    suffixes = "".join(plain_suffixes(path)[-1:])
+    return path.name[: path.name.lower().rindex(suffixes)] if suffixes else path.name

@@ -1,0 +1,70 @@
+"""XLIFF 1.2 and 2.x (OASIS): a trans-unit, or a segment of a unit, is a group."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from index.errors import CorpusError
+from index.formats import xml
+from index.formats.sentence import Sentence, local_group
+
+# States of a target that is no translation yet.
+UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
+
+
+def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """Sources, and targets where they are; both languages are the file's own."""
+    number = 0
+    for unit in xml.records(path, "xliff", ("trans-unit", "unit")):
+        new = xml.name(unit) == "unit"
+        for part in xml.children(unit, "segment") if new else [unit]:
+            number += 1
+            yield from _pair(path, unit, part, number)
+
+
+def _pair(path: Path, unit: xml.Element, part: xml.Element, number: int) -> Iterator[Sentence]:
+    shared, codes = _context(unit)
+    own = shared.pop("id", str(number))
+    if part is not unit:
+        shared |= xml.attributes(part)
+        own = f"{own}.{shared.pop('id', number)}"
+    for kind in ("source", "target"):
+        found = next(xml.children(part, kind), None)
+        if found is None:
+            continue
+        own_attributes = xml.attributes(found)
+        language = own_attributes.pop("lang", None) or codes[kind]
+        if not language:
+            raise CorpusError(
+                f"{path}, line {found.sourceline}: no language of <{kind}>: name it in the file"
+            )
+        metadata = shared | own_attributes
+        state = str(metadata.get("state", ""))
+        yield Sentence(
+            own,
+            xml.text_of(path, found),
+            language,
+            found.sourceline,
+            metadata,
+            local_group(path, number),
+            confirmed=kind == "source" or state not in UNTRANSLATED,
+        )
+
+
+def _context(unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
+    """What holds for a unit: its attributes, notes and <file>; the languages of source and target."""
+    metadata: dict[str, Any] = xml.attributes(unit)
+    notes = [
+        note.text or ""
+        for child in (unit, *xml.children(unit, "notes"))
+        for note in xml.children(child, "note")
+    ]
+    if notes:
+        metadata["note"] = " ".join(notes)
+    codes: dict[str, str | None] = {"source": None, "target": None}
+    for parent in unit.iterancestors():
+        if xml.name(parent) == "file" and (original := parent.get("original")):
+            metadata["original"] = original
+        codes["source"] = codes["source"] or parent.get("source-language") or parent.get("srcLang")
+        codes["target"] = codes["target"] or parent.get("target-language") or parent.get("trgLang")
+    return metadata, codes

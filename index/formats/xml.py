@@ -1,0 +1,141 @@
+"""XML corpora as a stream of records. Entities are never expanded, external files never opened.
+
+libxml2 bounds the depth (256) and each text and attribute (10 MB); a record is bounded here.
+"""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from lxml import etree
+
+from index.errors import CorpusError
+from index.formats.streams import BLOCK, open_stream
+
+LONGEST_RECORD = 4 << 20  # bytes
+LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+# Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
+CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+
+Element = Any  # lxml is untyped
+
+
+def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
+    """Yield each element whose local name is in `tags`, whole; it is emptied when the next is asked for.
+
+    Raises CorpusError naming file and line for what is no XML, has another root or declares entities.
+    """
+    # Comments and processing instructions are left out, so that they part no text.
+    parser = etree.XMLPullParser(
+        ("start", "end"),
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    walk = _Walk(path, root, tags)
+    fed = 0
+    try:
+        with open_stream(path) as file:
+            while block := file.read(BLOCK):
+                parser.feed(block)
+                fed += len(block)
+                yield from walk.finished(parser.read_events(), fed)
+        parser.close()
+        yield from walk.finished(parser.read_events(), fed)
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(
+            f"{path}, line {error.lineno}: not well-formed XML ({error.msg}): mend it"
+        ) from error
+
+
+class _Walk:
+    """Which elements are records, and nothing else kept in memory."""
+
+    def __init__(self, path: Path, root: str, tags: Collection[str]) -> None:
+        self.path, self.root, self.tags = path, root, tags
+        self.record: Element = None
+        self.begin = 0
+        self.started = False
+
+    def finished(self, events: Iterator[tuple[str, Element]], fed: int) -> Iterator[Element]:
+        for event, element in events:
+            if event == "start":
+                self._start(element, fed)
+            elif element is self.record:
+                yield element
+                self.record = None
+            if event == "end" and self.record is None:
+                _forget(element)
+        if self.record is not None and fed - self.begin > LONGEST_RECORD:
+            raise CorpusError(
+                f"{self.path}, line {self.record.sourceline}: longer than {LONGEST_RECORD} bytes: split it"
+            )
+
+    def _start(self, element: Element, fed: int) -> None:
+        if not self.started:
+            self.started = True
+            _check_root(self.path, element, self.root)
+        if self.record is None and name(element) in self.tags:
+            self.record, self.begin = element, fed
+
+
+def _check_root(path: Path, element: Element, root: str) -> None:
+    declared = element.getroottree().docinfo.internalDTD
+    if declared is not None and next(declared.iterentities(), None) is not None:
+        raise CorpusError(f"{path}: it declares entities, which are refused: write the characters themselves")
+    if name(element) != root:
+        raise CorpusError(
+            f"{path}, line {element.sourceline}: <{name(element)}>, not <{root}>: give --format"
+        )
+
+
+def _forget(element: Element) -> None:
+    tail = element.tail
+    element.clear()
+    element.tail = tail
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def root_name(path: Path) -> str:
+    """The local name of the first element; "" for what is no XML."""
+    parser = etree.XMLPullParser(("start",), resolve_entities=False, load_dtd=False, no_network=True)
+    with open_stream(path) as file:
+        try:
+            parser.feed(file.read(BLOCK))
+        except etree.XMLSyntaxError:
+            return ""
+    return next((name(element) for _, element in parser.read_events()), "")
+
+
+def name(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return cast(str, etree.QName(element).localname) if isinstance(element.tag, str) else ""
+
+
+def children(element: Element, *names: str) -> Iterator[Element]:
+    """The children of these local names, in order."""
+    return (child for child in element if name(child) in names)
+
+
+def text_of(path: Path, element: Element) -> str:
+    """The text of a segment without the codes in it. CorpusError for an entity that nothing defines."""
+    parts = [element.text or ""]
+    for child in element:
+        if child.tag is etree.Entity:
+            raise CorpusError(
+                f"{path}, line {child.sourceline}: {child.text} is not defined: write the character"
+            )
+        if name(child) not in CODES:
+            parts.append(text_of(path, child))
+        parts.append(child.tail or "")
+    return "".join(parts)
+
+
+def attributes(element: Element) -> dict[str, str]:
+    """Attributes by local name."""
+    return {etree.QName(key).localname: value for key, value in element.attrib.items()}

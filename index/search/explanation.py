@@ -1,0 +1,169 @@
+"""Why an answer: the parts of its score, and whether going back, or through a third language, leads to it.
+
+For a question x and an answer y the score is CSLS, 2 cos(x, y) - r(x) - r(y) (hubness.py). Its neighbours say
+how far to trust it: an answer that leads back to the question, and that other languages lead to as well, is
+right more often than one that only a single pair of vectors speaks for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder.text_encoder import Vectors
+from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.ranking import Match
+from index.search.vector_index import VectorIndex
+
+NEAR = 10  # an answer further down a third language's answers is not agreed with
+
+
+class Searched(Protocol):
+    """What sentences and words have in common: unit vectors, each with an ID and a neighbourhood mean."""
+
+    vectors: VectorIndex
+
+    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]: ...
+
+    def row(self, own: str) -> int | None:
+        """The row of an ID, None where there is none."""
+        ...
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each row's mean cosine to its nearest neighbours in `source`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Return:
+    """The answer translated to the question's language; `cosine` is the likeness of that to the question."""
+
+    text: str
+    id: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Detour:
+    """The best answer in a third language and where it leads.
+
+    `question` and `answer` are its cosines to those; `place` is that of the answer among its own answers,
+    from 1, None where it is not among the first NEAR.
+    """
+
+    language: str
+    text: str
+    id: str
+    question: float
+    answer: float
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The parts of one answer's score, and who agrees.
+
+    score = 2 `cosine` - `question_mean` - `answer_mean`; a mean is that of the cosines to the NEIGHBOURS
+    nearest in the other language. `margin`: how far the score is above the best other answer's, negative
+    where it is below. `candidates`: how many answers there were to choose from.
+    """
+
+    cosine: float
+    question_mean: float
+    answer_mean: float
+    score: float
+    margin: float
+    candidates: int
+    back: Return | None
+    via: tuple[Detour, ...]
+
+
+def explain(
+    indexes: Mapping[str, Searched], query: Vectors, source: str, target: str, answers: Sequence[str]
+) -> list[Explanation]:
+    """Why each of `answers`, IDs in `target`, answers a question in `source`, a unit vector (1, d).
+
+    ValueError for an ID that is not there.
+    """
+    index = indexes[target]
+    rows = [_row(index, own) for own in answers]
+    if not rows:
+        return []
+    vectors = np.concatenate([index.vectors.vectors(row, 1) for row in rows])
+    cosines = vectors @ query[0]
+    question = float(neighbourhood_means(index.vectors.search(query, NEIGHBOURS)[0])[0])
+    means = index.means_from(source)[rows]
+    backs = _backs(indexes.get(source), query, vectors, target)
+    vias = _vias(indexes, query, vectors, source, target, answers)
+    best = index.search(query, source, 2)[0]
+    scores = 2 * cosines - question - means
+    return [
+        Explanation(
+            cosine=float(cosines[place]),
+            question_mean=question,
+            answer_mean=float(means[place]),
+            score=float(scores[place]),
+            margin=_margin(own, float(scores[place]), best),
+            candidates=index.vectors.count,
+            back=backs[place],
+            via=tuple(detours[place] for detours in vias),
+        )
+        for place, own in enumerate(answers)
+    ]
+
+
+def _margin(own: str, score: float, best: Sequence[Match]) -> float:
+    others = [match.score for match in best if match.id != own]
+    return score - others[0] if others else 0.0
+
+
+def _backs(index: Searched | None, query: Vectors, vectors: Vectors, target: str) -> list[Return | None]:
+    """Each answer's own best answer in the language of the question, None where there is none."""
+    if index is None:
+        return [None] * len(vectors)
+    return [
+        Return(matches[0].text, matches[0].id, float(_vector(index, matches[0]) @ query[0]))
+        if matches
+        else None
+        for matches in index.search(vectors, target, 1)
+    ]
+
+
+def _vias(
+    indexes: Mapping[str, Searched],
+    query: Vectors,
+    vectors: Vectors,
+    source: str,
+    target: str,
+    answers: Sequence[str],
+) -> list[list[Detour]]:
+    """For each third language, a detour for each answer."""
+    detours = []
+    for language, third in indexes.items():
+        if language in (source, target) or not third.vectors.count:
+            continue
+        (stop,) = third.search(query, source, 1)[0]
+        vector = _vector(third, stop)
+        onward = indexes[target].search(vector[None], language, NEAR)[0]
+        places = {match.id: place for place, match in enumerate(onward, 1)}
+        detours.append(
+            [
+                Detour(language, stop.text, stop.id, stop.cosine, float(own @ vector), places.get(answer))
+                for answer, own in zip(answers, vectors, strict=True)
+            ]
+        )
+    return detours
+
+
+def _vector(index: Searched, match: Match) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = index.vectors.vectors(_row(index, match.id), 1)[0]
+    return vector
+
+
+def _row(index: Searched, own: str) -> int:
+    row = index.row(own)
+    if row is None:
+        raise ValueError(f"{own!r} is the ID of no answer")
+    return row

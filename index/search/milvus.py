@@ -1,0 +1,330 @@
+"""Sentence vectors in Milvus: where it is, asking it with a time limit, a collection as a VectorIndex.
+
+A collection has a row's number and its vector, nothing else: texts stay in LANG.arrow, and nothing that a
+user sends is ever part of a filter. LANG.milvus (JSON) says where a language's collection is, and what is in
+it by count and checksum; milvus_store.py makes both.
+
+In the environment: PASSEPARTOUT_MILVUS is where Milvus is, whatever an index says; PASSEPARTOUT_MILVUS_TOKEN
+("user:password" or a key) is sent there, and nowhere that only an index names; PASSEPARTOUT_MILVUS_SECONDS is
+how long an answer is waited for.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from index.encoder.text_encoder import Vectors
+from index.errors import DamagedError, StoreError, UsageError
+from index.search.structure import Structure
+from index.search.vector_index import BLOCK, Rows, VectorIndex, best
+
+ROW, VECTOR = "row", "vector"  # the fields of a collection
+NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
+PREFIX = "passepartout"
+FORM = "give milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for milvus-lite"
+HOST = re.compile(
+    r"milvus(?P<tls>\+tls)?://(?P<host>[A-Za-z0-9.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})"
+    r"(?:/(?P<name>[A-Za-z_][A-Za-z0-9_]{0,63})?)?"
+)
+FILE = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
+ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN", "_SECONDS"))
+PATIENCE = 3.0  # seconds
+MANY, LONGER = 64, 60.0  # more rows or queries at a time than the service's: seconds for these
+PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
+QUERIES = 256  # asked at a time
+WIDER = 4  # candidates in a graph for each answer asked for, at least
+MOST = 16_384  # answers that Milvus gives to one query
+
+
+@dataclass(frozen=True)
+class Address:
+    """`uri` as pymilvus wants it; names of collections begin with `prefix`; `str` is what a manifest says."""
+
+    uri: str
+    prefix: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def file(self) -> Path | None:
+        return None if "://" in self.uri else Path(self.uri)
+
+
+def parse(text: str) -> Address:
+    """UsageError for what is no address; paths become absolute."""
+    if found := FILE.fullmatch(text):
+        path = str(Path(found["path"]).resolve())
+        return Address(path, PREFIX, f"milvus://{path}")
+    found = HOST.fullmatch(text)
+    if found is None or int(found["port"]) > 65535:
+        secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
+        raise UsageError(f"{text.rpartition('@')[2]!r} is no address of Milvus: {FORM}{secret}")
+    scheme = "https" if found["tls"] else "http"
+    return Address(f"{scheme}://{found['host']}:{found['port']}", found["name"] or PREFIX, text)
+
+
+class Connection:
+    """One Milvus. After a failure it is left alone for PAUSE, then connected to anew."""
+
+    def __init__(self, address: Address, token: str, seconds: float) -> None:
+        self.address, self.seconds = address, seconds
+        self._token, self._client, self._lock = token, None, Lock()
+        self._closed_until = 0.0
+        self.failures = 0
+
+    def call(self, method: str, *values: Any, seconds: float | None = None, **named: Any) -> Any:  # noqa: ANN401
+        """What a method of MilvusClient gives. Raises StoreError, one line, within `seconds`."""
+        from pymilvus.exceptions import MilvusException
+
+        if time.monotonic() < self._closed_until:
+            raise StoreError(f"Milvus at {self.address} did not answer just now: {self._hint}")
+        try:
+            client = self._connected()
+            return getattr(client, method)(*values, timeout=seconds or self.seconds, **named)
+        # grpc's errors, deadlines among them, have no other class in common.
+        except (MilvusException, OSError, ValueError, RuntimeError, _rpc_error()) as error:
+            self._leave()
+            raise StoreError(f"Milvus at {self.address}: {_told(error)}: {self._hint}") from error
+
+    @property
+    def _hint(self) -> str:
+        return "does another process use it?" if self.address.file else "is it running?"
+
+    def _connected(self) -> Any:  # noqa: ANN401 (pymilvus is untyped)
+        from pymilvus import MilvusClient
+
+        with self._lock:
+            if self._client is None:
+                # A pool of its own: a shared one would make a new client wait as long as the one that failed.
+                # No pings: every call has a time limit, and milvus-lite drops those who ping it.
+                options = {"grpc.use_local_subchannel_pool": 1, "grpc.keepalive_time_ms": 600_000}
+                self._client = MilvusClient(
+                    self.address.uri,
+                    token=self._token,
+                    timeout=self.seconds,
+                    dedicated=True,
+                    grpc_options=options,
+                )
+            return self._client
+
+    def _leave(self) -> None:
+        self._closed_until = time.monotonic() + PAUSE
+        self.failures += 1
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+
+def _rpc_error() -> type[Exception]:
+    from grpc import RpcError
+
+    found: type[Exception] = RpcError
+    return found
+
+
+def _told(error: BaseException) -> str:
+    """A line of what went wrong."""
+    details = getattr(error, "details", None)  # of grpc's
+    message = str(details() if callable(details) else getattr(error, "message", "") or error)
+    return (message.strip() or type(error).__name__).splitlines()[0][:200]
+
+
+def connect(address: Address) -> Connection:
+    """UsageError for settings that are none, or where pymilvus is not installed."""
+    elsewhere, token = os.environ.get(ELSEWHERE, ""), os.environ.get(TOKEN, "")
+    if token and not elsewhere:
+        raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address} too")
+    try:
+        seconds = float(os.environ.get(SECONDS) or PATIENCE)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:
+        raise UsageError(f"{SECONDS} must be a number of seconds above 0")
+    _import()
+    return _connection(parse(elsewhere) if elsewhere else address, token, seconds)
+
+
+@cache
+def _connection(address: Address, token: str, seconds: float) -> Connection:
+    """One for all languages and versions, and so one that knows of a failure."""
+    return Connection(address, token, seconds)
+
+
+def _import() -> None:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    for name in ("pymilvus", "milvus_lite"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what they log, we say in a line
+    try:
+        import pymilvus  # noqa: F401
+    except ImportError:
+        raise UsageError("vectors in Milvus need pymilvus: pip install 'passepartout[milvus]'") from None
+
+
+class Held(BaseModel):
+    """LANG.milvus: `rows` vectors in a collection at `address`, `sha256` of their float32 bytes in order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    address: str
+    collection: str = Field(pattern=rf"^{NAME}$")
+    rows: int = Field(ge=1)
+    dimension: int = Field(ge=1, le=65536)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+def read_held(path: Path) -> Held:
+    """LANG.milvus of a verified version."""
+    try:
+        return Held.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise DamagedError(f"{path}: does not name a collection: build the index again") from error
+
+
+class MilvusIndex(VectorIndex):
+    """A collection. `candidates`: how widely its graph is searched (HNSW's ef), 0 where all are compared."""
+
+    def __init__(self, connection: Connection, held: Held, candidates: int) -> None:
+        self._connection, self._held, self._candidates = connection, held, candidates
+        self.count, self.dimension = held.rows, held.dimension
+        self._checked = -1  # after how many failures of the connection
+
+    @classmethod
+    def open(cls, path: Path, count: int, dimension: int, structure: Structure) -> "MilvusIndex":
+        """Open the collection that a verified file names.
+
+        DamagedError where it is not there or not (count, dimension), StoreError where Milvus is not.
+        """
+        held = read_held(path)
+        if (held.rows, held.dimension) != (count, dimension):
+            raise DamagedError(
+                f"{path}: not {count} vectors of {dimension} dimensions: build the index again"
+            )
+        address = parse(held.address)
+        connection = connect(address)
+        file = connection.address.file
+        if file is not None and not file.is_dir():  # milvus-lite would make an empty one
+            raise StoreError(
+                f"{file}: no such vectors: copy them there, or set {ELSEWHERE} to where they are"
+            )
+        index = cls(connection, held, structure.candidates)
+        index.check()
+        return index
+
+    def check(self) -> None:
+        """Have it loaded. DamagedError where it is not there, or not with all rows."""
+        name = self._held.collection
+        there = self._connection.call("has_collection", name)
+        rows = self._connection.call("get_collection_stats", name)["row_count"] if there else 0
+        if rows != self.count:
+            raise DamagedError(
+                f"Milvus at {self._connection.address} has {rows} of {self.count} vectors in {name}: "
+                "serve another version (index rollback) or build the index again"
+            )
+        self._connection.call("load_collection", name, seconds=60)
+        self._checked = self._connection.failures
+
+    def _call(self, method: str, size: int, **named: Any) -> Any:  # noqa: ANN401
+        """Ask the collection for so much; one that answers again may have to be loaded again."""
+        if self._checked != self._connection.failures:
+            try:
+                self.check()
+            except DamagedError as error:
+                raise StoreError(str(error)) from error
+        seconds = max(LONGER, self._connection.seconds) if size > MANY else None
+        return self._connection.call(method, self._held.collection, seconds=seconds, **named)
+
+    def use(self, structure: Structure) -> None:
+        """Search this widely from now on."""
+        self._candidates = structure.candidates
+
+    def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
+        end = self.count if count is None else start + count
+        blocks = [self._block(first, min(first + BLOCK, end)) for first in range(start, end, BLOCK)]
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *blocks])
+
+    def _block(self, start: int, end: int) -> Vectors:
+        found = self._call(
+            "query",
+            end - start,
+            filter=f"{ROW} >= {int(start)} and {ROW} < {int(end)}",
+            output_fields=[ROW, VECTOR],
+            consistency_level="Strong",
+        )
+        rows = sorted(found, key=lambda one: int(one[ROW]))
+        if [one[ROW] for one in rows] != list(range(start, end)):
+            raise DamagedError(
+                f"Milvus at {self._connection.address} has lost rows of {self._held.collection}: "
+                "build the index again"
+            )
+        return np.array([one[VECTOR] for one in rows], np.float32).reshape(-1, self.dimension)
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        k = min(k, self.count, MOST)
+        queries = np.ascontiguousarray(queries, np.float32)
+        cosines = np.zeros((len(queries), k), np.float32)
+        rows = np.zeros((len(queries), k), np.int64)
+        for start in range(0, len(queries) if k else 0, QUERIES):
+            block = slice(start, start + QUERIES)
+            cosines[block], rows[block] = self._nearest(queries[block], k)
+        return cosines, rows
+
+    def _nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        wide = max(self._candidates, WIDER * k) if self._candidates else 0
+        found = self._ask(queries, k, wide)
+        while wide and wide < self.count and min(map(len, found)) < k:  # a graph may have dead ends
+            wide = min(4 * wide, self.count)
+            found = self._ask(queries, k, wide)
+        if min(map(len, found)) < k:
+            raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k} vectors: look there")
+        rows = np.array([[hit[ROW] for hit in hits] for hits in found], np.int64)
+        cosines = np.array([[hit["distance"] for hit in hits] for hits in found], np.float32)
+        order = np.argsort(rows, axis=1)  # ties go to the lower row
+        return best(np.take_along_axis(cosines, order, 1), np.take_along_axis(rows, order, 1), k)
+
+    def _ask(self, queries: Vectors, k: int, wide: int) -> Sequence[Sequence[Any]]:
+        found: Sequence[Sequence[Any]] = self._call(
+            "search",
+            len(queries),
+            data=list(queries),
+            anns_field=VECTOR,
+            limit=k,
+            output_fields=[ROW],
+            search_params={"metric_type": "IP", "params": {"ef": wide} if wide else {}},
+        )
+        return found
+
+    def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
+        if self.count == 0 or not len(queries):
+            return np.zeros(len(queries), np.float32)
+        means: Vectors = self.search(queries, k)[0].mean(axis=1, dtype=np.float64).astype(np.float32)
+        return means
+
+    def verify(self) -> None:
+        """Read every vector. DamagedError where they are not those that were written."""
+        if digest(self.blocks()) != self._held.sha256:
+            raise DamagedError(
+                f"Milvus at {self._connection.address} does not have in {self._held.collection} what "
+                "was written: build the index again"
+            )
+
+
+def digest(blocks: Iterator[Vectors]) -> str:
+    """The SHA-256 of float32 rows, in hexadecimal."""
+    found = hashlib.sha256()
+    for block in blocks:
+        found.update(np.ascontiguousarray(block, np.float32).tobytes())
+    return found.hexdigest()

@@ -1,0 +1,132 @@
+"""Ranking candidates by CSLS or ratio margin, answers with a confidence: sentences and words alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence.calibration import Calibration, features, with_lengths
+from index.encoder.text_encoder import Vectors
+from index.search.hubness import NEIGHBOURS, Scoring, neighbourhood_means, ratio
+from index.search.vector_index import Rows, VectorIndex, best
+
+CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
+
+
+@dataclass(frozen=True)
+class Match:
+    """One answer. `score` ranked it, `confidence` is the probability that it is a translation."""
+
+    text: str
+    score: float
+    confidence: float
+    id: str
+    cosine: float
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The best k of n queries, (n, k) each, best first."""
+
+    rows: Rows
+    cosines: Vectors
+    scores: Vectors
+    confidences: NDArray[np.float64]
+
+    def answers(self) -> list[list[tuple[int, float, float, float]]]:
+        """For each query its (row, score, confidence, cosine), best first."""
+        columns = (self.rows, self.scores, self.confidences, self.cosines)
+        return [
+            list(zip(*values, strict=True))
+            for values in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long the questions are (n,), and what says so of rows, as `confidence.with_lengths` wants it."""
+
+    questions: NDArray[np.float64]
+    of_rows: Callable[[Rows], NDArray[np.float64]]
+
+    def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 6)."""
+        return with_lengths(values, np.repeat(self.questions, rows.shape[1]), self.of_rows(rows.ravel()))
+
+
+def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    """(n, d) unit queries -> cosines and rows (n, k or more), among which `rank` finds the k best."""
+    return index.nearest(queries, max(CANDIDATES, k))
+
+
+def rank(
+    index: VectorIndex,
+    means: NDArray[np.float32],
+    queries: Vectors,
+    k: int,
+    calibration: Calibration,
+    *,
+    found: tuple[Vectors, Rows] | None = None,
+    lengths: Lengths | None = None,
+    scoring: Scoring = "csls",
+) -> Ranked:
+    """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
+
+    `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
+    `found`: what `candidates` gives, where that is known.
+    """
+    # At least two candidates, so that the gap to the best other answer is known for k = 1.
+    found = candidates(index, queries, k) if found is None else found
+    cosines, rows = best(*found, min(max(CANDIDATES, k), index.count))
+    cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
+    # Confidence is always by CSLS, so that a calibration holds for either scoring.
+    values = features(cosines, scores, gaps(scores), index.count)
+    values = values if lengths is None else lengths.extend(values, rows)
+    chances = calibration.probability(values).reshape(scores.shape)
+    return Ranked(rows[:, :k], cosines[:, :k], ranked[:, :k], chances[:, :k])
+
+
+def select(
+    cosines: Vectors, rows: Rows, means: NDArray[np.float32], k: int, scoring: Scoring = "csls"
+) -> tuple[Vectors, Rows, Vectors, Vectors]:
+    """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them."""
+    query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
+    scores = 2 * cosines - query_means - means[rows]
+    ranked = scores if scoring == "csls" else ratio(cosines, query_means, means[rows])
+    order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
+    chosen = np.arange(len(order))[:, None], order
+    return cosines[chosen], rows[chosen], scores[chosen], ranked[chosen]
+
+
+def assess(
+    index: VectorIndex,
+    means: NDArray[np.float32],
+    query: Vectors,
+    rows: Sequence[int],
+    calibration: Calibration,
+    *,
+    lengths: Lengths | None = None,
+    scoring: Scoring = "csls",
+) -> Ranked:
+    """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
+    found = np.asarray(rows, np.int64)[None]
+    cosines = np.concatenate([index.vectors(row, 1) for row in rows]) @ query[0]
+    nearest = index.search(query, NEIGHBOURS)[0]
+    mean = neighbourhood_means(nearest)
+    cosines, scores = cosines[None], (2 * cosines - mean - means[found[0]])[None]
+    values = features(cosines, scores, np.zeros_like(scores), index.count)
+    values = values if lengths is None else lengths.extend(values, found)
+    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[found])
+    return Ranked(found, cosines, ranked, calibration.probability(values).reshape(scores.shape))
+
+
+def gaps(scores: Vectors) -> Vectors:
+    """(n, k) scores, best first -> how far each is above the best other answer (0 for an only answer)."""
+    if scores.shape[1] < 2:
+        return np.zeros_like(scores)
+    gaps = scores - scores[:, :1]
+    gaps[:, 0] = scores[:, 0] - scores[:, 1]
+    return gaps

@@ -1,0 +1,178 @@
+"""SentenceIndex: the sentences of one language, their vectors, how crowded each one's surroundings are."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence.calibration import FALLBACK, Calibration
+from index.confidence.quality import Confidence
+from index.corpus.groups import Groups
+from index.encoder.text_encoder import Vectors
+from index.formats.sentence import Sentence
+from index.search.hubness import Scoring, Surroundings
+from index.search.ranking import Lengths, Match, assess, candidates, rank
+from index.search.structure import EXACT, Structure
+from index.search.vector_index import Rows
+from index.search.vectors import VectorIndex, open_vectors
+from index.storage.tables import read_array, read_table, write_table
+from index.text.normalisation import clean
+
+COLUMNS = ("id", "text", "metadata")
+
+
+class SentenceIndex:
+    """The sentences of one language; `sources` are the languages that its hubness was measured from."""
+
+    def __init__(
+        self,
+        vectors: VectorIndex,
+        table: Any,  # noqa: ANN401 (pyarrow is untyped)
+        means: NDArray[np.float32],
+        sources: Sequence[str],
+        calibration: Calibration = FALLBACK,
+        groups: Groups | None = None,
+        *,
+        language: str = "",
+        confidence: Confidence | None = None,
+        scoring: Scoring = "csls",
+    ) -> None:
+        self.vectors, self.groups = vectors, groups
+        self._table = table
+        self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
+        self._surroundings = Surroundings(means, sources)
+        self._confidence = confidence or Confidence()
+        self._calibration = self._confidence.plain or calibration
+        self._language, self._scoring = language, scoring
+
+    def __len__(self) -> int:
+        return self.vectors.count
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        language: str,
+        *,
+        count: int,
+        dimension: int,
+        sources: Sequence[str],
+        links: int = 0,
+        calibration: Calibration | None = None,
+        threads: int = 1,
+        structure: Structure = EXACT,
+        confidence: Confidence | None = None,
+        scoring: Scoring = "csls",
+    ) -> "SentenceIndex":
+        """Open LANG.faiss, LANG.arrow and LANG.hubness.npy of a verified version."""
+        return cls(
+            open_vectors(folder / f"{language}.faiss", count, dimension, threads, structure),
+            read_table(folder / f"{language}.arrow", COLUMNS, count),
+            read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
+            sources,
+            calibration or FALLBACK,
+            Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
+            language=language,
+            confidence=confidence,
+            scoring=scoring,
+        )
+
+    def search(
+        self, queries: Vectors, source: str, k: int = 1, texts: Sequence[str] | None = None
+    ) -> list[list[Match]]:
+        """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first.
+
+        Confidence knows more where the sentences themselves are given.
+        """
+        return self.begin(queries, source, k, texts)()
+
+    def begin(
+        self, queries: Vectors, source: str, k: int, texts: Sequence[str] | None
+    ) -> Callable[[], list[list[Match]]]:
+        """The long part of `search`, which hardly needs Python's lock; what it gives does the rest."""
+        if len(queries) == 0:
+            return list
+        found = candidates(self.vectors, queries, k)
+
+        def finish() -> list[list[Match]]:
+            calibration, lengths = self._calibrated(texts, source)
+            ranked = rank(
+                self.vectors,
+                self.means_from(source),
+                queries,
+                k,
+                calibration,
+                found=found,
+                lengths=lengths,
+                scoring=self._scoring,
+            )
+            return [[self._match(*values) for values in answer] for answer in ranked.answers()]
+
+        return finish
+
+    def assess(
+        self, query: Vectors, rows: Sequence[int], source: str, text: str | None = None
+    ) -> list[Match]:
+        """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
+        calibration, lengths = self._calibrated(None if text is None else [text], source)
+        means = self.means_from(source)
+        found = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
+        return [self._match(*values) for values in found.answers()[0]]
+
+    def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Lengths | None]:
+        """The calibration with lengths where it and the lengths are known, else the one without."""
+        known = self._confidence.length
+        if texts is None or self._confidence.lengths is None or not {source, self._language} <= known.keys():
+            return self._calibration, None
+        questions = np.array([length(clean(text)) for text in texts]) - known[source]
+        return self._confidence.lengths, Lengths(
+            questions, lambda rows: self.lengths(rows) - known[self._language]
+        )
+
+    def lengths(self, rows: Rows) -> NDArray[np.float64]:
+        """(n,) log(1 + characters) of some rows."""
+        return np.array([length(self._texts[row].as_py()) for row in rows.tolist()], np.float64)
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
+        return self._surroundings.seen_from(source)
+
+    def row(self, own: str) -> int | None:
+        """The row of an ID, None where there is none."""
+        row = self._ids.index(own).as_py()
+        return None if row < 0 else row
+
+    def sentence(self, row: int) -> Sentence:
+        """What a row holds, without its language and line."""
+        return sentence_of(self._table, row)
+
+    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
+        return Match(
+            text=self._texts[row].as_py(),
+            score=score,
+            confidence=confidence,
+            id=self._ids[row].as_py(),
+            cosine=cosine,
+            metadata=json.loads(self._metadata[row].as_py()),
+        )
+
+
+def length(text: str) -> float:
+    """log(1 + characters), as `quality.Confidence` counts."""
+    return float(np.log1p(len(text)))
+
+
+def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
+    """A row of LANG.arrow, without its language and line."""
+    own, text, metadata = (table.column(name)[row].as_py() for name in COLUMNS)
+    return Sentence(own, text, "", 0, json.loads(metadata))
+
+
+def write_sentences(
+    path: Path, ids: Sequence[str], texts: Sequence[str], metadata: Sequence[str] | None = None
+) -> None:
+    """Write LANG.arrow; `metadata` are JSON objects."""
+    write_table(path, {"id": ids, "text": texts, "metadata": metadata or ["{}"] * len(texts)})

@@ -1,0 +1,242 @@
+"""Translator: an opened index with its encoder. What the service and `passepartout translate` use."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder, Vectors
+from index.errors import UnknownLanguageError
+from index.search.consistency import Consistency, consistent, own_translations
+from index.search.explanation import Explanation, explain
+from index.search.ranking import Match
+from index.search.sentence_index import SentenceIndex
+from index.search.translation_memory import recall
+from index.storage.tables import read_array
+from index.storage.versions import DETECTOR, ENCODER, IndexManifest, open_version
+from index.text.identification import Detector
+from index.text.languages import language
+from index.words.word_index import WordIndex, fold
+
+__all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]
+
+Kind = Literal["sentence", "word"]
+
+
+@dataclass(frozen=True)
+class LanguageInfo:
+    """A language that can be translated from; into it too, where it has sentences."""
+
+    code: str
+    name: str
+    sentences: int
+    words: int
+    targets: tuple[str, ...]
+
+
+class Translator:
+    """One version of an index, read-only and safe to share between threads.
+
+    Searching and encoding run in the calling thread, in at most `threads` threads a call.
+    """
+
+    def __init__(
+        self,
+        manifest: IndexManifest,
+        encoder: TextEncoder,
+        sentences: dict[str, SentenceIndex],
+        words: dict[str, WordIndex],
+        detector: Detector,
+    ) -> None:
+        self.manifest = manifest
+        self.encoder = encoder
+        self._sentences, self._words, self._detector = sentences, words, detector
+        # Any language of the encoder can be a source: its sentences are encoded, not looked up.
+        extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
+        self.languages = tuple(self._info(code) for code in (*sentences, *extra))
+        self._sources = {info.code for info in self.languages}
+
+    @classmethod
+    def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
+        """Verify and open a version of an index (the current one without `version`).
+
+        Raises BundleError where there is no index or no such version, FormatError, DamagedError.
+        """
+        folder, manifest = open_version(index, version)
+        bundle = open_bundle(folder / ENCODER)
+        encoder = TextEncoder(bundle, threads=threads)
+        sentences, words = {}, {}
+        for code, entry in manifest.languages.items():
+            sentences[code] = SentenceIndex.open(
+                folder,
+                code,
+                count=entry.sentences,
+                dimension=manifest.dimension,
+                sources=manifest.sources(code),
+                links=entry.links,
+                calibration=bundle.manifest.calibration,
+                threads=threads,
+                structure=entry.structure,
+                confidence=manifest.confidence,
+                scoring=manifest.scoring,
+            )
+            words[code] = WordIndex.open(
+                folder,
+                code,
+                count=entry.words,
+                dimension=manifest.dimension,
+                sources=manifest.sources(code),
+                threads=threads,
+            )
+        table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
+        detector = Detector(manifest.detects, table, manifest.languages)
+        return cls(manifest, encoder, sentences, words, detector)
+
+    @property
+    def model(self) -> str:
+        """The encoder's name and version, such as `small@1`."""
+        return self.encoder.name
+
+    @property
+    def version(self) -> str:
+        """The ID of the version of the index, such as `20261120-1`."""
+        return self.manifest.version
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether sentence confidences were fitted for this index or its encoder, or come from a fallback."""
+        return self.manifest.calibrated
+
+    @cached_property
+    def nearness(self) -> dict[str, dict[str, float]]:
+        """For each language with sentences and each other: the mean cosine to the ten nearest there."""
+        return {
+            code: {source: float(index.means_from(source).mean()) for source in self.manifest.sources(code)}
+            for code, index in self._sentences.items()
+        }
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets."""
+        return self.encoder.encode(texts)
+
+    def sentences(
+        self, texts: Sequence[str], source: str, target: str, k: int = 1, *, vectors: Vectors | None = None
+    ) -> list[list[Match]]:
+        """For each text in `source` the k sentences of `target` that say the same, best first.
+
+        Where the index has translations of a text, or of nearly that text, they come first and
+        `metadata["memory"]` says so (memory.py). `vectors` (n, d), where the texts were encoded already.
+        Raises UnknownLanguageError.
+        """
+        vectors = self.encode(texts) if vectors is None else vectors
+        return self.begin(texts, vectors, source, target, k)()
+
+    def begin(
+        self, texts: Sequence[str], vectors: Vectors, source: str, target: str, k: int
+    ) -> Callable[[], list[list[Match]]]:
+        """The long part of `sentences`, which hardly needs Python's lock; what it gives does the rest."""
+        index = self._sentences[self._pair(source, target)]
+        finish = index.begin(vectors, source, k, texts)
+        own = self._sentences.get(source)
+        if own is None or own.groups is None or index.groups is None:
+            return finish
+        found = recall(own, index, texts, vectors, source, finish(), k)  # which searches, too
+        return lambda: found
+
+    def consistent(
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        k: int = 1,
+        *,
+        given: Mapping[str, Sequence[str]] | None = None,
+        learned: Consistency | None = None,
+    ) -> list[list[Match]]:
+        """As `sentences`, asked in other languages as well (consistency.py): with the translations `given`,
+        language -> one a text, or with those that this index has in third languages.
+
+        Ordered by the mean over the languages, or as `learned`. Raises UnknownLanguageError.
+        """
+        self._pair(source, target)
+        questions = {source: self.encode(texts)}
+        if given is None:
+            questions = own_translations(self._sentences, questions[source], source, target)
+        for code, translations in (given or {}).items():
+            questions.setdefault(code, self.encode(translations))
+        return consistent(self._sentences, questions, source, target, k, learned)
+
+    def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
+        """For each word in `source` the k words of `target` of the same meaning, best first.
+
+        `metadata["in_vocabulary"]` says whether the word asked for is one that the index knows; another is
+        answered by its subwords. Raises UnknownLanguageError.
+        """
+        index = self._words[self._pair(source, target)]
+        own = self._words.get(source)
+        found = index.search(self._word_vectors(words, source), source, k)
+        return [
+            [replace(match, metadata={"in_vocabulary": own is not None and word in own}) for match in matches]
+            for word, matches in zip(words, found, strict=True)
+        ]
+
+    def vocabulary(self, language: str) -> list[tuple[str, int]]:
+        """The words of a language and how often they occur, most frequent first; none for a source alone."""
+        own = self._words.get(language)
+        return [] if own is None else own.vocabulary()
+
+    def explain(
+        self, kind: Kind, text: str, source: str, target: str, ids: Sequence[str]
+    ) -> list[Explanation]:
+        """Why each of the answers with these IDs in `target` answers a text in `source` (explain.py).
+
+        Raises UnknownLanguageError, ValueError for an ID that is not there.
+        """
+        self._pair(source, target)
+        if kind == "word":
+            return explain(self._words, self._word_vectors([text], source), source, target, ids)
+        return explain(self._sentences, self.encode([text]), source, target, ids)
+
+    def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
+        """The language of a text, among those of the encoder; None where it is not clear."""
+        return self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
+
+    def language_chances(self, text: str) -> dict[str, float]:
+        """The probability of each language of the encoder to be that of a sentence, the likeliest first."""
+        return self._detector.chances(self.encoder.tokens([text])[0])
+
+    def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
+        """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""
+        vectors = self.encoder.word_vectors([fold(word) for word in words], source)
+        own = self._words.get(source)
+        if own is None:
+            return vectors
+        vectors = vectors @ own.rotation
+        for row, word in enumerate(words):
+            if (known := own.known(word)) is not None:
+                vectors[row] = known
+        return vectors
+
+    def _pair(self, source: str, target: str) -> str:
+        if source not in self._sources:
+            raise UnknownLanguageError(
+                f"no language {source!r} here; there are: {', '.join(sorted(self._sources))}"
+            )
+        targets = [code for code in self._sentences if code != source]
+        if target not in targets:
+            raise UnknownLanguageError(
+                f"no translations from {source} to {target!r}; to: {', '.join(targets) or 'none'}"
+            )
+        return target
+
+    def _info(self, code: str) -> LanguageInfo:
+        entry = self.manifest.languages.get(code)
+        return LanguageInfo(
+            code=code,
+            name=language(code).name,
+            sentences=entry.sentences if entry else 0,
+            words=entry.words if entry else 0,
+            targets=tuple(other for other in self._sentences if other != code),
+        )

@@ -1,0 +1,79 @@
+"""What differs between two versions of an index, by language and id."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from index.errors import BundleError
+from index.search.sentence_index import COLUMNS
+from index.storage.tables import read_table
+from index.storage.versions import IndexManifest, current, open_version, versions
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Ids that only the new version has, those that only the old one has, those with another text."""
+
+    added: list[str]
+    deleted: list[str]
+    changed: list[str]
+
+
+def compare(
+    index: Path, old: str | None = None, new: str | None = None
+) -> tuple[str, str, dict[str, Difference]]:
+    """The IDs of two versions and their differences by language; one that does not differ is left out.
+
+    `new` is the one served where it is not given, `old` the one that `new` changed, else the one before it.
+    The ids of one language are in memory at a time. Raises BundleError, DamagedError.
+    """
+    after, manifest = open_version(index, new or current(index))
+    before, earlier = open_version(index, old or _before(index, manifest))
+    found = {}
+    for code in sorted({*manifest.languages, *earlier.languages}):
+        difference = _compare(_table(before, earlier, code), _table(after, manifest, code))
+        if difference.added or difference.deleted or difference.changed:
+            found[code] = difference
+    return earlier.version, manifest.version, found
+
+
+def _before(index: Path, manifest: IndexManifest) -> str:
+    there = versions(index)
+    earlier = there[: there.index(manifest.version)]
+    if manifest.base in there:
+        return manifest.base
+    if not earlier:
+        raise BundleError(f"{index} has no version before {manifest.version}: give two of {', '.join(there)}")
+    return earlier[-1]
+
+
+def _table(folder: Path, manifest: IndexManifest, code: str) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+    entry = manifest.languages.get(code)
+    if entry is None:
+        return pa.table({name: pa.array([], pa.string()) for name in COLUMNS})
+    return read_table(folder / f"{code}.arrow", COLUMNS, entry.sentences)
+
+
+def _compare(old: Any, new: Any) -> Difference:  # noqa: ANN401 (pyarrow is untyped)
+    places = pc.index_in(new.column("id"), value_set=_whole(old.column("id")))
+    found = np.asarray(pc.fill_null(places, -1), np.int64)
+    same = np.flatnonzero(found >= 0)
+    texts = new.column("text").take(pa.array(same)), old.column("text").take(pa.array(found[same]))
+    differ = np.asarray(pc.not_equal(_whole(texts[0]), _whole(texts[1])))
+    gone = np.setdiff1d(np.arange(old.num_rows), found)
+    return Difference(
+        added=_ids(new, np.flatnonzero(found < 0)), deleted=_ids(old, gone), changed=_ids(new, same[differ])
+    )
+
+
+def _whole(column: Any) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _ids(table: Any, rows: Any) -> list[str]:  # noqa: ANN401 (pyarrow is untyped)
+    found: list[str] = table.column("id").take(pa.array(rows, pa.int64())).to_pylist()
+    return found

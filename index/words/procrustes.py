@@ -1,0 +1,253 @@
+"""Multi-pairwise Procrustes: one rotation a language, so that words of one meaning meet.
+
+Taitelbaum et al. 2019: minimise over orthogonal R_l the sum over language pairs and their anchors
+|| x R_a - y R_b ||². For one language with the others fixed the minimum is Schönemann's (1966): R_a = U Vᵀ
+where U S Vᵀ is the singular value decomposition of Σ_b Xᵀ (Y R_b). The languages take turns until nothing
+moves. Anchors are mutual k nearest neighbours by CSLS (globetrotter 3.4: k = 5), found again after every
+alignment.
+
+Where it departs: the spaces come from one encoder and are nearly aligned already, and a rotation has
+d (d - 1) / 2 free parameters, more than a few hundred anchors can carry. So each language also has a pull
+κ || R_l - I ||² (it adds κ I to the matrix that is decomposed, as κ d anchors would that agree already),
+and κ is chosen by how well the anchors of words that were held out meet. Infinite κ, no rotation at all, is
+among the choices, and anything else must beat it by more than a standard error. A language without anchors
+keeps the identity.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.search.hubness import NEIGHBOURS, neighbourhood_means
+
+MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
+GROUP = 8  # columns of which at first only the highest is looked at
+PULLS = (1.0, 16.0, 256.0, np.inf)
+FOLDS = 3
+SWEEPS = 3  # turns between two searches for anchors
+STILL = 5e-3  # how far (root mean square) a unit vector may move when nothing moves any more
+
+Rotation = NDArray[np.float64]
+Pair = tuple[str, str]
+# (p, 2) row numbers: row of the first language, row of the second
+Anchors = dict[Pair, NDArray[np.int64]]
+Vectors = NDArray[np.floating]
+Spaces = dict[str, Vectors]
+Products = dict[Pair, Vectors]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Rotations (d, d) for row vectors: `vectors @ rotation`; the κ that was chosen; how many anchors of each
+    pair of languages they were found by last."""
+
+    rotations: dict[str, NDArray[np.float32]]
+    iterations: int
+    anchors: dict[Pair, int]
+    converged: bool
+    pull: float
+
+    @property
+    def orthogonality(self) -> float:
+        """The largest entry of |Rᵀ R - I| over all languages."""
+        rotations = [rotation.astype(np.float64) for rotation in self.rotations.values()]
+        return max((float(np.abs(r.T @ r - np.eye(len(r))).max()) for r in rotations), default=0.0)
+
+
+def align(
+    vectors: Mapping[str, NDArray[np.floating]],
+    *,
+    k: int = 5,
+    most: int = MOST_WORDS,
+    iterations: int = 20,
+    pulls: Sequence[float] = PULLS,
+    seed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int], None] = lambda rounds: None,
+) -> Alignment:
+    """Align word vectors {language: (n_l, d) unit rows, most frequent words first}.
+
+    `most` words a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
+    `threads` search for anchors, a pair of languages each; what they find does not depend on their number.
+    `progress` is told of each of the `iterations` rounds, all that are left at once when nothing moves.
+    """
+    spaces = {code: np.asarray(rows[:most], np.float32) for code, rows in vectors.items()}
+    rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
+    anchors = find_anchors(spaces, k, threads)
+    pull = choose_pull(spaces, anchors, pulls, seed)
+    done, moved = 0, np.inf if np.isfinite(pull) else 0.0
+    while done < iterations and moved > STILL:
+        if done:
+            anchors = find_anchors(_turned(spaces, rotations), k, threads)
+        previous, rotations = rotations, solve(anchor_products(spaces, anchors), rotations, pull)
+        moved = max(_moved(rotations[code], previous[code]) for code in rotations)
+        done += 1
+        progress(1)
+    progress(iterations - done)
+    return Alignment(
+        rotations={code: rotation.astype(np.float32) for code, rotation in rotations.items()},
+        iterations=done,
+        anchors={pair: len(rows) for pair, rows in anchors.items()},
+        converged=moved <= STILL,
+        pull=pull,
+    )
+
+
+def find_anchors(spaces: Spaces, k: int, threads: int = 1) -> Anchors:
+    """For each pair of languages, the words that are among each other's k nearest by CSLS."""
+    pairs = list(combinations(spaces, 2))
+    firsts, seconds = ([spaces[pair[side]] for pair in pairs] for side in (0, 1))
+    if threads == 1:
+        return dict(zip(pairs, map(mutual_neighbours, firsts, seconds, repeat(k)), strict=True))
+    with ThreadPoolExecutor(threads) as pool:
+        return dict(zip(pairs, pool.map(mutual_neighbours, firsts, seconds, repeat(k)), strict=True))
+
+
+def _turned(spaces: Spaces, rotations: Mapping[str, Rotation]) -> Spaces:
+    return {code: rows @ rotations[code].astype(np.float32) for code, rows in spaces.items()}
+
+
+def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int64]:
+    """(n, d), (m, d) unit rows -> (p, 2) pairs of rows in each other's k nearest by CSLS, in their order."""
+    n, m = len(first), len(second)
+    if not n or not m:
+        return np.zeros((0, 2), np.int64)
+    # Half of CSLS, in one table for both directions: cos(x, y) - r(x) / 2 - r(y) / 2.
+    scores = np.asarray(first, np.float32) @ np.asarray(second, np.float32).T
+    ahead, back = (neighbourhood_means(_highest(way, NEIGHBOURS)[0]) for way in (scores, scores.T))
+    scores -= back / 2
+    scores -= ahead[:, None] / 2
+    pairs = np.arange(n)[:, None] * m + _best(scores, k)
+    mirrored = _best(scores.T, k) * m + np.arange(m)[:, None]
+    return np.stack(np.divmod(np.intersect1d(pairs, mirrored), m), axis=1)
+
+
+def _best(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """(n, m) -> (n, k) columns of each row's k highest, in any order; all where m <= k."""
+    values, columns = _highest(scores, k)
+    if values.shape[1] <= k:
+        return columns
+    return np.take_along_axis(columns, np.argpartition(values, -k, axis=1)[:, -k:], axis=1)
+
+
+def _highest(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Values and columns among which are each row's k highest.
+
+    Those are in the k groups of columns whose highest are the highest: most of a row is read once, to find
+    the highest of each group, which is several times faster than to partition the row.
+    """
+    n, m = scores.shape
+    width = m // GROUP
+    highest = np.ascontiguousarray(scores[:, : width * GROUP].reshape(n, GROUP, width).max(axis=1))
+    groups = np.argpartition(highest, -k, axis=1)[:, -k:] if width > k else np.tile(np.arange(width), (n, 1))
+    columns = (groups[:, None, :] + width * np.arange(GROUP)[:, None]).reshape(n, -1)
+    rest = np.tile(np.arange(width * GROUP, m), (n, 1))
+    columns = np.concatenate([columns, rest], axis=1)
+    return np.take_along_axis(scores, columns, axis=1), columns
+
+
+def _moved(new: Rotation, old: Rotation) -> float:
+    """Root mean square distance between where the two turn an unit vector."""
+    return float(np.linalg.norm(new - old) / np.sqrt(len(new)))
+
+
+def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) -> dict[str, Rotation]:
+    """The rotations that bring the anchors together: languages in turn until none moves."""
+    current = dict(rotations)
+    single = {code: rotation.astype(np.float32) for code, rotation in rotations.items()}
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for code, rotation in current.items():
+            target = sum(between @ single[other] for (one, other), between in products.items() if one == code)
+            # Double precision: singular vectors in single are orthogonal only to 1e-5.
+            left, _, right = np.linalg.svd(pull * np.eye(len(rotation)) + target)
+            moved = max(moved, _moved(left @ right, rotation))
+            current[code] = left @ right
+            single[code] = current[code].astype(np.float32)
+        if moved < STILL / 10:
+            break
+    return current
+
+
+def anchor_products(spaces: Spaces, anchors: Anchors) -> Products:
+    """Xᵀ Y (d, d) over the anchors of each pair of languages that has any, in both directions."""
+    products: Products = {}
+    for (a, b), pairs in anchors.items():
+        if len(pairs):
+            products[a, b] = spaces[a].T @ _partners(spaces[b], pairs, len(spaces[a]))
+            products[b, a] = products[a, b].T
+    return products
+
+
+def _partners(rows: Vectors, anchors: NDArray[np.int64], n: int) -> Vectors:
+    """(n, d): for each of n words of one language, the sum of its anchors' `rows` in the other.
+
+    Summed first, a word's several anchors are multiplied once. `anchors` are in the order of those words.
+    """
+    words, partners = anchors.T
+    turn = np.arange(len(words)) - np.searchsorted(words, words)  # 0 for a word's first anchor
+    found = np.zeros((n, rows.shape[1]), rows.dtype)
+    for number in range(turn.max() + 1):
+        now = turn == number
+        found[words[now]] += rows[partners[now]]
+    return found
+
+
+def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int = 0) -> float:
+    """The κ under which held-out anchors meet best; the strongest within a standard error of the best."""
+    if len(pulls) == 1:
+        return pulls[0]
+    random = np.random.default_rng(seed)
+    # Words are held out, not pairs: a word has several anchors, and each would tell on the others.
+    fold = {code: random.integers(FOLDS, size=len(rows)) for code, rows in spaces.items()}
+    pulls = sorted(pulls, reverse=True)
+    folds = [_held_out(spaces, anchors, fold, number, pulls) for number in range(FOLDS)]
+    meetings: list[NDArray[np.float64]] = []
+    near = np.ones(1, bool)
+    for found in zip(*folds, strict=True):
+        meetings.append(np.concatenate(found))
+        if len(meetings[0]) < 2 * FOLDS:
+            return np.inf
+        near = _near_best(np.stack(meetings))
+        if not near[-1]:
+            break  # weaker ones would only follow the same anchors farther
+    return pulls[int(near.argmax())]
+
+
+def _near_best(meetings: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(pulls, p) cosines -> (pulls,) which are on the average within a standard error of the best."""
+    behind = meetings[meetings.mean(axis=1).argmax()] - meetings
+    near: NDArray[np.bool_] = behind.mean(axis=1) <= behind.std(axis=1) / np.sqrt(meetings.shape[1])
+    return near
+
+
+def _held_out(
+    spaces: Spaces,
+    anchors: Anchors,
+    fold: Mapping[str, NDArray[np.int64]],
+    number: int,
+    pulls: Sequence[float],
+) -> Iterator[NDArray[np.float64]]:
+    """For each pull (p,) cosines of the anchors within a fold, turned by what the words of the others say."""
+    kept, out = {}, {}
+    for (a, b), rows in anchors.items():
+        first, second = fold[a][rows[:, 0]] == number, fold[b][rows[:, 1]] == number
+        kept[a, b], out[a, b] = rows[~first & ~second], rows[first & second]
+    products = anchor_products(spaces, kept)
+    rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
+    for pull in pulls:
+        # From strong to weak, each from where the one before ended: fewer turns are needed.
+        rotations = solve(products, rotations, pull) if np.isfinite(pull) else rotations
+        aligned = _turned(spaces, rotations)
+        yield np.concatenate([np.zeros(0), *(_cosines(aligned, pair, rows) for pair, rows in out.items())])
+
+
+def _cosines(spaces: Spaces, pair: Pair, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.einsum(
+        "nd,nd->n", spaces[pair[0]][rows[:, 0]], spaces[pair[1]][rows[:, 1]]
+    )
+    return found

@@ -1,0 +1,108 @@
+"""WordIndex: the words of one language, their vectors after alignment, searched with CSLS."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.confidence.calibration import WORDS_FALLBACK
+from index.encoder.text_encoder import Vectors
+from index.search.hubness import Surroundings
+from index.search.ranking import Match, rank
+from index.search.vectors import VectorIndex, open_vectors
+from index.storage.tables import read_array, read_table
+from index.text.normalisation import clean
+
+COLUMNS = ("word", "count")
+WORD = ":word:"  # in the ID of a word, between its language and itself
+
+
+class WordIndex:
+    """The words of one language of an index.
+
+    A word's vector is that of its tokens and of the sentences that have it (contexts.py), turned by the
+    language's rotation (Procrustes) into the space that all languages share; a word outside the vocabulary
+    has that of its tokens.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        vectors: VectorIndex,
+        table: Any,  # noqa: ANN401 (pyarrow is untyped)
+        means: NDArray[np.float32],
+        rotation: NDArray[np.float32],
+        sources: Sequence[str],
+    ) -> None:
+        self.language = language
+        self.vectors = vectors
+        self.rotation = rotation
+        self._words = table.column("word")
+        self._counts = table.column("count")
+        self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
+        self._surroundings = Surroundings(means, sources)
+
+    def __len__(self) -> int:
+        return self.vectors.count
+
+    def __contains__(self, word: str) -> bool:
+        return fold(word) in self._known
+
+    def known(self, word: str) -> Vectors | None:
+        """The aligned unit vector (d,) of a word of the vocabulary; None for another."""
+        row = self._known.get(fold(word))
+        return None if row is None else self.vectors.vectors(row, 1)[0]
+
+    def vocabulary(self) -> list[tuple[str, int]]:
+        """Words and how often they occur, most frequent first."""
+        return list(zip(self._words.to_pylist(), self._counts.to_pylist(), strict=True))
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        language: str,
+        *,
+        count: int,
+        dimension: int,
+        sources: Sequence[str],
+        threads: int = 1,
+    ) -> "WordIndex":
+        """Open LANG.words.* of a verified version."""
+        stem = f"{language}.words"
+        return cls(
+            language,
+            open_vectors(folder / f"{stem}.faiss", count, dimension, threads),
+            read_table(folder / f"{stem}.arrow", COLUMNS, count),
+            read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
+            read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
+            sources,
+        )
+
+    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
+        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
+        if len(queries) == 0:
+            return []
+        found = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
+        return [[self._match(*values) for values in answer] for answer in found.answers()]
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each word's mean cosine to its nearest neighbours in `source`."""
+        return self._surroundings.seen_from(source)
+
+    def row(self, own: str) -> int | None:
+        """The row of an ID, None where there is none."""
+        language, _, word = own.partition(WORD)
+        row = self._words.index(word).as_py() if language == self.language else -1
+        return None if row < 0 else row
+
+    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
+        word = self._words[row].as_py()
+        return Match(word, score, confidence, f"{self.language}{WORD}{word}", cosine)
+
+
+def fold(word: str) -> str:
+    """A word as vocabularies have it: cleaned and lower-cased."""
+    return clean(word).lower()

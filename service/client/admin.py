@@ -1,0 +1,229 @@
+"""The typed client with what an admin's key allows: upload corpora, change the index, watch, go back.
+
+    with AdminClient("http://127.0.0.1:8000", key=KEY) as admin:
+        upload = admin.upload(Path("memory.tmx"), "tmx")
+        job = admin.submit(Add(action="add", uploads=[upload.id]))
+        for event in admin.watch(job.id):
+            print(event.stage, event.done, event.total)
+
+`AsyncAdminClient` has the same methods, to be awaited.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import httpx2
+from pydantic import BaseModel
+
+from service.client.client import AsyncClient, Client, answer, checked
+from service.jobs.schemas import (
+    ENDED,
+    Compression,
+    Event,
+    Format,
+    Job,
+    Jobs,
+    Request,
+    Upload,
+    Uploads,
+    Versions,
+)
+
+UPLOAD_SECONDS = 600.0  # for the whole of a file
+SILENCE = 30.0  # seconds without a sign of life from a job that is watched; the service gives one every 10
+BLOCK = 1 << 16  # bytes of a file that are sent at a time
+PAUSE = 1.0  # seconds before a watch that was cut off is taken up again
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Call(Generic[Model]):
+    """A request of the API, and what is answered."""
+
+    method: str
+    path: str
+    model: type[Model]
+    body: dict[str, Any] | None = None
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+JOBS = Call("GET", "admin/jobs", Jobs)
+UPLOADS = Call("GET", "admin/uploads", Uploads)
+VERSIONS = Call("GET", "admin/versions", Versions)
+
+
+def _submitting(change: Request, key: str | None) -> Call[Job]:
+    headers = {"Idempotency-Key": key} if key is not None else {}
+    return Call("POST", "admin/jobs", Job, change.model_dump(exclude_defaults=True), {"headers": headers})
+
+
+def _uploading(content: object, form: Format, compression: Compression, language: str | None) -> Call[Upload]:
+    query = {"format": form, "compression": compression}
+    more = {
+        "params": query if language is None else query | {"language": language},
+        "content": content,
+        "headers": {"Content-Type": "application/octet-stream"},
+        "timeout": UPLOAD_SECONDS,
+    }
+    return Call("POST", "admin/uploads", Upload, None, more)
+
+
+def _looking(job: str) -> Call[Job]:
+    return Call("GET", f"admin/jobs/{job}", Job)
+
+
+def _cancelling(job: str) -> Call[Job]:
+    return Call("POST", f"admin/jobs/{job}/cancel", Job)
+
+
+class Watch:
+    """What a job's events say, from the lines of a stream."""
+
+    def __init__(self, job: str) -> None:
+        self.path = f"admin/jobs/{job}/events"
+        self.last: str | None = None
+        self.ended = False
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What to send with the request for the stream."""
+        headers = {} if self.last is None else {"Last-Event-ID": self.last}
+        return {"headers": headers, "timeout": SILENCE}
+
+    def read(self, line: str) -> Event | None:
+        """The event that a line holds, if it does; the id that may follow it is kept."""
+        name, _, value = line.partition(": ")
+        if name == "id":
+            self.last = value
+        if name != "data":
+            return None
+        event = Event.model_validate_json(value, extra="ignore")
+        self.ended = event.state in ENDED
+        return event
+
+
+class AdminClient(Client):
+    """A client with the key of an admin."""
+
+    def submit(self, change: Request, *, key: str | None = None) -> Job:
+        """Have the index changed; sent again with the same `key`, it is not changed twice."""
+        return self._do(_submitting(change, key))
+
+    def upload(
+        self,
+        content: Path | bytes | Iterable[bytes],
+        form: Format,
+        *,
+        compression: Compression = "none",
+        language: str | None = None,
+    ) -> Upload:
+        """Send a corpus file, for a job."""
+        if isinstance(content, Path):
+            with content.open("rb") as file:
+                return self._do(_uploading(file, form, compression, language))
+        return self._do(_uploading(content, form, compression, language))
+
+    def watch(self, job: str) -> Iterator[Event]:
+        """What becomes of a job, to its end; what was missed while the service was away is told, too."""
+        watch = Watch(job)
+        while not watch.ended:
+            yield from self._followed(watch)
+            if not watch.ended:
+                time.sleep(PAUSE)
+
+    def job(self, job: str) -> Job:
+        return self._do(_looking(job))
+
+    def cancel(self, job: str) -> Job:
+        return self._do(_cancelling(job))
+
+    def jobs(self) -> Jobs:
+        return self._do(JOBS)
+
+    def uploads(self) -> Uploads:
+        return self._do(UPLOADS)
+
+    def versions(self) -> Versions:
+        return self._do(VERSIONS)
+
+    def _do(self, call: Call[Model]) -> Model:
+        return answer(call.model, self._send(call.method, call.path, call.body, **call.more))
+
+    def _followed(self, watch: Watch) -> Iterator[Event]:
+        try:
+            with self._http.stream("GET", watch.path, **watch.more) as response:
+                if not response.is_success:
+                    response.read()
+                    checked(self._url, response)
+                for line in response.iter_lines():
+                    if event := watch.read(line):
+                        yield event
+        except httpx2.TransportError:
+            self.ready()  # UnreachableError where the service is gone for good
+
+
+class AsyncAdminClient(AsyncClient):
+    """As AdminClient, to be awaited."""
+
+    async def submit(self, change: Request, *, key: str | None = None) -> Job:
+        return await self._do(_submitting(change, key))
+
+    async def upload(
+        self,
+        content: Path | bytes | AsyncIterable[bytes],
+        form: Format,
+        *,
+        compression: Compression = "none",
+        language: str | None = None,
+    ) -> Upload:
+        sent = _blocks(content) if isinstance(content, Path) else content
+        return await self._do(_uploading(sent, form, compression, language))
+
+    async def watch(self, job: str) -> AsyncIterator[Event]:
+        watch = Watch(job)
+        while not watch.ended:
+            async for event in self._followed(watch):
+                yield event
+            if not watch.ended:
+                await asyncio.sleep(PAUSE)
+
+    async def job(self, job: str) -> Job:
+        return await self._do(_looking(job))
+
+    async def cancel(self, job: str) -> Job:
+        return await self._do(_cancelling(job))
+
+    async def jobs(self) -> Jobs:
+        return await self._do(JOBS)
+
+    async def uploads(self) -> Uploads:
+        return await self._do(UPLOADS)
+
+    async def versions(self) -> Versions:
+        return await self._do(VERSIONS)
+
+    async def _do(self, call: Call[Model]) -> Model:
+        return answer(call.model, await self._send(call.method, call.path, call.body, **call.more))
+
+    async def _followed(self, watch: Watch) -> AsyncIterator[Event]:
+        try:
+            async with self._http.stream("GET", watch.path, **watch.more) as response:
+                if not response.is_success:
+                    await response.aread()
+                    checked(self._url, response)
+                async for line in response.aiter_lines():
+                    if event := watch.read(line):
+                        yield event
+        except httpx2.TransportError:
+            await self.ready()
+
+
+async def _blocks(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while block := await asyncio.to_thread(file.read, BLOCK):
+            yield block

@@ -1,0 +1,136 @@
+"""The version of the index that is served, and how another takes its place while requests are answered.
+
+A new version is opened, verified and warmed up in a thread of its own; then new requests get its engine, and
+those under way finish with the one that they began with, which is freed with the last of them. A version that
+cannot be opened is refused, and the one before stays.
+"""
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from index.errors import PassepartoutError
+from index.search.translator import Translator
+from index.storage.versions import CURRENT, current
+from service.engine.engine import Engine
+
+log = logging.getLogger("passepartout.index")
+
+Found = TypeVar("Found")
+
+
+class Generations:
+    """`engine` is the one served; `make` makes the engine of an opened version."""
+
+    def __init__(self, index: Path, threads: int, make: Callable[[Translator], Engine]) -> None:
+        self._index, self._threads, self._make = index, threads, make
+        self._lock = asyncio.Lock()
+        self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        assert self._engine is not None  # start() has been awaited
+        return self._engine
+
+    async def start(self, translator: Translator | None) -> None:
+        """Serve `translator`, if given, else what the index names as its current version."""
+        self._engine = await self._in_thread(partial(self._opened, translator))
+
+    async def reload(self) -> bool:
+        """Serve what the index names now; whether that is another version than before.
+
+        Raises what opening an index raises: then the version before stays.
+        """
+        async with self._lock:
+            version = await self._in_thread(partial(current, self._index))
+            if version == self.engine.translator.version:
+                return False
+            try:
+                opened = await self._in_thread(partial(self._opened, None, version))
+            except Exception as error:
+                # Its message names files of this machine and says what to do; nothing in it is a user's.
+                told = str(error) if isinstance(error, PassepartoutError) else type(error).__name__
+                before = self.engine.translator.version
+                log.error("version %s is refused, %s stays: %s", version, before, told)
+                raise
+            self._engine = opened
+            log.info("version %s is served", version)
+            return True
+
+    @asynccontextmanager
+    async def watching(self, seconds: float) -> AsyncIterator[None]:
+        """Look every `seconds` whether the index names another version; never for 0."""
+        task = asyncio.create_task(self._watch(seconds)) if seconds else None
+        try:
+            yield
+        finally:
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    def close(self) -> None:
+        self._opener.shutdown(cancel_futures=True)
+        self._engine = None
+
+    async def reload_quietly(self) -> None:
+        """As `reload`, for those who read the log."""
+        with suppress(Exception):
+            await self.reload()
+
+    async def _watch(self, seconds: float) -> None:
+        # By time and not by inotify, which sees nothing on network file systems and some mounts.
+        seen = None
+        while True:
+            await asyncio.sleep(seconds)
+            found = await self._in_thread(partial(_changed_at, self._index / CURRENT))
+            if found is not None and found != seen:
+                seen = found
+                await self.reload_quietly()
+
+    def _opened(self, translator: Translator | None, version: str | None = None) -> Engine:
+        found = translator or Translator.open(self._index, version=version, threads=self._threads)
+        engine = self._make(found)
+        engine.warm_up()
+        return engine
+
+    async def _in_thread(self, act: Callable[[], Found]) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._opener, act)
+
+
+@contextmanager
+def reloading_on_hangup(generations: Generations) -> Iterator[None]:
+    """SIGHUP reloads, where signals come to this thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = loop.create_task(generations.reload_quietly())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+
+
+def _changed_at(path: Path) -> tuple[int, int] | None:
+    """What is another after a file was replaced; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino

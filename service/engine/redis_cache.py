@@ -1,0 +1,136 @@
+"""The cache of answers in Redis, shared by workers and machines.
+
+It fails open: whatever Redis does, a lookup takes at most `timeout`, and after a failure Redis is left alone
+for `pause`, then tried by one request before all use it again. What is read is validated as JSON of the one
+expected shape, and must name the key it was stored under.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from service.engine.breaker import Breaker
+from service.engine.cache import Answers
+
+Values = Mapping[str, bytes | str | None]
+MOST_UNWRITTEN = 20_000  # answers; more are not cached in Redis
+Found = TypeVar("Found")
+
+
+class Entry(BaseModel):
+    """What one key holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    answers: Answers
+
+
+class Round:
+    """Keys that are read together, and what was found for them."""
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.found: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
+
+
+class RedisCache:
+    """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds.
+
+    What several requests look for at the same time is read together; what they put is written together, and
+    nobody waits for that.
+    """
+
+    def __init__(self, url: str, *, keep: int, timeout: float, pause: float) -> None:
+        self._keep = keep
+        self._timeout = timeout
+        self._breaker = Breaker(pause, "answering without the cache")
+        self._next: Round | None = None
+        self._unwritten: dict[str, Answers] = {}
+        self._reader: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
+        # redis-py's own default is to try again for many seconds (docs/decisions/0001).
+        self._redis: Redis = Redis.from_url(
+            url,
+            protocol=2,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
+        if not keys or not self._breaker.allows():
+            return [None] * len(keys)
+        if self._next is None:
+            self._next = Round()
+        current = self._next
+        current.keys.update(keys)
+        if self._reader is None:
+            self._reader = asyncio.create_task(self._read())
+        values = await asyncio.shield(current.found)  # which others may wait for too
+        return [_read(key, values.get(key)) for key in keys]
+
+    async def put(self, answers: Mapping[str, Answers]) -> None:
+        if len(self._unwritten) < MOST_UNWRITTEN:
+            self._unwritten.update(answers)
+        if self._writer is None and self._unwritten:
+            self._writer = asyncio.create_task(self._write())
+
+    async def written(self) -> None:
+        """Wait until what was put is written, or given up."""
+        if self._writer is not None:
+            await self._writer
+
+    async def close(self) -> None:
+        await self.written()
+        await self._redis.aclose()
+
+    async def _read(self) -> None:
+        failed = False
+        while self._next is not None:
+            current, self._next = self._next, None
+            # Who came while Redis failed need not wait for it to fail again.
+            found = None if failed else await self._try(partial(self._fetch, list(current.keys)))
+            failed = found is None
+            current.found.set_result(found or {})
+        self._reader = None
+
+    async def _fetch(self, keys: Sequence[str]) -> Values:
+        return dict(zip(keys, await self._redis.mget(keys), strict=True))
+
+    async def _write(self) -> None:
+        while self._unwritten and self._breaker.allows():
+            batch, self._unwritten = self._unwritten, {}
+            pipe = self._redis.pipeline(transaction=False)
+            for key, value in batch.items():
+                pipe.set(key, Entry(key=key, answers=value).model_dump_json(), ex=self._keep)
+            await self._try(pipe.execute)
+        self._unwritten.clear()
+        self._writer = None
+
+    async def _try(self, act: Callable[[], Awaitable[Found]]) -> Found | None:
+        """What `act` gives; None where Redis fails, in whatever way."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                found = await act()
+        except Exception as error:
+            self._breaker.failed(error)
+            return None
+        self._breaker.worked()
+        return found
+
+
+def _read(key: str, value: bytes | str | None) -> Answers | None:
+    if value is None:
+        return None
+    try:
+        entry = Entry.model_validate_json(value)
+    except ValidationError:
+        return None
+    return entry.answers if entry.key == key else None

@@ -1,0 +1,87 @@
+"""What a request is refused with, as a problem document (faults of the service itself: envelope.py)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.http.problems import FieldError, ProblemError, ProblemType
+
+BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
+
+# pydantic's error types, in our words; {field} and the error's own context fill them.
+MESSAGES = {
+    "missing": "{field} is missing: it is required",
+    "extra_forbidden": "{field} is not a field of this request: remove it (see /openapi.json for the fields)",
+    "list_type": "{field} must be a string or a list of strings",
+    "string_type": "{field} must be a string",
+    "int_type": "{field} must be a whole number",
+    "int_parsing": "{field} must be a whole number",
+    "int_from_float": "{field} must be a whole number",
+    "literal_error": "{field} must be {expected}",
+    "bool_type": "{field} must be true or false",
+    "float_type": "{field} must be a number",
+    "too_short": "{field} is an empty list: give at least {min_length}",
+    "string_too_short": "{field} is empty",
+    "string_too_long": "{field} is too long, the limit is {max_length} characters: shorten it",
+    "string_pattern_mismatch": "{field} must match {pattern}",
+    "too_long": "{field} has {actual_length} entries, the limit is {max_length}: send more requests",
+    "value_error": "{field}: {error}",
+    "union_tag_invalid": "{field}.action must be one of {expected_tags}",
+    "union_tag_not_found": "{field}.action is missing: it is required",
+    "greater_than_equal": "{field} is {input}, the least is {ge}",
+    "less_than_equal": "{field} is {input}, the most is {le}",
+    "model_attributes_type": "body must be a JSON object, as in /openapi.json",
+}
+LIMITS = ("min_length", "max_length", "ge", "le")
+
+
+def add_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(ProblemError, _problem)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ProblemError)
+    return error.response(request.scope)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [_explain(fault) for fault in error.errors()]
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response(request.scope)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = BY_STATUS.get(error.status_code, ProblemType.BAD_REQUEST)
+    details = {
+        ProblemType.NOT_FOUND: "there is nothing at this path: /openapi.json lists what there is",
+        ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
+    }
+    return ProblemError(kind, details.get(kind, kind.meaning), headers=error.headers).response(request.scope)
+
+
+def _allowed(headers: Mapping[str, str] | None) -> str:
+    return (headers or {}).get("Allow", "another method")
+
+
+def _explain(fault: Mapping[str, Any]) -> FieldError:
+    context = fault.get("ctx", {})
+    field = field_name(fault["loc"][1:])
+    message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
+    told = message.format(field=field, input=fault.get("input"), **context)
+    return FieldError(
+        field=field, message=told, limit=next((context[name] for name in LIMITS if name in context), None)
+    )
+
+
+def field_name(location: tuple[str | int, ...]) -> str:
+    """("text", 3) -> "text[3]"; () -> "body"."""
+    names = [f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}" for part in location]
+    return "".join(names).removeprefix(".") or "body"

@@ -1,0 +1,94 @@
+"""The OpenAPI document: what FastAPI derives, with the problem documents and this deployment's limits."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import click
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from service.http.problems import MEDIA_TYPE, Problem, ProblemType
+from service.settings import Settings
+
+REFERENCE = "#/components/schemas/{model}"
+# The two ways to send a key (keys.py), declared where a route needs one whatever the settings are.
+SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+NEEDS_A_KEY: dict[str, Any] = {"security": [{scheme: []} for scheme in SCHEMES]}
+
+router = APIRouter(include_in_schema=False)
+
+
+def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that may end in these problems."""
+    responses: dict[int | str, dict[str, Any]] = {}
+    for kind in kinds:
+        example = {
+            "summary": kind.title,
+            "value": {"type": kind.type, "title": kind.title, "status": kind.status, "detail": kind.meaning},
+        }
+        content = {"schema": {"$ref": REFERENCE.format(model="Problem")}, "examples": {}}
+        response = responses.setdefault(
+            kind.status, {"description": kind.title, "content": {MEDIA_TYPE: content}}
+        )
+        response["content"][MEDIA_TYPE]["examples"][kind.slug] = example
+    return responses
+
+
+def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
+    """What to put in `app.openapi`: makes the document once."""
+
+    @cache
+    def document() -> dict[str, Any]:
+        made = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        made["components"]["securitySchemes"] = SCHEMES
+        _add_problem(made["components"]["schemas"])
+        _add_limits(made["components"]["schemas"], settings)
+        return made
+
+    return document
+
+
+@router.api_route("/openapi.json", methods=["GET", "HEAD"])
+async def openapi(request: Request) -> Response:
+    """The document, made in a thread: it takes longer than a refusal may wait for the event loop."""
+    return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
+
+
+def _add_problem(schemas: dict[str, Any]) -> None:
+    problem = Problem.model_json_schema(ref_template=REFERENCE)
+    schemas.update(problem.pop("$defs"))
+    schemas["Problem"] = problem
+
+
+def _add_limits(schemas: dict[str, Any], settings: Settings) -> None:
+    for model, field, characters in (
+        ("SentenceRequest", "text", settings.max_characters),
+        ("WordRequest", "word", settings.max_word_characters),
+    ):
+        properties = schemas[model]["properties"]
+        _limit_list(properties[field], settings.max_texts, {"maxLength": characters})
+        _limit_list(properties["target"], settings.max_targets, {})
+        properties["k"]["maximum"] = settings.max_k
+
+
+def _limit_list(schema: dict[str, Any], most: int, of_one: dict[str, int]) -> None:
+    one, many = schema["anyOf"]
+    one |= of_one
+    many["items"] = many["items"] | of_one
+    many["maxItems"] = most
+
+
+if __name__ == "__main__":
+    from service.app import create_app
+
+    click.echo(json.dumps(create_app(Settings()).openapi(), indent=2, ensure_ascii=False))

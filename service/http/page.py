@@ -1,0 +1,48 @@
+"""The page at /: files of the package, read once, with a policy that lets nothing else in."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+FOLDER = Path(__file__).parents[1] / "web"
+FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
+        for name in ("app", "corpus", "dom", "languages", "why")
+    },
+    "/style.css": ("style.css", "text/css; charset=utf-8"),
+    "/favicon.svg": ("favicon.svg", "image/svg+xml"),
+}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+
+
+def page_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    for path, (name, media_type) in FILES.items():
+        answer = _serving((FOLDER / name).read_bytes(), media_type)
+        router.add_api_route(path, answer, methods=["GET", "HEAD"])
+    return router
+
+
+def _serving(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = HEADERS | {"ETag": tag}
+
+    async def answer(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    return answer

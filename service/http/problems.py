@@ -1,0 +1,175 @@
+"""Errors as RFC 9457 problem documents: the closed catalogue of what the service may say went wrong."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+from service.api.schemas import ERRORS_SHOWN, FieldError, Problem
+
+__all__ = ["FieldError", "Problem", "ProblemError", "ProblemType"]
+
+MEDIA_TYPE = "application/problem+json"
+# LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
+LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
+LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
+
+
+class ProblemType(Enum):
+    """Every kind of problem: its slug (the end of `type`), HTTP status, title and what it means."""
+
+    BAD_JSON = ("bad-json", 400, "Body is not JSON", "The body must be a JSON document in UTF-8.")
+    BAD_REQUEST = ("bad-request", 400, "Bad request", "The request could not be read.")
+    UNAUTHORISED = (
+        "unauthorised",
+        401,
+        "No valid API key",
+        "This service wants an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
+    )
+    NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
+    METHOD_NOT_ALLOWED = (
+        "method-not-allowed",
+        405,
+        "Method not allowed",
+        "The path exists, for other methods: those in the Allow header.",
+    )
+    TOO_SLOW = (
+        "too-slow",
+        408,
+        "Too slow",
+        "The request did not come in the time that it gets: send it at once.",
+    )
+    NO_JOBS = (
+        "no-jobs",
+        409,
+        "No queue of jobs",
+        "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
+    )
+    KEY_REUSED = (
+        "key-reused",
+        409,
+        "Idempotency key used",
+        "The Idempotency-Key has been used for another request: give each change a key of its own.",
+    )
+    SPOOL_FULL = (
+        "spool-full",
+        409,
+        "No room for uploads",
+        "Too many uploads wait for their jobs: use or delete them (max_spool_bytes).",
+    )
+    BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
+    VERSION_REFUSED = (
+        "version-refused",
+        409,
+        "Version refused",
+        "The index's current version cannot be served, the log says why; the one before stays.",
+    )
+    UNSUPPORTED_MEDIA_TYPE = (
+        "unsupported-media-type",
+        415,
+        "Unsupported media type",
+        "The body must be sent as Content-Type: application/json.",
+    )
+    INVALID_REQUEST = (
+        "invalid-request",
+        422,
+        "Invalid request",
+        "A field is missing, unknown, of the wrong type or beyond its limit; `errors` names each.",
+    )
+    UNKNOWN_LANGUAGE = (
+        "unknown-language",
+        422,
+        "Unknown language",
+        "A language that the index does not hold; `errors` lists those it holds.",
+    )
+    UNDETECTED_LANGUAGE = (
+        "undetected-language",
+        422,
+        "Language not recognised",
+        "`source` was left out and the text's language could not be told: give `source`.",
+    )
+    HEAD_TOO_LARGE = (
+        "head-too-large",
+        431,
+        "Head too large",
+        "The request has more or longer headers, or a longer path, than the service reads.",
+    )
+    TOO_MANY_REQUESTS = (
+        "too-many-requests",
+        429,
+        "Too many requests",
+        "This client asks more often than it may: try again after Retry-After seconds.",
+    )
+    INTERNAL = ("internal-error", 500, "Internal error", "A fault of the service; the log has the details.")
+    OVERLOADED = (
+        "overloaded",
+        503,
+        "Overloaded",
+        "More requests wait than the service can answer soon: try again after Retry-After seconds.",
+    )
+    STORE_UNREACHABLE = (
+        "store-unreachable",
+        503,
+        "Store of vectors unreachable",
+        "The Milvus that has the vectors of this index does not answer: try again after Retry-After seconds.",
+    )
+    JOBS_UNREACHABLE = (
+        "jobs-unreachable",
+        503,
+        "Queue of jobs unreachable",
+        "The Redis that keeps the jobs does not answer: try again after Retry-After seconds.",
+    )
+    NOT_READY = ("not-ready", 503, "Not ready", "The index is not open yet, or no longer: try again shortly.")
+
+    def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
+        self.slug = slug
+        self.status = status
+        self.title = title
+        self.meaning = meaning
+
+    @property
+    def type(self) -> str:
+        return f"/problems/{self.slug}"
+
+
+class ProblemError(Exception):
+    """Ends a request with a problem document."""
+
+    def __init__(
+        self,
+        kind: ProblemType,
+        detail: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.headers = headers
+        self.problem = Problem(
+            type=kind.type,
+            title=kind.title,
+            status=kind.status,
+            detail=detail,
+            errors=list(errors[:ERRORS_SHOWN]) or None,
+        )
+
+    @classmethod
+    def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError]) -> "ProblemError":
+        """One problem for all `errors`; its detail tells the first three."""
+        told = "; ".join(error.message for error in errors[:3])
+        more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+        return cls(kind, told + more, errors=errors)
+
+    def response(self, scope: Scope) -> Response:
+        """The answer to the request of `scope`: a problem document, on LibreTranslate's paths its shape."""
+        if scope["path"] in LIBRETRANSLATE_PATHS:
+            status = LIBRETRANSLATE_STATUS.get(self.problem.status, self.problem.status)
+            return JSONResponse({"error": self.problem.detail}, status, self.headers)
+        told = self.problem.model_copy(update={"request_id": scope.get("state", {}).get("request_id")})
+        return Response(
+            told.model_dump_json(exclude_none=True),
+            self.problem.status,
+            self.headers,
+            MEDIA_TYPE,
+        )

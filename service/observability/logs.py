@@ -1,0 +1,51 @@
+"""How the service logs: a line a message, as text or as JSON, never with anything of a request's text.
+
+A message may have fields: `log.info("request", extra={"fields": {...}})`.
+"""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a message: time, level, logger, message, and its fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        told |= getattr(record, "fields", {})
+        if record.exc_info:
+            told["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=True, default=str)
+
+
+class TextLines(logging.Formatter):
+    """`LEVEL: message name=value ...`; control characters are escaped, so that no value makes a line."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", {})
+        parts = [super().formatMessage(record), *(f"{name}={value}" for name, value in fields.items())]
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(parts))
+
+
+def logging_config(style: str, level: str) -> dict[str, Any]:
+    """The configuration for logging.config.dictConfig, and for uvicorn: everything to stderr."""
+    logger = {"handlers": ["stderr"], "level": level.upper(), "propagate": False}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "lines": {"()": f"service.observability.logs.{'JsonLines' if style == 'json' else 'TextLines'}"}
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "loggers": {"uvicorn": logger, "passepartout": logger},
+    }

@@ -1,0 +1,49 @@
+"""How far confidence is from rightness, by pair of languages."""
+
+import numpy as np
+import pytest
+
+from evaluation.measures.calibration import ECE, top_answers, with_calibration
+from evaluation.measures.scores import ALL, score_translation
+from index.confidence.calibration import Calibration, fit
+
+
+def spaces(noise: float, n: int = 80) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(3)
+    centres = random.standard_normal((n, 16))
+    found = {code: centres + noise * random.standard_normal((n, 16)) for code in ("en", "de", "zh")}
+    return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in found.items()}
+
+
+def test_what_is_not_there_is_never_right() -> None:
+    vectors = spaces(0.2)
+    cosines = vectors["en"] @ vectors["de"].T
+    values, right = top_answers(cosines.copy(), answerable=True)
+    assert right.mean() > 0.9
+    assert values.shape == (80, 4)
+    _, right = top_answers(cosines.copy(), answerable=False)
+    assert not right.any()
+
+
+def test_certainty_of_what_is_half_wrong_is_half_off() -> None:
+    vectors = spaces(0.0)
+    sure = Calibration(weights=(0.0, 0.0, 0.0, 0.0), bias=50.0, n=1)
+    table = with_calibration(score_translation("t", "", vectors), vectors, sure)
+    # Each answer is right where the right one is there, which is half of the time.
+    assert [pair.measures[ECE] for pair in table.pairs] == pytest.approx([50.0] * 6)
+    assert table.means[ALL][ECE] == pytest.approx(50.0)
+
+
+def test_a_fit_to_the_answers_is_closer_than_certainty() -> None:
+    vectors = spaces(0.7)
+    answers = [top_answers(vectors["en"] @ vectors["de"].T, right) for right in (True, False)]
+    fitted = fit(np.concatenate([v for v, _ in answers]), np.concatenate([r for _, r in answers]))
+    table = with_calibration(score_translation("t", "", vectors), vectors, fitted, ["en", "de"])
+    assert table.means["en,de"][ECE] < 10
+    assert set(table.means) == {ALL, "en,de"}
+
+
+def test_nothing_is_added_without_a_calibration() -> None:
+    vectors = spaces(0.2)
+    table = score_translation("t", "", vectors)
+    assert with_calibration(table, vectors, None) is table

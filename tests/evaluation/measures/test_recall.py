@@ -1,0 +1,183 @@
+"""The measures against definitions written out naively here, and against the laws that they must obey."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evaluation.measures.recall import (
+    image_sentence_recall,
+    positives_by_pair,
+    recall_at,
+    retrieved_positives,
+    tied_share,
+)
+from index.errors import PassepartoutError
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(2, 40)
+
+
+def units(rows: int, columns: int, seed: int) -> NDArray[np.float32]:
+    vectors = np.random.default_rng(seed).standard_normal((rows, columns)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def naive_recall(similarities: NDArray[np.float32], k: int) -> float:
+    found = 0
+    for row, values in enumerate(similarities.tolist()):
+        found += sum(value > values[row] for value in values) < k
+    return 100 * found / len(similarities)
+
+
+def naive_positives(vectors: dict[str, NDArray[np.float32]]) -> float:
+    pool = [(code, i, row) for code, rows in vectors.items() for i, row in enumerate(rows)]
+    shares = []
+    for code, i, query in pool:
+        others = [(float(query @ row), j) for other, j, row in pool if (other, j) != (code, i)]
+        top = sorted(others, key=lambda found: -found[0])[: len(vectors) - 1]
+        shares.append(sum(j == i for _, j in top) / (len(vectors) - 1))
+    return 100 * float(np.mean(shares))
+
+
+def naive_share(vectors: dict[str, NDArray[np.float32]], source: str, target: str) -> float:
+    """Per cent of the sentences of `source` with their counterpart in `target` among the M - 1 nearest."""
+    pool = [(code, i, row) for code, rows in vectors.items() for i, row in enumerate(rows)]
+    found = 0
+    for i, query in enumerate(vectors[source]):
+        others = [(float(query @ row), code, j) for code, j, row in pool if (code, j) != (source, i)]
+        top = sorted(others, key=lambda found: -found[0])[: len(vectors) - 1]
+        found += any((code, j) == (target, i) for _, code, j in top)
+    return 100 * found / len(vectors[source])
+
+
+@given(seeds, sizes)
+def test_recall_is_what_counting_gives(seed: int, n: int) -> None:
+    similarities = units(n, 8, seed) @ units(n, 8, seed + 1).T
+    assert recall_at(similarities, (1, 3, 10)) == {
+        k: pytest.approx(naive_recall(similarities, k)) for k in (1, 3, 10)
+    }
+
+
+@given(seeds, sizes)
+def test_recall_does_not_depend_on_the_order_of_the_set(seed: int, n: int) -> None:
+    similarities = np.random.default_rng(seed).standard_normal((n, n))
+    order = np.random.default_rng(seed + 1).permutation(n)
+    assert recall_at(similarities[order][:, order]) == recall_at(similarities)
+
+
+@given(seeds, sizes)
+def test_recall_grows_with_k_up_to_100(seed: int, n: int) -> None:
+    recalls = list(recall_at(np.random.default_rng(seed).standard_normal((n, n)), range(1, n + 1)).values())
+    assert recalls == sorted(recalls)
+    assert recalls[-1] == 100
+
+
+@given(seeds, sizes)
+def test_perfect_alignment_is_100(seed: int, n: int) -> None:
+    vectors = units(n, 16, seed)
+    assert recall_at(vectors @ vectors.T) == {1: 100, 5: 100, 10: 100}
+    assert retrieved_positives({"en": vectors, "de": vectors, "pt": vectors}) == 100
+    assert image_sentence_recall(vectors, vectors, np.arange(n)) == 600
+
+
+def test_chance_on_random_vectors() -> None:
+    n, languages = 500, ("en", "de", "pt", "zh")
+    vectors = {code: units(n, 32, seed) for seed, code in enumerate(languages)}
+    recalls = [recall_at(vectors[a] @ vectors[b].T)[10] for a, b in permutations(languages, 2)]
+    assert np.mean(recalls) == pytest.approx(100 * 10 / n, abs=0.8)
+    assert retrieved_positives(vectors) == pytest.approx(100 * 3 / (4 * n - 1), abs=0.25)
+    expected = 2 * 100 * (1 + 5 + 10) / n
+    assert image_sentence_recall(vectors["en"], vectors["de"], np.arange(n)) == pytest.approx(expected, abs=3)
+
+
+def test_ties_count_as_found_and_show_as_tied() -> None:
+    similarities = np.array([[0.5, 0.5, 0.1], [0.9, 0.2, 0.2], [0.0, 0.0, 1.0]])
+    assert recall_at(similarities, (1, 2)) == {1: pytest.approx(200 / 3), 2: 100}
+    assert tied_share(similarities) == pytest.approx(200 / 3)
+    assert tied_share(np.ones((5, 5))) == 100
+    assert tied_share(np.eye(5)) == 0
+
+
+@pytest.mark.parametrize("measure", [recall_at, tied_share])
+def test_broken_vectors_never_pass_for_good_ones(measure: object) -> None:
+    assert callable(measure)
+    for value in (np.nan, np.inf, -np.inf):
+        similarities = np.eye(4)
+        similarities[2, 2] = value
+        with pytest.raises(PassepartoutError, match="not finite"):
+            measure(similarities)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 3), (4,)])
+def test_recall_wants_a_square(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="n at least 1"):
+        recall_at(np.zeros(shape))
+
+
+@given(seeds, st.integers(2, 4), st.integers(1, 12))
+def test_retrieved_positives_is_what_sorting_the_pool_gives(seed: int, languages: int, n: int) -> None:
+    shared = units(n, 6, seed)
+    vectors = {f"l{i}": shared + 0.8 * units(n, 6, seed + 1 + i) for i in range(languages)}
+    assert retrieved_positives(vectors) == pytest.approx(naive_positives(vectors), abs=1e-6)
+
+
+@given(seeds)
+def test_positives_by_pair_are_what_sorting_the_pool_gives(seed: int) -> None:
+    shared = units(8, 6, seed)
+    vectors = {f"l{i}": shared + 0.8 * units(8, 6, seed + 1 + i) for i in range(3)}
+    assert positives_by_pair(vectors) == {
+        pair: pytest.approx(naive_share(vectors, *pair)) for pair in permutations(vectors, 2)
+    }
+
+
+@given(seeds)
+def test_retrieved_positives_does_not_depend_on_any_order(seed: int) -> None:
+    shared = units(9, 6, seed)
+    vectors = {f"l{i}": shared + 0.8 * units(9, 6, seed + 1 + i) for i in range(3)}
+    order = np.random.default_rng(seed).permutation(9)
+    turned = {code: vectors[code][order] for code in reversed(vectors)}
+    assert retrieved_positives(turned) == pytest.approx(retrieved_positives(vectors))
+
+
+def test_a_language_of_its_own_costs_its_positives() -> None:
+    """Two languages agree, a third is elsewhere but like itself: its neighbours are its own sentences."""
+    shared = np.eye(8, dtype=np.float32)
+    vectors = {"en": shared[:4], "de": shared[:4], "pt": shared[4:] - shared[:4].sum(axis=0) / 2}
+    assert retrieved_positives(vectors) == pytest.approx(100 / 3, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "vectors", [{}, {"en": units(3, 4, 0)}, {"en": units(3, 4, 0), "de": units(2, 4, 0)}]
+)
+def test_retrieved_positives_wants_languages_alike(vectors: dict[str, NDArray[np.float32]]) -> None:
+    with pytest.raises(ValueError, match="two or more, alike"):
+        retrieved_positives(vectors)
+
+
+def test_an_image_finds_its_sentences_when_it_finds_one() -> None:
+    images = np.eye(3, dtype=np.float32)
+    # Sentences 0 and 1 are of image 0: one right, one misled to image 1; the others are right.
+    sentences = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
+    picture = np.array([0, 0, 1, 2])
+    assert image_sentence_recall(images, sentences, picture, ks=(1,)) == pytest.approx(100 * 3 / 4 + 100)
+    with pytest.raises(ValueError, match="each of 3 images"):
+        image_sentence_recall(images, sentences, np.array([0, 0, 1, 1]))
+
+
+@given(seeds)
+def test_image_sentence_recall_is_what_counting_gives(seed: int) -> None:
+    images, picture = units(6, 5, seed), np.array([0, 1, 2, 3, 4, 5, 0, 0, 3])
+    sentences = images[picture] + 0.9 * units(9, 5, seed + 1)
+    similarities = images @ sentences.T
+    total = 0.0
+    for k in (1, 5, 10):
+        hits = [(similarities[:, s] > similarities[i, s]).sum() < k for s, i in enumerate(picture)]
+        total += 100 * float(np.mean(hits))
+        for image in range(6):
+            ordered = sorted(range(9), key=lambda s: -similarities[image, s])
+            total += 100 / 6 * any(picture[s] == image for s in ordered[:k])
+    assert image_sentence_recall(images, sentences, picture) == pytest.approx(total)

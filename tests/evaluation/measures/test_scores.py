@@ -1,0 +1,96 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evaluation.measures.scores import PairScore, score_pair, score_pool, score_translation, table_of_pairs
+
+LANGUAGES = ("en", "de", "pt", "zh")
+
+
+def bridged(n: int, seed: int, noise: float = 0.7) -> dict[str, NDArray[np.float32]]:
+    random = np.random.default_rng(seed)
+    shared = random.standard_normal((n, 12))
+    rows = {code: shared + noise * random.standard_normal((n, 12)) for code in LANGUAGES}
+    return {
+        code: (v / np.linalg.norm(v, axis=1, keepdims=True)).astype(np.float32) for code, v in rows.items()
+    }
+
+
+def naive(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, float]:
+    """Cosine and CSLS retrieval, one query and one candidate at a time, in double precision."""
+    n = len(one)
+    cosine = [[float(np.dot(a.astype(float), b.astype(float))) for b in other] for a in one]
+    rows = [np.mean(sorted(values)[-10:]) for values in cosine]
+    columns = [np.mean(sorted(cosine[i][j] for i in range(n))[-10:]) for j in range(n)]
+    csls = [[2 * cosine[i][j] - rows[i] - columns[j] for j in range(n)] for i in range(n)]
+    found = {}
+    for name, scores in (("cosine", cosine), ("csls", csls)):
+        ranks = [sum(score > scores[i][i] for score in scores[i]) for i in range(n)]
+        found |= {f"{name}_r{k}": 100 * sum(rank < k for rank in ranks) / n for k in (1, 5, 10)}
+    return found
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_a_pair_is_what_the_definitions_give(seed: int, n: int) -> None:
+    vectors = bridged(n, seed)
+    score = score_pair("en", "de", vectors)
+    assert (score.source, score.target, score.n) == ("en", "de", n)
+    expected = naive(vectors["en"], vectors["de"]) | {"tied": 0.0}
+    assert score.measures == {key: pytest.approx(value, abs=1e-9) for key, value in expected.items()}
+
+
+def test_a_pair_agrees_with_the_formulae_of_the_project_wide_scorer() -> None:
+    """Written out as that tool has them (float32, ranks by strictly greater), to the decimal it prints."""
+    vectors = bridged(400, 3, noise=1.2)
+    for one, other in permutations(LANGUAGES, 2):
+        s = vectors[one] @ vectors[other].T
+        ra, rb = np.sort(s, 1)[:, -10:].mean(1), np.sort(s, 0)[-10:].mean(0)
+        expected = []
+        for scores in (s, 2 * s - ra[:, None] - rb[None]):
+            rank = (scores > np.diag(scores)[:, None]).sum(1)
+            expected += [100 * np.mean(rank < k) for k in (1, 5, 10)]
+        measures = score_pair(one, other, vectors).measures
+        assert [f"{value:.1f}" for value in list(measures.values())[:6]] == [f"{x:.1f}" for x in expected]
+
+
+def test_means_over_all_pairs_and_over_the_chosen_ones() -> None:
+    table = score_translation("set", "note", bridged(60, 0), ["pt", "en"])
+    assert [(pair.source, pair.target) for pair in table.pairs] == list(permutations(LANGUAGES, 2))
+    assert table.languages == LANGUAGES
+    assert (table.n, set(table.means)) == (60, {"all", "pt,en"})
+    for key, mean in table.means["all"].items():
+        assert mean == pytest.approx(np.mean([pair.measures[key] for pair in table.pairs]))
+    inside = [pair.measures["csls_r1"] for pair in table.pairs if {pair.source, pair.target} == {"en", "pt"}]
+    assert len(inside) == 2
+    assert table.means["pt,en"]["csls_r1"] == pytest.approx(np.mean(inside))
+
+
+@pytest.mark.parametrize("chosen", [[], ["en"], list(LANGUAGES)])
+def test_a_group_that_says_nothing_more_is_left_out(chosen: list[str]) -> None:
+    assert set(score_translation("set", "note", bridged(5, 0), chosen).means) == {"all"}
+
+
+def test_one_pool_over_all_languages_and_over_the_chosen_ones() -> None:
+    vectors = bridged(30, 1)
+    vectors["zh"] = vectors["zh"][::-1].copy()
+    table = score_pool("pool", "note", vectors, ["en", "de"])
+    assert (table.n, table.languages) == (30, LANGUAGES)
+    assert table.means["all"]["positives"] < table.means["en,de"]["positives"]
+    assert (
+        table.means["en,de"]["csls_r1"]
+        == score_translation("", "", vectors, ["en", "de"]).means["en,de"]["csls_r1"]
+    )
+    shares = [pair.measures["positives"] for pair in table.pairs]
+    assert [(pair.source, pair.target) for pair in table.pairs] == list(permutations(LANGUAGES, 2))
+    assert table.means["all"]["positives"] == pytest.approx(np.mean(shares))
+    assert table.drawn == ("positives",)
+
+
+def test_pairs_without_queries_count_in_no_mean() -> None:
+    pairs = [PairScore("en", "de", 2, {"csls_r1": 50.0}), PairScore("de", "en", 0, {"csls_r1": 0.0})]
+    assert table_of_pairs("set", "note", pairs).means == {"all": {"csls_r1": 50.0}}
+    assert table_of_pairs("set", "note", pairs[1:]).means == {"all": {}}

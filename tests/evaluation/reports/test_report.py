@@ -1,0 +1,129 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.measures.scores import PairScore, Table
+from evaluation.reports.document import Picture, as_markdown
+from evaluation.reports.report import (
+    NAMES,
+    Report,
+    as_json,
+    blocks,
+    pair_matrix,
+    read_tables,
+    summary,
+    write_report,
+)
+from index.errors import DamagedError, UsageError
+
+PAIRS = (
+    PairScore(
+        "en", "de", 4, {"cosine_r1": 25, "cosine_r10": 50, "csls_r1": 37.46, "csls_r10": 75, "tied": 0}
+    ),
+    PairScore(
+        "de", "en", 4, {"cosine_r1": 35, "cosine_r10": 60, "csls_r1": 47.54, "csls_r10": 85, "tied": 1}
+    ),
+)
+MEANS = {"all": {"cosine_r1": 30.0, "cosine_r10": 55.0, "csls_r1": 42.5, "csls_r10": 80.0, "tied": 0.5}}
+TABLE = Table("set", "Line i is the same.", 4, ("en", "de"), MEANS, PAIRS)
+POOL = Table(
+    "pool", "One pool.", 4, ("en", "de"), {"all": {"positives": 61.25}, "en,de": {"positives": 70.0}}
+)
+REPORT = Report(
+    "multi30k", "passepartout evaluate multi30k", "small@1", "ab" * 32, "2026-11-20", (TABLE, POOL)
+)
+
+
+def test_json_holds_every_figure_unrounded() -> None:
+    found = json.loads(as_json(REPORT))
+    assert (found["bundle"], found["sha256"], found["date"]) == ("small@1", "ab" * 32, "2026-11-20")
+    table, pool = found["tables"]
+    assert table["pairs"][0] == {
+        "source": "en", "target": "de", "n": 4,
+        "measures": {"cosine_r1": 25, "cosine_r10": 50, "csls_r1": 37.46, "csls_r10": 75, "tied": 0},
+    }  # fmt: skip
+    assert table["means"] == MEANS
+    assert pool["means"] == {"all": {"positives": 61.25}, "en,de": {"positives": 70.0}}
+
+
+def test_markdown_has_the_matrix_the_means_and_where_they_come_from() -> None:
+    lines = as_markdown(blocks(REPORT)).splitlines()
+    assert lines[0] == "# multi30k: small@1"
+    assert any("ab" * 32 in line for line in lines)
+    assert "passepartout evaluate multi30k" in lines
+    assert "| all | 30.0 | 55.0 | 42.5 | 80.0 | 0.5 |" in lines
+    start = lines.index("### CSLS R@1 / CSLS R@10")
+    assert lines[start + 2 : start + 6] == [
+        "| from \\ to | en | de |",
+        "| --- | ---: | ---: |",
+        "| **en** |  | 37.5 / 75.0 |",
+        "| **de** | 47.5 / 85.0 |  |",
+    ]
+    assert "| en,de | 70.0 |" in lines
+    assert sum(line.startswith("### ") for line in lines) == 2
+
+
+def test_the_summary_is_a_line_a_group() -> None:
+    assert summary(POOL) == [
+        "pool n=4 all: positives found 61.2",
+        "pool n=4 en,de: positives found 70.0",
+    ]
+
+
+def test_written_files_are_what_they_say(tmp_path: Path) -> None:
+    write_report(REPORT, tmp_path / "deep" / "report")
+    assert (tmp_path / "deep" / "report" / "report.json").read_text("utf-8") == as_json(REPORT)
+    assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(blocks(REPORT))
+
+
+def test_tables_are_read_back(tmp_path: Path) -> None:
+    write_report(REPORT, tmp_path)
+    assert read_tables(tmp_path) == [TABLE, POOL]
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}", "[]", '{"tables": [{"name": "set"}]}'])
+def test_a_report_that_cannot_be_read_is_named(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "report.json").write_text(content, "utf-8")
+    with pytest.raises(DamagedError, match=r"report\.json: no report of a suite"):
+        read_tables(tmp_path)
+
+
+def test_measures_that_are_drawn_are_pictures_beside_the_report(tmp_path: Path) -> None:
+    report = replace(REPORT, tables=(POOL, replace(TABLE, drawn=("csls_r1",))))
+    write_report(report, tmp_path)
+    markdown = (tmp_path / "report.md").read_text("utf-8")
+    for name in ("table2-csls_r1.svg", "table2-csls_r1-asymmetry.svg"):
+        assert f"]({name})" in markdown
+        assert "<svg" in (tmp_path / name).read_text("utf-8")
+    assert not [block for block in blocks(REPORT) if isinstance(block, Picture)]
+
+
+def test_a_matrix_has_queries_in_rows_and_gaps_where_nothing_was_measured() -> None:
+    pairs = (PAIRS[0], PairScore("de", "en", 0, {}))
+    values = pair_matrix(replace(TABLE, pairs=pairs), "csls_r10")
+    np.testing.assert_array_equal(values, [[np.nan, 75], [np.nan, np.nan]])
+
+
+def test_pairs_without_queries_show_what_they_have() -> None:
+    pairs = (
+        PairScore("en", "de", 0, {"coverage": 12.5}),
+        PairScore("de", "en", 3, {"coverage": 50, "csls_p1": 9}),
+    )
+    table = Table("dictionary", "", 3, ("en", "de"), {"all": {"coverage": 31.25, "csls_p1": 9}}, pairs)
+    lines = as_markdown(blocks(replace(REPORT, tables=(table,)))).splitlines()
+    assert "| **en** |  | 12.5 |" in lines
+    assert "| **de** | 9.0 |  |" in lines
+
+
+def test_every_measure_has_a_name_of_its_own() -> None:
+    assert len(set(NAMES.values())) == len(NAMES)
+
+
+def test_a_folder_that_cannot_be_is_wrong_use(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_report(REPORT, tmp_path / "file" / "report")

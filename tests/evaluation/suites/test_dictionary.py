@@ -1,0 +1,111 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.suites.dictionary import Dictionary, dictionary_translation, read_dictionary, score_dictionary
+from evaluation.suites.words import Vocabulary
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError, UnknownLanguageError, UsageError
+from passepartout import run
+from tests.bundles import lexicon
+from tests.evaluation.measures.test_recall import units
+
+
+def write(path: Path, rows: Sequence[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{x}\t{y}\n" for x, y in rows), "utf-8")
+    return path
+
+
+def test_entries_are_folded_and_taken_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.tsv", [("Dog", "HUND"), ("dog", "hund"), ("ice  cream", "eis")])
+    assert read_dictionary(f"en:de={path}") == Dictionary("en", "de", [("dog", "hund"), ("ice cream", "eis")])
+
+
+@pytest.mark.parametrize("option", ["en-de=x.tsv", "en:de", "en:en=x.tsv", ":de=x.tsv", "x.tsv"])
+def test_an_option_that_is_none_is_wrong_use(option: str) -> None:
+    with pytest.raises(UsageError, match="give two languages and a file: en:de="):
+        read_dictionary(option)
+
+
+def test_a_file_that_is_no_dictionary_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "d.tsv"
+    path.write_text("dog\thund\ncat\n")
+    with pytest.raises(DataError, match=r"d\.tsv line 2: 1 columns, give source word TAB target word"):
+        read_dictionary(f"en:de={path}")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_dictionary(f"en:de={tmp_path / 'none.tsv'}")
+
+
+def test_a_word_is_right_when_one_of_its_translations_is_found() -> None:
+    still = np.eye(6, dtype=np.float32)
+    one = Vocabulary([f"a{i}" for i in range(20)], units(20, 6, 0), still)
+    other = Vocabulary([f"b{i}" for i in range(50)], units(50, 6, 1), still)
+    entries = [(f"a{i}", f"b{j}") for i in range(10) for j in (i, 2 * i, 40)]
+    entries = [*dict.fromkeys(entries), ("a1", "missing"), ("missing", "b1")]
+    score = score_dictionary(Dictionary("x", "y", entries), {"x": one, "y": other})
+    cosine = one.vectors.astype(float) @ other.vectors.T.astype(float)
+    near = np.sort(cosine, 1)[:, -10:].mean(1)[:, None] + np.sort(cosine, 0)[-10:].mean(0)[None]
+    for key, values in (("cosine", cosine), ("csls", 2 * cosine - near)):
+        for k in (1, 5, 10):
+            hits = [
+                bool({int(y[1:]) for x, y in entries if x == f"a{i}" and y != "missing"}
+                     & set(np.argsort(-values[i])[:k].tolist()))
+                for i in range(10)
+            ]  # fmt: skip
+            assert score.measures[f"{key}_p{k}"] == pytest.approx(100 * np.mean(hits))
+            assert score.measures[f"before_{key}_p{k}"] == score.measures[f"{key}_p{k}"]
+    assert score.n == 10
+    assert score.measures["coverage"] == pytest.approx(100 * (len(entries) - 2) / len(entries))
+
+
+def test_a_dictionary_of_other_words_has_no_coverage_and_no_score() -> None:
+    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0), np.eye(6, dtype=np.float32))
+    score = score_dictionary(Dictionary("x", "y", [("p", "q")]), {"x": vocabulary, "y": vocabulary})
+    assert (score.n, score.measures) == (0, {"coverage": 0.0})
+
+
+def test_the_suite_measures_the_dictionary_alone(bundle: Bundle, tmp_path: Path) -> None:
+    pairs = [(concept["en"], concept["zh"]) for concept in lexicon()]
+    path = write(tmp_path / "d.tsv", [*pairs, ("unicorn", "独角兽")])
+    (table,) = dictionary_translation(
+        TextEncoder(bundle), None, bundle.manifest.languages, [], [read_dictionary(f"en:zh={path}")]
+    )
+    (pair,) = table.pairs
+    assert (pair.source, pair.target, pair.n) == ("en", "zh", 25)
+    assert pair.measures["coverage"] == pytest.approx(100 * 25 / 26)
+    assert 50 < pair.measures["csls_p1"] <= pair.measures["csls_p5"] <= pair.measures["csls_p10"]
+    assert "en-zh 26 entries" in table.note
+
+
+def test_languages_without_words_are_refused(bundle: Bundle, tmp_path: Path) -> None:
+    path = write(tmp_path / "d.tsv", [("dog", "chien")])
+    with pytest.raises(UnknownLanguageError, match="no words of 'fr'"):
+        dictionary_translation(
+            TextEncoder(bundle), None, bundle.manifest.languages, [], [read_dictionary(f"en:fr={path}")]
+        )
+
+
+def test_through_the_front_door(bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "d.tsv", [("dog", "hund"), ("cat", "katze")])
+    options = [
+        "--encoder",
+        str(bundle.folder),
+        "--out",
+        str(tmp_path / "out"),
+        "--dictionary",
+        f"en:de={path}",
+    ]
+    assert run(["evaluate", "words", *options]) == 0
+    markdown = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert f"--dictionary en:de={path}" in markdown
+    assert "CSLS P@1 / CSLS P@5 / CSLS P@10" in markdown
+    assert run(["evaluate", "multi30k", *options]) == 2
+    assert run(["evaluate", "words", *options[:4]]) == 2
+    errors = capsys.readouterr().err.splitlines()[-2:]
+    assert errors == [
+        "passepartout: --dictionary is for the suite words, not for multi30k: leave it out",
+        "passepartout: no data: give --data DIR (docs/data.md)",
+    ]

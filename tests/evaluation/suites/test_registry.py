@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.measures.recall import retrieved_positives
+from evaluation.suites.registry import SUITES, aligned, encode, multi30k, photos
+from evaluation.suites.sets import TRANSLATION
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError
+from tests.bundles import LANGUAGES, make_corpus, sentences
+from tests.evaluation.measures.test_scores import naive
+
+
+@pytest.fixture(scope="module")
+def encoder(bundle: Bundle) -> TextEncoder:
+    return TextEncoder(bundle)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A test set as it lies in the data; de and pt have translations for the even pictures of split test."""
+    folder = tmp_path_factory.mktemp("data")
+    make_corpus(folder / "benchmark" / "multi30k_test_2016", count=80)
+    captions = folder / "photos" / "captions"
+    captions.mkdir(parents=True)
+    names = [f"{i}.jpg" for i in range(300)]
+    splits = [f"{name}\t{'test' if i < 250 else 'train'}\n" for i, name in enumerate(names)]
+    (folder / "photos" / "splits.tsv").write_text("".join(splits), "utf-8")
+    for language in LANGUAGES:
+        lines = []
+        for i, (name, text) in enumerate(zip(names, sentences(language)[::4], strict=False)):
+            lines.append(f"{name}\t{text}\thuman\n")
+            if language in ("de", "pt") and i % 2 == 0:
+                lines.append(f"{name}\t{text} {text}\t{TRANSLATION}\n")
+        (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
+    return folder
+
+
+def test_the_suites_by_name() -> None:
+    assert {name: SUITES[name] for name in ("multi30k", "aligned", "photos")} == {
+        "multi30k": multi30k,
+        "aligned": aligned,
+        "photos": photos,
+    }
+
+
+def test_multi30k_is_the_aligned_set_in_its_place(encoder: TextEncoder, data: Path) -> None:
+    (table,) = multi30k(encoder, data, ["en", "de"], ["pt"])
+    assert (table.name, table.n, table.languages) == ("multi30k_test_2016", 80, ("pt", "de", "en"))
+    assert aligned(encoder, data / "benchmark" / "multi30k_test_2016", ["en", "de"], ["pt"]) == [table]
+
+
+def test_figures_are_those_of_the_encoded_lines(encoder: TextEncoder, data: Path) -> None:
+    folder = data / "benchmark" / "multi30k_test_2016"
+    (table,) = aligned(encoder, folder, ["en", "zh"], [])
+    english, chinese = (
+        encoder.encode((folder / f"{code}.txt").read_text("utf-8").splitlines()) for code in ("en", "zh")
+    )
+    expected = naive(english, chinese)
+    found = {key: table.pairs[0].measures[key] for key in expected}
+    assert found == {key: pytest.approx(value) for key, value in expected.items()}
+    assert 2 < found["csls_r1"] < 100
+
+
+def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: Path) -> None:
+    translations, pool = photos(encoder, data, LANGUAGES, ["en", "de"])
+    assert (translations.languages, translations.n) == (("de", "pt"), 125)
+    assert [(pair.source, pair.target) for pair in translations.pairs] == [("de", "pt"), ("pt", "de")]
+    assert (pool.languages, pool.n) == (("en", "de", "ar", "pt", "zh"), 200)
+    assert set(pool.means) == {"all", "en,de"}
+    assert 1 < pool.means["all"]["positives"] < 100
+
+
+def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:
+    """Fewer than 200 are all taken; one language's captions of other pictures leave those pictures out."""
+    path = data / "photos" / "captions" / "en.tsv"
+    whole = path.read_text("utf-8")
+    path.write_text("".join(line + "\n" for line in whole.splitlines()[200:]), "utf-8")
+    try:
+        (pool,) = photos(encoder, data, ["en", "zh"], [])
+    finally:
+        path.write_text(whole, "utf-8")
+    texts = {code: sentences(code)[::4][200:250] for code in ("en", "zh")}
+    assert pool.n == 50
+    expected = retrieved_positives({code: encoder.encode(rows) for code, rows in texts.items()})
+    assert pool.means["all"]["positives"] == pytest.approx(expected)
+
+
+def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: TextEncoder, data: Path) -> None:
+    """Unless it is asked for."""
+    path = data / "photos" / "captions" / "ar.tsv"
+    whole = path.read_text("utf-8")
+    path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
+    try:
+        without, asked = (
+            photos(encoder, data, ["en", "zh", "ar"], chosen)[-1] for chosen in ([], ["ar", "en"])
+        )
+    finally:
+        path.write_text(whole, "utf-8")
+    assert (without.languages, without.n) == (("en", "zh"), 200)
+    assert (set(asked.languages), asked.n) == ({"ar", "en", "zh"}, 10)
+
+
+def test_without_translations_there_is_the_pool_alone(encoder: TextEncoder, data: Path) -> None:
+    assert [table.name for table in photos(encoder, data, ["en", "zh"], [])] == ["photos, one pool"]
+
+
+def test_pictures_that_no_two_languages_share_are_an_error(encoder: TextEncoder) -> None:
+    with pytest.raises(DataError, match="no picture has a caption in each of en, de"):
+        encode(encoder, {"en": [], "de": []})
+
+
+def test_encoded_rows_are_units(encoder: TextEncoder) -> None:
+    vectors = encode(encoder, {"en": sentences("en")[:20], "de": sentences("de")[:20]})
+    for rows in vectors.values():
+        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)

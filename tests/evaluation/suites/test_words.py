@@ -1,0 +1,132 @@
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from evaluation.suites.words import (
+    BLOCK,
+    FOUND,
+    Vocabulary,
+    corpus_counts,
+    make_vocabularies,
+    score_words,
+    word_translation,
+)
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.words.vocabulary import training_words
+from tests.bundles import make_corpus
+from tests.evaluation.measures.test_recall import units
+
+STILL = np.eye(6, dtype=np.float32)
+
+
+def turned(seed: int) -> NDArray[np.float32]:
+    rotation: NDArray[np.float32] = np.linalg.qr(np.random.default_rng(seed).standard_normal((6, 6)))[0]
+    return rotation.astype(np.float32)
+
+
+def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    cosine = one.astype(float) @ other.T.astype(float)
+    near = np.sort(cosine, 1)[:, -10:].mean(1)[:, None] + np.sort(cosine, 0)[-10:].mean(0)[None]
+    return {"cosine_r10": cosine, "csls_r10": 2 * cosine - near}
+
+
+def test_a_score_is_what_the_definition_gives() -> None:
+    """CSLS over whole vocabularies, larger than a block; a query has several answers."""
+    one = Vocabulary([f"a{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 0), turned(2))
+    other = Vocabulary([f"b{i}" for i in range(90)], units(90, 6, 1), turned(3))
+    pairs = [(f"a{i}", f"b{row % 90}") for i in range(BLOCK + 7) for row in (5 * i, i, i * i)]
+    score, differing = score_words("x", "y", pairs, {"x": one, "y": other})
+    spaces = {"before_": (one.vectors, other.vectors), "": (one.aligned(), other.aligned())}
+    for prefix, space in spaces.items():
+        for key, values in naive_scores(*space).items():
+            hits = [(values[int(x[1:])] > values[int(x[1:]), int(y[1:])]).sum() < FOUND for x, y in pairs]
+            assert score.measures[prefix + key] == pytest.approx(100 * np.mean(hits))
+    assert score.measures["cosine_r10"] != score.measures["before_cosine_r10"]
+    rose = score.measures["csls_r10"] > score.measures["before_csls_r10"]
+    assert score.measures["rose_csls_r10"] == 100 * rose
+    assert score.n == len(pairs) > 500
+    assert differing == score
+
+
+def test_without_rotations_nothing_changes() -> None:
+    one, other = (Vocabulary([f"{i}" for i in range(40)], units(40, 6, seed), STILL) for seed in (0, 1))
+    measures = score_words("x", "y", [(f"{i}", f"{i}") for i in range(40)], {"x": one, "y": other})[
+        0
+    ].measures
+    assert measures["csls_r10"] == measures["before_csls_r10"]
+    assert measures["rose_csls_r10"] == measures["rose_cosine_r10"] == 0
+
+
+def test_words_spelt_alike_are_counted_apart() -> None:
+    vocabulary = Vocabulary(["a", "b"], units(2, 6, 0), STILL)
+    score, differing = score_words("x", "y", [("a", "a"), ("a", "b")], {"x": vocabulary, "y": vocabulary})
+    assert (score.n, differing.n) == (2, 1)
+    assert score_words("x", "y", [("a", "a")], {"x": vocabulary, "y": vocabulary})[1].n == 0
+    assert score_words("x", "y", [], {"x": vocabulary, "y": vocabulary})[0].n == 0
+
+
+def test_spaces_that_are_turned_meet_after_alignment() -> None:
+    """Procrustes has found the rotation from the words alone."""
+    concepts = {f"w{i}": row for i, row in enumerate(units(300, 16, 0))}
+    small = np.random.default_rng(1).normal(scale=0.25, size=(16, 16))
+    rotation, upper = np.linalg.qr(np.eye(16) + small)
+    rotation = (rotation * np.sign(np.diag(upper))).astype(np.float32)  # near the identity, not mirrored
+    counts = {code: Counter({word: 1 + row for row, word in enumerate(concepts)}) for code in ("x", "y")}
+    spaces = iter((np.eye(16, dtype=np.float32), rotation))
+
+    def embed(words: list[str], language: str) -> NDArray[np.float32]:
+        return np.stack([concepts[word] for word in words]) @ next(spaces)
+
+    vocabularies = make_vocabularies(counts, embed)  # type: ignore[arg-type]
+    measures = score_words("x", "y", [(word, word) for word in concepts], vocabularies)[0].measures
+    assert measures["before_csls_r10"] < 98
+    assert measures["csls_r10"] == 100
+    assert measures["rose_csls_r10"] == 100
+
+
+def test_the_suite_on_a_bundle_that_shares_a_space(bundle: Bundle, tmp_path: Path) -> None:
+    make_corpus(tmp_path, count=1440)
+    tables = word_translation(TextEncoder(bundle), tmp_path, ["en", "de", "pt"], ["de", "en"])
+    assert [table.name for table in tables] == [
+        "words", "words spelt differently", "tokens", "tokens spelt differently",
+    ]  # fmt: skip
+    every, differing, tokens, _ = tables
+    assert every.languages == differing.languages == ("de", "en", "pt")
+    assert set(every.means) == {"all", "de,en"}
+    assert (every.drawn, tokens.drawn) == (("csls_r10",), ("csls_r10",))
+    scores = {(pair.source, pair.target): pair for pair in every.pairs}
+    assert scores["en", "pt"].n == scores["pt", "en"].n >= 25
+    alike = {
+        f"{pair.source}-{pair.target}": scores[pair.source, pair.target].n - pair.n
+        for pair in differing.pairs
+    }
+    assert alike == {"de-en": 1, "en-de": 1, "de-pt": 0, "pt-de": 0, "en-pt": 0, "pt-en": 0}  # "park"
+    for table in tables:
+        assert 50 < table.means["all"]["csls_r10"] <= 100
+
+
+def test_tokens_are_those_of_the_encoder(bundle: Bundle) -> None:
+    """A Chinese word is several tokens here."""
+    encoder = TextEncoder(bundle)
+    (pieces,) = encoder.pieces(["海滩"])
+    assert pieces == ["海", "滩"]
+    vectors = encoder.piece_vectors(pieces, "zh")
+    assert vectors.shape == (2, encoder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert np.allclose(encoder.word_vectors(["海"], "zh")[0], vectors[0])
+    assert encoder.tokens(["海滩"]) == [[encoder.tokens([piece])[0][0] for piece in pieces]]
+
+
+def test_the_vocabulary_is_that_of_training_and_of_the_text(bundle: Bundle, tmp_path: Path) -> None:
+    encoder = TextEncoder(bundle)
+    make_corpus(tmp_path, ("en", "de"), count=20)
+    trained = training_words(bundle, "en")
+    assert corpus_counts(encoder, None, ["en", "pt"], [])["en"] == trained
+    seen = corpus_counts(encoder, tmp_path, ["en", "de"], [])["en"]
+    assert seen["a"] == 20
+    assert "a" not in trained
+    assert seen["dog"] > trained["dog"]

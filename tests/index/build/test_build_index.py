@@ -1,0 +1,277 @@
+"""The batch job: what it reads, what it writes, and what is left of it when it is killed."""
+
+import gzip
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageError
+from index.search.hubness import neighbourhood_means
+from index.search.translator import Translator
+from index.storage.files import describe
+from index.storage.versions import IndexManifest, current, open_version, versions
+from index.text.normalisation import words
+from index.words.vocabulary import training_words
+from tests.bundles import make_corpus, sentences
+
+ENGLISH, GERMAN = sentences("en")[::40], sentences("de")[::40]
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> dict[str, Path]:
+    return make_corpus(tmp_path / "corpus", ("en", "de"), count=40)
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def test_the_manifest_counts_what_was_read(bundle: Bundle, tmp_path: Path) -> None:
+    english = write(tmp_path / "en.txt", [*ENGLISH, "", ENGLISH[0]])
+    german = tmp_path / "de.txt.gz"
+    german.write_bytes(gzip.compress("\n".join(GERMAN).encode()))
+    made = build_index(bundle, {"en": english, "de": german}, tmp_path / "index")
+    assert list(made.languages) == ["en", "de"]
+    entry = made.languages["en"]
+    assert (entry.sentences, entry.lines, entry.changed) == (36, 38, 0)
+    assert entry.dropped == {"empty": 1, "duplicate": 1}
+    assert made == open_version(tmp_path / "index")[1]
+
+
+def test_the_vocabulary_is_of_corpus_and_training(bundle: Bundle, tmp_path: Path) -> None:
+    english = write(tmp_path / "en.txt", ["The zebra sleeps, the Zebra runs."])
+    german = write(tmp_path / "de.txt", ["Das Zebra schläft."])
+    made = build_index(bundle, {"en": english, "de": german}, tmp_path / "index")
+    known = set(training_words(bundle, "en")) | set(words("The zebra sleeps, the Zebra runs.", "en"))
+    assert made.languages["en"].words == len(known)
+    found = Translator.open(tmp_path / "index").words(["zebra", "dog", "xyz"], "en", "de")
+    assert [answers[0].metadata["in_vocabulary"] for answers in found] == [True, True, False]
+    assert found[1][0].text == "hund"
+
+
+def test_hubness_is_measured_from_every_other_language(index_dir: Path) -> None:
+    folder, manifest = open_version(index_dir)
+    translator = Translator.open(index_dir)
+    vectors = {code: translator._sentences[code].vectors.vectors() for code in manifest.languages}
+    for code in manifest.languages:
+        found = np.load(folder / f"{code}.hubness.npy")
+        wanted = [neighbourhood_means(vectors[code] @ vectors[other].T) for other in manifest.sources(code)]
+        np.testing.assert_allclose(found, np.stack(wanted, axis=1), atol=1e-6)
+
+
+def test_rotations_are_orthogonal_and_applied(index_dir: Path) -> None:
+    folder, manifest = open_version(index_dir)
+    translator = Translator.open(index_dir)
+    for code in manifest.languages:
+        rotation = np.load(folder / f"{code}.words.rotation.npy")
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(len(rotation)), atol=1e-5)
+        assert "zug" not in translator._words[code]
+        found, plain = translator._word_vectors(["zug"], code), translator.encoder.word_vectors(["zug"], code)
+        np.testing.assert_allclose(found, plain @ rotation, atol=1e-6)
+
+
+def test_building_again_gives_the_same_files(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    made = [build_index(bundle, corpora, tmp_path / name).files for name in ("one", "two")]
+    assert made[0] == made[1]
+
+
+def test_the_number_of_threads_changes_no_byte(bundle: Bundle, tmp_path: Path) -> None:
+    corpora = make_corpus(tmp_path / "corpus", ("en", "de", "pt"), count=200)
+    made = [build_index(bundle, corpora, tmp_path / f"{n}", threads=n).files for n in (1, 2, 3)]
+    assert made[0] == made[1] == made[2]
+
+
+def test_a_second_build_is_a_new_version_and_the_first_stays(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    first = build_index(bundle, corpora, tmp_path / "index")
+    kept = describe(tmp_path / "index" / "versions" / first.version)
+    second = build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
+    assert versions(tmp_path / "index") == [first.version, second.version]
+    assert current(tmp_path / "index") == second.version
+    assert describe(tmp_path / "index" / "versions" / first.version) == kept
+    assert Translator.open(tmp_path / "index", version=first.version).version == first.version
+    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["CURRENT", "versions", "work"]
+
+
+def test_one_language_alone_can_be_searched_from_the_others(bundle: Bundle, tmp_path: Path) -> None:
+    build_index(bundle, {"de": write(tmp_path / "de.txt", GERMAN)}, tmp_path / "index")
+    (match,) = Translator.open(tmp_path / "index").sentences([ENGLISH[5]], "en", "de")[0]
+    assert match.text == GERMAN[5]
+
+
+def test_an_unknown_language_is_refused_before_anything_is_made(bundle: Bundle, tmp_path: Path) -> None:
+    path = write(tmp_path / "fr.txt", ["Un chien."])
+    with pytest.raises(
+        UnknownLanguageError, match=r"tiny@1 does not know 'fr'; it knows: en, de, pt, zh, ar"
+    ):
+        build_index(bundle, {"fr": path}, tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_no_corpus_is_refused(bundle: Bundle, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no corpus"):
+        build_index(bundle, {}, tmp_path / "index")
+
+
+def test_a_missing_corpus_is_refused_before_anything_is_made(bundle: Bundle, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"none\.txt: cannot be read"):
+        build_index(bundle, {"en": tmp_path / "none.txt"}, tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_bad_line_leaves_the_old_version_served(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    first = build_index(bundle, corpora, tmp_path / "index")
+    corpora["de"].write_bytes(b"Hund\n\xff\n")
+    with pytest.raises(CorpusError, match="line 2"):
+        build_index(bundle, corpora, tmp_path / "index")
+    assert Translator.open(tmp_path / "index").version == first.version
+
+
+def test_a_place_that_cannot_be_written_is_one_line(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BundleError, match="the build stopped") as caught:
+        build_index(bundle, corpora, tmp_path / "file")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("limit", [100, 1_000, 4_000, 20_000])
+def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_version_served(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, limit: int
+) -> None:
+    """No file may grow beyond `limit` bytes, which fails as a full disk does."""
+    old = build_index(bundle, corpora, tmp_path / "index")
+    code = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from passepartout import run; sys.exit(run(sys.argv[1:]))"
+    )
+    given = ["index", "build", "--encoder", str(bundle.folder), "--out", str(tmp_path / "index")]
+    command = [sys.executable, "-c", code, *given, "--corpus", f"en={corpora['en']}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "the build stopped" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert Translator.open(tmp_path / "index").version == old.version
+    made = build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
+    assert open_version(tmp_path / "index", fresh=True)[1] == made
+
+
+# A build that dies. The child counts every moment at which something becomes durable (fsync, rename, replace)
+# and kills itself at the one it is told.
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+moment = sys.argv[1]  # a number of durable calls, or a file of the work folder: killed once it is there
+count = 0
+def due():
+    if moment.lstrip("-").isdigit():
+        return count == int(moment)
+    return any(out.glob(f"work/*/{moment}"))
+def counted(function):
+    def wrapped(*args, **kwargs):
+        global count
+        count += 1
+        if due():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args, **kwargs)
+    return wrapped
+from index.encoder.bundle import open_bundle
+from index.build.build_index import build_index
+folder, english, german, out = map(Path, sys.argv[2:])
+bundle = open_bundle(folder)
+os.fsync, os.rename, Path.replace = counted(os.fsync), counted(os.rename), counted(Path.replace)
+build_index(bundle, {"en": english, "de": german}, out)
+print(count)
+"""
+
+
+def child(
+    moment: int | str, bundle: Bundle, corpora: dict[str, Path], out: Path
+) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-c",
+        CHILD,
+        str(moment),
+        str(bundle.folder),
+        str(corpora["en"]),
+        str(corpora["de"]),
+    ]
+    return subprocess.run([*command, str(out)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def old_and_new(
+    bundle: Bundle, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, Path], dict[str, Path]]:
+    folder = tmp_path_factory.mktemp("corpora")
+    return make_corpus(folder / "old", ("en", "de"), 20), make_corpus(folder / "new", ("en", "de"), 40)
+
+
+@pytest.fixture(scope="module")
+def unbroken(
+    bundle: Bundle,
+    old_and_new: tuple[dict[str, Path], dict[str, Path]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[int, IndexManifest]:
+    """How many durable moments a build has, and what it makes when nothing stops it."""
+    out = tmp_path_factory.mktemp("unbroken") / "index"
+    build_index(bundle, old_and_new[0], out)
+    done = child(-1, bundle, old_and_new[1], out)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout), open_version(out)[1]
+
+
+# From the end, since there lie the moments of publication: CURRENT's replace is the second to last.
+@pytest.mark.parametrize("moment", [1, "first quarter", "half", -40, -6, -5, -4, -3, -2, -1, 0])
+def test_a_killed_build_leaves_a_served_version_and_is_finished_by_the_next(
+    bundle: Bundle,
+    old_and_new: tuple[dict[str, Path], dict[str, Path]],
+    unbroken: tuple[int, IndexManifest],
+    tmp_path: Path,
+    moment: int | str,
+) -> None:
+    total, wanted = unbroken
+    number = {"first quarter": total // 4, "half": total // 2}.get(str(moment)) or int(moment)
+    number = number if number > 0 else total + number
+    old = build_index(bundle, old_and_new[0], tmp_path / "index")
+    assert child(number, bundle, old_and_new[1], tmp_path / "index").returncode == -signal.SIGKILL
+
+    served = Translator.open(tmp_path / "index")
+    assert served.version in (old.version, wanted.version)
+    assert served.sentences([ENGLISH[0]], "en", "de")[0][0].text == GERMAN[0]
+
+    made = build_index(bundle, old_and_new[1], tmp_path / "index")
+    assert made.files == wanted.files
+    assert open_version(tmp_path / "index", fresh=True)[1] == made
+    # Nothing is made twice: a version that was finished is the one that is served.
+    finished_twice = served.version == wanted.version
+    assert len(versions(tmp_path / "index")) == (3 if finished_twice else 2)
+    assert sorted(path.name for path in (tmp_path / "index" / "work").iterdir()) == ["LOCK"]
+
+
+def test_a_build_goes_on_from_the_vectors_it_had(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    """Killed once the first language was encoded: it is not encoded again."""
+    out = tmp_path / "index"
+    assert child("en.faiss", bundle, corpora, out).returncode == -signal.SIGKILL
+    [found] = out.glob("work/*/en.faiss")
+    before = found.stat()
+    made = build_index(bundle, corpora, out)
+    after = (out / "versions" / made.version / "en.faiss").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)

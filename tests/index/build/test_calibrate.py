@@ -1,0 +1,156 @@
+"""Confidence from aligned sentences: right about how often it is right, on sentences it has not seen."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build.build_index import build_index
+from index.build.calibrate import calibrate, questions
+from index.build.structures import Searching
+from index.confidence.calibration import calibration_error
+from index.confidence.quality import risk_coverage
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
+from index.search.sentence_index import SentenceIndex
+from index.search.translator import Translator
+from index.storage.versions import IndexManifest, open_version
+from passepartout import run
+from tests.bundles import make_bundle, make_corpus
+
+CODES = ("en", "de", "pt")
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """An encoder whose languages are so far apart that many answers are wrong."""
+    return make_bundle(tmp_path_factory.mktemp("noisy") / "b", noise=0.9)
+
+
+def moses(folder: Path, count: int) -> list[Source]:
+    """Line i of each file translates line i of the others."""
+    files = make_corpus(folder, CODES, count)
+    return [Source(path.rename(folder / f"x.{code}")) for code, path in files.items()]
+
+
+@pytest.fixture(scope="module")
+def index(noisy: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calibrated")
+    build_index(noisy, moses(folder / "c", 600), folder / "index", searching=Searching("ivf"))
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def manifest(index: Path) -> IndexManifest:
+    return open_version(index)[1]
+
+
+def opened(index: Path) -> dict[str, SentenceIndex]:
+    return Translator.open(index)._sentences
+
+
+def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> None:
+    assert set(manifest.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
+    for entry in manifest.quality.values():
+        assert 0.2 < entry.r1 < entry.r10 <= 1
+        assert entry.n == 600
+        assert entry.ece is not None
+        assert entry.ece < 0.1
+
+
+def test_info_tells_structure_and_pairs(
+    index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["index", "info", str(index)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    structure = manifest.languages[CODES[0]].structure
+    assert f"ivf, {structure.probes} of {structure.lists} lists" in lines[0]
+    found = manifest.quality[f"{CODES[0]}-{CODES[1]}"]
+    (line,) = [line for line in lines if line.startswith(f"{CODES[0]}-{CODES[1]}: ")]
+    assert f"R@1 {found.r1:.3f}, R@10 {found.r10:.3f} of 600, calibration error" in line
+
+
+def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest) -> None:
+    confidence = manifest.confidence
+    assert (confidence.source, manifest.calibrated, confidence.n) == ("aligned", True, 6 * 600 * 2)
+    assert confidence.ece is not None
+    assert confidence.ece < 0.05
+    assert set(confidence.length) == set(CODES)
+    assert confidence.lengths is not None
+    assert len(confidence.lengths.weights) == 6
+
+
+def test_the_surest_answers_are_wrong_least(manifest: IndexManifest) -> None:
+    curve = manifest.confidence.curve
+    assert [point.coverage for point in curve] == pytest.approx(np.arange(1, 11) / 10)
+    assert curve[0].risk < 0.25 < 0.5 <= curve[-1].risk
+    assert all(early.confidence >= late.confidence for early, late in pairwise(curve))
+
+
+def test_answers_have_that_confidence(index: Path, manifest: IndexManifest) -> None:
+    """Asked in rows of the index, with the translations that the search finds by itself."""
+    indexes = opened(index)
+    rows, answers = questions(indexes["en"], indexes["de"], 400, np.random.default_rng(1))
+    texts = [indexes["en"].sentence(row).text for row in rows.tolist()]
+    vectors = np.concatenate([indexes["en"].vectors.vectors(row, 1) for row in rows.tolist()])
+    found = [matches[0] for matches in indexes["de"].search(vectors, "en", 1, texts)]
+    right = np.array([indexes["de"].row(match.id) in own for match, own in zip(found, answers, strict=True)])
+    chances = np.array([match.confidence for match in found])
+    # Here every question has an answer, of the questions it was fitted on one in two: it says less.
+    assert right.mean() - 0.35 < chances.mean() < right.mean() + 0.05
+    surest = np.argsort(-chances)[: len(chances) // 4]
+    assert right[surest].mean() > right.mean() + 0.1
+    plain = [matches[0].confidence for matches in indexes["de"].search(vectors, "en", 1)]
+    assert calibration_error(np.array(plain), right) > 0  # without texts another calibration answers
+    assert plain != chances.tolist()
+
+
+def test_approximate_structures_are_in_the_manifest_and_answer(index: Path, manifest: IndexManifest) -> None:
+    for code, entry in manifest.languages.items():
+        assert entry.structure.kind == "ivf"
+        assert entry.structure.recall is not None
+        assert entry.structure.recall >= 0.98
+        assert {f"{code}.lists", f"{code}.vectors.npy"} <= set(manifest.files)
+    assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
+
+
+def test_hubness_is_told_before_and_after(manifest: IndexManifest) -> None:
+    assert set(manifest.hubness) == set(manifest.quality)
+    before, after = (
+        np.mean([getattr(entry, name) for entry in manifest.hubness.values()]) for name in ("cosine", "csls")
+    )
+    assert after < before
+
+
+def test_the_ratio_margin_ranks_where_asked_for(noisy: Bundle, tmp_path: Path) -> None:
+    sources = moses(tmp_path / "c", 120)
+    manifest = build_index(noisy, sources, tmp_path / "index", searching=Searching(scoring="ratio"))
+    assert manifest.scoring == "ratio"
+    matches = Translator.open(tmp_path / "index").sentences(["The cat sleeps."], "en", "de", k=5)[0]
+    scores = [match.score for match in matches]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0
+
+
+def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
+    manifest = build_index(noisy, moses(tmp_path / "c", 12), tmp_path / "index")
+    assert manifest.confidence.source == "fixed"
+    assert not manifest.calibrated
+    assert manifest.quality["en-de"].n == 12
+    assert manifest.quality["en-de"].ece is None
+
+
+def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
+    manifest = open_version(index_dir)[1]
+    assert manifest.quality == {}
+    assert manifest.confidence.source == "fixed"
+    assert calibrate(opened(index_dir)) == (None, {})
+
+
+def test_the_curve_by_hand() -> None:
+    chances, right = np.array([0.9, 0.1, 0.8, 0.5]), np.array([True, False, False, True])
+    curve = {point.coverage: point for point in risk_coverage(chances, right)}
+    assert (curve[0.5].confidence, curve[0.5].risk) == (0.8, 0.5)
+    assert (curve[1.0].confidence, curve[1.0].risk) == (0.1, 0.5)
+    assert curve[0.1].risk == 0

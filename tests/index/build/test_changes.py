@@ -1,0 +1,446 @@
+"""Sentences added, replaced and deleted: what a dictionary says, and nothing encoded twice."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from index.build import lexicon
+from index.build.build_index import build_index
+from index.build.changes import change_index, rebuild_index
+from index.build.encoding import Worker
+from index.build.lexicon import Wording
+from index.build.structures import Searching
+from index.encoder.bundle import Bundle
+from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
+from index.formats.registry import Source
+from index.search.sentence_index import COLUMNS
+from index.search.translator import Translator
+from index.storage.difference import Difference, compare
+from index.storage.files import describe
+from index.storage.tables import read_table
+from index.storage.versions import (
+    DETECTOR,
+    Options,
+    collect,
+    current,
+    locked,
+    open_version,
+    roll_back,
+    serve,
+    versions,
+)
+from index.words.vocabulary import token_counts
+from index.words.word_index import COLUMNS as WORDS
+from passepartout import run
+from tests.bundles import make_bundle, make_corpus, sentences
+from tests.damage import flip_middle
+
+ENGLISH, GERMAN = sentences("en"), sentences("de")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def made(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """30 aligned sentences of en and de as en:0 ... en:29. Not to be changed."""
+    folder = tmp_path_factory.mktemp("made")
+    rows = [{"id": f"{n}", "en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
+    path = rows_of(folder / "base.jsonl", rows)
+    build_index(bundle, [Source(path)], folder / "index")
+    return folder / "index"
+
+
+@pytest.fixture
+def index(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "index")
+    return tmp_path / "index"
+
+
+def rows_of(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def texts(index: Path) -> dict[str, str]:
+    """Id -> text of the version served."""
+    folder, manifest = open_version(index)
+    found = {}
+    for code, entry in manifest.languages.items():
+        table = read_table(folder / f"{code}.arrow", COLUMNS, entry.sentences)
+        found |= dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
+        assert entry.lines == entry.sentences + sum(entry.dropped.values())
+    return found
+
+
+def test_only_new_texts_are_encoded(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Translator.open(index)._sentences["en"].vectors.vectors()
+    encoded: list[str] = []
+    encode = Worker.encode
+
+    def counted(self: Worker, code: str, given: Sequence[str], judged: bool) -> object:
+        encoded.extend(given)
+        return encode(self, code, given, judged)
+
+    monkeypatch.setattr(Worker, "encode", counted)
+    change_index(index, delete=["en:3", "de:7"])
+    assert encoded == []
+    more = rows_of(tmp_path / "more.jsonl", [{"en": ENGLISH[1]}, {"en": ENGLISH[40]}, {"en": ENGLISH[2]}])
+    change_index(index, add=[Source(more)])
+    assert encoded == [ENGLISH[1], ENGLISH[2]]  # the other is there
+    changed = rows_of(tmp_path / "x.jsonl", [{"id": "0", "en": ENGLISH[3]}, {"id": "1", "en": ENGLISH[40]}])
+    change_index(index, replace=[Source(changed)])
+    assert encoded == [ENGLISH[1], ENGLISH[2], ENGLISH[3]]
+    translator = Translator.open(index)
+    after = translator._sentences["en"].vectors.vectors()
+    wanted = np.concatenate([before[:3], before[4:], translator.encode(ENGLISH[1:3])])
+    wanted[0] = translator.encode([ENGLISH[3]])[0]
+    np.testing.assert_allclose(after, wanted, atol=1e-6)
+
+
+def test_alignments_outlive_changes(index: Path, tmp_path: Path) -> None:
+    change_index(index, delete=["en:3", "de:5"])
+    changed = rows_of(tmp_path / "x.jsonl", [{"id": "9", "text": "Ein Hund.", "language": "de", "note": "n"}])
+    change_index(index, replace=[Source(changed)])
+    translator = Translator.open(index)
+    (first,) = translator.sentences([ENGLISH[9 * 40]], "en", "de")[0]
+    assert (first.text, first.id, first.metadata["note"]) == ("Ein Hund.", "de:9", "n")
+    assert first.metadata["memory"]["id"] == "en:9"
+    (other,) = translator.sentences([ENGLISH[5 * 40]], "en", "de")[0]
+    assert other.metadata.get("memory", {}).get("id") != "en:5"
+
+
+def test_added_sentences_are_cleaned_as_the_index_was_and_aligned(index: Path, tmp_path: Path) -> None:
+    rows = [{"en": "A  new dog.", "de": "Ein neuer Hund."}, {"en": ENGLISH[0], "de": "Der hund, gut."}]
+    made = change_index(index, add=[Source(rows_of(tmp_path / "more.jsonl", rows))])
+    assert made.languages["en"].dropped == {"duplicate": 1}
+    found = texts(index)
+    assert found["en:more.jsonl:1"] == "A new dog."
+    assert found["de:more.jsonl:2"] == "Der hund, gut."
+    answers = Translator.open(index).sentences([ENGLISH[0]], "en", "de", 2)[0]
+    assert {answer.text for answer in answers} == {GERMAN[0], "Der hund, gut."}
+
+
+def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
+    made = change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [{"pt": "O cão corre."}]))])
+    assert list(made.languages) == ["en", "de", "pt"]
+    assert texts(index)["pt:1"] == "O cão corre."
+    made = change_index(index, delete=["pt:1"])
+    assert list(made.languages) == ["en", "de"]
+
+
+def test_languages_are_told_apart_as_in_a_new_index_by_what_was_known(
+    index: Path, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table(folder: Path) -> bytes:
+        return (open_version(folder)[0] / DETECTOR).read_bytes()
+
+    before = table(index)
+    counted: list[object] = []
+    monkeypatch.setattr(lexicon, "token_counts", lambda *given: counted.append(given) or token_counts(*given))
+    row = {"pt": "O cão corre."}
+    change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [row]))])
+    assert len(counted) == 2 * 3, "the words of en, de and pt: the bundle's and the corpora's"
+    both = [{"en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
+    build_index(bundle, [Source(rows_of(tmp_path / "all.jsonl", [*both, row]))], tmp_path / "new")
+    assert table(index) == table(tmp_path / "new")
+    change_index(index, delete=["pt:1"])
+    assert table(index) == before
+
+
+def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    files = make_corpus(tmp_path / "corpus", ("en", "de"), 300)
+    build_index(
+        bundle, files, index, searching=Searching("ivf", "ratio"), wording=Wording(least=2, phrases=False)
+    )
+    options = Options(structure="ivf", least_count=2, phrases=False)
+    for _ in range(2):
+        made = change_index(index, delete=[f"en:{current(index)[-1]}"])
+        assert (made.options, made.scoring) == (options, "ratio")
+        assert made.languages["de"].structure.kind == "ivf"
+        assert made.languages["en"].phrases == 0
+        table = read_table(
+            index / "versions" / made.version / "en.words.arrow", WORDS, made.languages["en"].words
+        )
+        assert min(table.column("count").to_pylist()) >= 2
+    said = ["index", "delete", str(index), "--id", "de:5", "--structure", "auto", "--phrases"]
+    assert run([*said, "--scoring", "csls", "--least-count", "1"]) == 0
+    made = open_version(index)[1]
+    assert (made.options, made.scoring) == (Options(), "csls")
+    assert made.languages["de"].structure.kind == "exact"
+
+
+def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "other")
+    more = Source(rows_of(tmp_path / "more.jsonl", [{"en": "A dog."}]))
+    files = [
+        change_index(folder, add=[more], delete=["en:1"]).files for folder in (index, tmp_path / "other")
+    ]
+    assert files[0] == files[1]
+
+
+def test_what_is_deleted_is_recorded_and_rows_are_numbered_anew(index: Path, tmp_path: Path) -> None:
+    change_index(
+        index, add=[Source(rows_of(tmp_path / "a.jsonl", [{"en": ENGLISH[80]}, {"en": ENGLISH[40]}]))]
+    )
+    change_index(index, delete=["en:1"])
+    folder, manifest = open_version(index)
+    assert manifest.languages["en"].dropped == {"duplicate": 2, "deleted": 1}
+    assert (folder / "en.dropped.tsv").read_text().splitlines()[1:] == [
+        f"duplicate\ta.jsonl\t1\t1\t1\t{ENGLISH[80]}",
+        f"duplicate\ta.jsonl\t2\t2\t\t{ENGLISH[40]}",
+        f"deleted\t\t\ten:1\t\t{ENGLISH[40]}",
+    ]
+
+
+REFUSED = [
+    ({}, "nothing to change"),
+    ({"delete": ["en:99", "fr:1"]}, "has no sentence en:99, fr:1: see `index export`"),
+    ({"replace": [{"id": "99", "en": "A dog."}]}, "has no sentence en:99"),
+    ({"replace": [{"id": "1", "en": "A dog."}], "delete": ["en:1"]}, "en:1: to be replaced and deleted"),
+    ({"replace": [{"id": "1", "text": " ", "language": "en"}]}, "line 1: empty: use `index delete`"),
+    ({"replace": [{"id": "1", "en": "A."}, {"id": "1", "en": "B."}]}, "line 2: en:1 is given twice"),
+    (
+        {"add": [{"id": "1", "en": "A cat."}], "own_ids": True},
+        "there is a sentence en:1: use `index replace`",
+    ),
+    ({"add": [{"fr": "Un chien."}]}, "nothing in a language that tiny@1 knows"),
+    ({"delete": [f"{code}:{n}" for code in ("en", "de") for n in range(30)]}, "no sentence would be left"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_what_cannot_be_done_is_refused_and_nothing_is_changed(
+    index: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    before = current(index)
+    for name in ("add", "replace"):
+        if name in change:
+            change = change | {name: [Source(rows_of(tmp_path / f"{name}.jsonl", change[name]))]}
+    with pytest.raises(UsageError, match=message) as caught:
+        change_index(index, **change)
+    assert "\n" not in str(caught.value)
+    assert (current(index), versions(index)) == (before, [before])
+
+
+def test_a_file_is_added_once(index: Path, tmp_path: Path) -> None:
+    more = rows_of(tmp_path / "more.jsonl", [{"en": "A new dog."}])
+    change_index(index, add=[Source(more)])
+    rows_of(more, [{"en": "Another dog, not the new one."}])
+    with pytest.raises(CorpusError, match=r"there is a sentence en:more\.jsonl:1: use `index replace`"):
+        change_index(index, add=[Source(more)])
+
+
+def test_the_encoder_of_another_index_is_refused(index: Path, tmp_path: Path) -> None:
+    other = make_bundle(tmp_path / "other", seed=1, name="other")
+    with pytest.raises(UsageError, match=r"was made by the encoder tiny@1, .* is another \(other@1\)"):
+        change_index(index, delete=["en:1"], encoder=other)
+
+
+def test_a_damaged_version_is_not_changed(index: Path) -> None:
+    flip_middle(index / "versions" / current(index) / "en.faiss")
+    with pytest.raises(DamagedError, match="faiss"):
+        change_index(index, delete=["en:1"])
+
+
+def test_a_version_that_was_published_meanwhile_is_not_lost(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from index.build import changes
+
+    plan = changes.run_plan
+
+    def late(*given: Any, **named: Any) -> object:  # noqa: ANN401
+        monkeypatch.setattr(changes, "run_plan", plan)
+        change_index(index, delete=["en:2"])
+        return plan(*given, **named)
+
+    monkeypatch.setattr(changes, "run_plan", late)
+    with pytest.raises(OutdatedError, match="another version is served now: repeat"):
+        change_index(index, delete=["en:1"])
+    assert "en:1" in texts(index)
+
+
+def test_a_change_that_nobody_heard_of_is_not_made_twice(index: Path, tmp_path: Path) -> None:
+    """Who was killed after publishing repeats the change of the same base, and finds the version."""
+    rows = rows_of(tmp_path / "x.jsonl", [{"id": "new", "text": "Ein Pferd.", "language": "de"}])
+    added, first = [Source(rows)], current(index)
+    second = change_index(index, add=added, own_ids=True, base=first).version
+    assert change_index(index, add=added, own_ids=True, base=first).version == second
+    assert versions(index) == [first, second]
+    with pytest.raises(OutdatedError, match="another version is served now"):
+        change_index(index, delete=["en:1"], base=first)
+
+
+def test_other_corpora_take_the_place_of_all(index: Path, tmp_path: Path) -> None:
+    """With the encoder, rules and options of the version before, and once."""
+    first = current(index)
+    rows = rows_of(tmp_path / "x.jsonl", [{"id": "a", "en": "A dog runs.", "de": "Der Hund rennt."}])
+    made = rebuild_index(index, [Source(rows)], since=first)
+    assert texts(index) == {"en:a": "A dog runs.", "de:a": "Der Hund rennt."}
+    before = open_version(index, first)[1]
+    assert (made.model, made.cleaning, made.options) == (before.model, before.cleaning, before.options)
+    assert rebuild_index(index, [Source(rows)], since=first).version == made.version
+    assert rebuild_index(index, [Source(rows)]).version != made.version
+
+
+def test_differences_are_told_by_id(index: Path, tmp_path: Path) -> None:
+    first = current(index)
+    change_index(index, delete=["en:1", "en:4"])
+    rows = [{"id": "5", "text": "Ein Hund.", "language": "de"}, {"id": "6", "de": GERMAN[240]}]
+    last = change_index(index, replace=[Source(rows_of(tmp_path / "x.jsonl", rows))]).version
+    assert compare(index)[2] == {"de": Difference([], [], ["de:5"])}
+    english = Difference([], ["en:1", "en:4"], [])
+    wanted = {"en": english, "de": Difference([], [], ["de:5"])}
+    assert compare(index, first) == (first, last, wanted)
+    assert compare(index, last, first)[2]["en"] == Difference(["en:1", "en:4"], [], [])
+    with pytest.raises(BundleError, match="no version before"):
+        compare(index, None, first)
+
+
+def test_rolling_back_and_collecting(index: Path) -> None:
+    first = current(index)
+    with pytest.raises(BundleError, match=f"no version before {first}"):
+        roll_back(index)
+    second, third = (change_index(index, delete=[own]).version for own in ("en:1", "en:2"))
+    assert roll_back(index) == current(index) == second
+    assert len(texts(index)) == 59
+    # The same change finds its version again.
+    assert change_index(index, delete=["en:2"]).version == current(index) == third
+    flip_middle(index / "versions" / second / "de.faiss")
+    with pytest.raises(DamagedError):
+        roll_back(index)
+    assert current(index) == third
+    serve(index, first)
+    (index / "work" / "left").mkdir()
+    assert collect(index, keep=1) == [second, "left"]
+    assert versions(index) == [first, third]
+    with locked(index), pytest.raises(UsageError, match="another build is running"):
+        collect(index)
+
+
+def test_the_commands(index: Path, tmp_path: Path, capsys: Capture, bundle: Bundle) -> None:
+    def say(*words: str) -> str:
+        assert run(["index", *words]) == 0
+        return capsys.readouterr().out
+
+    folder, first = str(index), current(index)
+    more = rows_of(tmp_path / "more.jsonl", [{"id": "x", "en": "A new dog."}])
+    said = say("add", folder, "--corpus", str(more), "--own-ids", "--encoder", str(bundle.folder), "--json")
+    assert json.loads(said)["base"] == first
+    rows_of(more, [{"id": "x", "en": "A newer dog."}])
+    assert "en: 31 sentences" in say("replace", folder, "--corpus", str(more))
+    assert "1 changed (en:x)" in say("diff", folder)
+    (tmp_path / "ids").write_text("en:x\nde:1\n")
+    assert "1 deleted" in say("delete", folder, "--id", "de:2", "--ids", str(tmp_path / "ids"))
+    found = json.loads(say("diff", folder, first, "--json"))["languages"]
+    assert found == {"de": {"added": [], "deleted": ["de:1", "de:2"], "changed": []}}
+    assert first in say("rollback", folder, "--to", first)
+    assert json.loads(say("gc", folder, "--keep", "1", "--json"))["versions"] == versions(index)
+    assert "0 removed, 2 version(s) left" in say("gc", folder)
+    assert run(["index", "delete", folder, "--id", "en:none"]) == 2
+    assert "has no sentence en:none" in capsys.readouterr().err
+
+
+class Changes(RuleBasedStateMachine):
+    """An index under changes, against a dictionary (engineering.md, C4 row 21)."""
+
+    bundle: Bundle
+    folder: Path
+    runs = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Changes.runs += 1
+        self.place = self.folder / f"run{Changes.runs}"
+        self.index, self.count = self.place / "index", 0
+        build_index(self.bundle, make_corpus(self.place / "corpus", ("en", "de"), 4), self.index)
+        self.model = texts(self.index)
+        self.history = {current(self.index): self.model}
+
+    def change(self, model: dict[str, str], **change: object) -> None:
+        served = change_index(self.index, **change).version  # type: ignore[arg-type]
+        self.model = self.history[served] = model
+
+    def file(self, own: str, text: str) -> list[Source]:
+        self.count += 1
+        code, _, name = own.partition(":")
+        row = {"language": code, "id": name, "text": text}
+        return [Source(rows_of(self.place / f"{self.count}.jsonl", [row]))]
+
+    @rule(code=st.sampled_from(["en", "de", "pt"]), number=st.integers(0, 300))
+    def add(self, code: str, number: int) -> None:
+        text, own = sentences(code)[number], f"{code}:x{self.count}"
+        there = any(name.startswith(f"{code}:") and text == found for name, found in self.model.items())
+        model = self.model if there else self.model | {own: text}
+        self.change(dict(model), add=self.file(own, text), own_ids=True)
+
+    @rule(place=st.integers(0, 1000), number=st.integers(0, 300))
+    def replace(self, place: int, number: int) -> None:
+        own = sorted(self.model)[place % len(self.model)]
+        text = sentences(own[:2])[number]
+        self.change(self.model | {own: text}, replace=self.file(own, text))
+
+    @precondition(lambda self: len(self.model) > 1)
+    @rule(place=st.integers(0, 1000))
+    def delete(self, place: int) -> None:
+        own = sorted(self.model)[place % len(self.model)]
+        self.change({name: text for name, text in self.model.items() if name != own}, delete=[own])
+
+    @rule(place=st.integers(0, 1000))
+    def roll_back(self, place: int) -> None:
+        chosen = versions(self.index)[place % len(versions(self.index))]
+        assert roll_back(self.index, chosen) == chosen
+        self.model = self.history[chosen]
+
+    @rule()
+    def collect(self) -> None:
+        collect(self.index, keep=3)
+
+    @invariant()
+    def the_index_holds_what_the_dictionary_does(self) -> None:
+        assert texts(self.index) == self.model
+
+    @invariant()
+    def a_sentence_is_found_by_its_own_text(self) -> None:
+        translator = Translator.open(self.index)
+        own = sorted(self.model)[0]
+        index = translator._sentences[own[:2]]
+        (found,) = index.search(translator.encode([self.model[own]]), "ar")[0]
+        assert found.cosine == pytest.approx(1, abs=1e-5)
+
+    @invariant()
+    def no_version_changes(self) -> None:
+        for version in versions(self.index):
+            manifest = open_version(self.index, version)[1]
+            listed = describe(self.index / "versions" / version)
+            assert {name: listed[name] for name in manifest.files} == manifest.files
+
+
+def run_changes(bundle: Bundle, folder: Path, runs: int, steps: int) -> None:
+    Changes.bundle, Changes.folder = bundle, folder
+    chosen = settings(
+        max_examples=runs,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(Changes, settings=chosen)  # type: ignore[no-untyped-call]
+
+
+def test_changes_are_what_a_dictionary_says(bundle: Bundle, tmp_path: Path) -> None:
+    run_changes(bundle, tmp_path, runs=1, steps=6)

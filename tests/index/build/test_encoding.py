@@ -1,0 +1,126 @@
+"""Shards: encoded once, in any process, kept through death and damage."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build import encoding
+from index.build.encoding import Encoders, Shards, result_of
+from index.build.job import Job
+from index.build.lexicon import LanguageTokens
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder, Vectors
+from index.errors import DamagedError, PassepartoutError
+from index.text.identification import Detector
+from index.words.vocabulary import training_words
+from tests.bundles import sentences
+
+TEXTS = sentences("en")[:60]
+PARTS = [TEXTS[:20], TEXTS[20:45], TEXTS[45:]]
+
+
+@pytest.fixture
+def job(bundle: Bundle, tmp_path: Path) -> Job:
+    return Job(tmp_path, tmp_path, bundle, TextEncoder(bundle))
+
+
+@pytest.fixture(scope="module")
+def detector(bundle: Bundle) -> Detector:
+    counts = {code: training_words(bundle, code) for code in bundle.manifest.languages}
+    return LanguageTokens(TextEncoder(bundle), counts).detector
+
+
+def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 1) -> tuple[Vectors, int]:
+    """All vectors, and how many texts had to be encoded."""
+    counted = 0
+    at_work = Job(job.work, job.parts, job.bundle, job.encoder, threads)
+    with Encoders(at_work, detector) as encoders, Shards(job, "en", encoders) as shards:
+        for part in parts:
+            shard = shards.begin(part, judged=True)
+            counted += len(part) if result_of(shard.encoded).vectors is not None else 0
+            shards.finish(shard, len(part), lambda vectors: vectors)
+        shards.close()
+    return np.fromfile(job.part("en.vectors"), np.float32).reshape(-1, job.encoder.dimension), counted
+
+
+def test_vectors_are_those_of_the_encoder_and_are_made_once(job: Job, detector: Detector) -> None:
+    found, counted = encode(job, detector, PARTS)
+    np.testing.assert_allclose(found, job.encoder.encode(TEXTS), atol=1e-6)
+    assert counted == len(TEXTS)
+    again, counted = encode(job, detector, PARTS)
+    assert counted == 0
+    np.testing.assert_array_equal(again, found)
+
+
+def test_processes_make_the_same_bytes(job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _ = encode(job, detector, PARTS)
+    monkeypatch.setattr(encoding, "FEW", 10)
+    job.part("en.journal").unlink()
+    again, counted = encode(job, detector, PARTS, threads=2)
+    assert counted == len(TEXTS)
+    assert again.tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "left"),
+    [
+        (lambda vectors, journal: journal.write_bytes(journal.read_bytes()[:-5]), 15),
+        (lambda vectors, journal: journal.write_bytes(b"{}\n" + journal.read_bytes()), 60),
+        (lambda vectors, journal: journal.write_bytes(b"\xff[]"), 60),
+        (lambda vectors, journal: os.truncate(vectors, vectors.stat().st_size - 1), 15),
+        (lambda vectors, journal: vectors.write_bytes(b"\1" + vectors.read_bytes()[1:]), 60),
+        (lambda vectors, journal: vectors.unlink(), 60),
+    ],
+    ids=["journal cut", "journal of nothing", "no journal", "vectors cut", "vectors flipped", "no vectors"],
+)
+def test_what_is_damaged_is_encoded_again_and_what_is_not_is_not(
+    job: Job, detector: Detector, damage: object, left: int
+) -> None:
+    found, _ = encode(job, detector, PARTS)
+    damage(job.part("en.vectors"), job.part("en.journal"))  # type: ignore[operator]
+    again, counted = encode(job, detector, PARTS)
+    assert counted == left
+    np.testing.assert_array_equal(again, found)
+    assert encode(job, detector, PARTS)[1] == 0
+
+
+def test_other_texts_are_encoded_from_where_they_differ(job: Job, detector: Detector) -> None:
+    encode(job, detector, PARTS)
+    found, counted = encode(job, detector, [PARTS[0], ["A dog."], PARTS[2]])
+    assert counted == 16
+    wanted = job.encoder.encode([*PARTS[0], "A dog.", *PARTS[2]])
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_rows_that_do_not_fit_are_refused(job: Job, detector: Detector) -> None:
+    encode(job, detector, PARTS)
+    with Encoders(job, detector) as encoders, Shards(job, "en", encoders) as shards:
+        shard = shards.begin(PARTS[0], judged=True)
+        with pytest.raises(DamagedError, match="remove this folder"):
+            shards.finish(shard, 3, lambda vectors: vectors)
+
+
+def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector: Detector) -> None:
+    texts = [TEXTS[0], sentences("de")[0], sentences("ar")[0], "dog"]
+    with Encoders(job, detector) as encoders:
+        found = encoders.encode("en", texts, judged=True).result()
+        assert found.foreign == [False, True, True, False]
+        assert not found.vectors[1:3].any()
+        assert encoders.encode("en", texts, judged=False).result().foreign == [False] * 4
+    alone = [detector.foreign(tokens, "en") for tokens in job.encoder.tokens(texts)]
+    assert found.foreign == alone
+
+
+def test_a_process_that_is_killed_is_one_line(
+    job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "FEW", 1)
+    with Encoders(Job(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
+        encoders.encode("en", TEXTS, judged=False).result()
+        assert encoders._pool is not None
+        for process in list(encoders._pool._processes.values()):
+            process.kill()
+        with pytest.raises(PassepartoutError, match="a process of the build died"):
+            result_of(encoders.encode("en", TEXTS, judged=False))

@@ -1,0 +1,262 @@
+"""Encoding on a Ray cluster: a real one of two workers, on this machine, one of which is killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from index.build import ray_encoding, ray_worker, reading
+from index.build.build_index import build_index
+from index.build.encoding import Encoders, Shards
+from index.build.engines import LOCAL, Engine, encoders_of
+from index.build.job import Job
+from index.build.lexicon import LanguageTokens
+from index.build.ray_encoding import Cluster, RayEncoders
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import PassepartoutError, UsageError
+from index.storage.files import describe
+from index.storage.versions import IndexManifest
+from index.text.identification import Detector
+from index.words.vocabulary import training_words
+from tests.bundles import make_corpus, sentences
+
+RAY = Engine("ray")
+WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Started once, as `--engine ray` starts it; builds of this process share it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+            patch.delenv(name, raising=False)
+        # What other tests leave to the machine is no reason to kill workers here.
+        patch.setenv("RAY_memory_monitor_refresh_ms", "0")
+        cluster = Cluster(None, WORKERS, 128 << 20)
+        yield cluster
+        cluster.close()
+
+
+@pytest.fixture
+def job(bundle: Bundle, tmp_path: Path) -> Job:
+    return Job(tmp_path, tmp_path, bundle, TextEncoder(bundle), WORKERS)
+
+
+@pytest.fixture(scope="module")
+def detector(bundle: Bundle) -> Detector:
+    counts = {code: training_words(bundle, code) for code in bundle.manifest.languages}
+    return LanguageTokens(TextEncoder(bundle), counts).detector
+
+
+@pytest.fixture
+def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Twenty shards a language."""
+    monkeypatch.setattr(reading, "SHARD", 20)
+    return make_corpus(tmp_path / "corpus", ("en", "de"), count=400)
+
+
+@pytest.fixture
+def encoders(cluster: Cluster, job: Job, detector: Detector) -> Iterator[RayEncoders]:
+    with encoders_of(RAY, job, detector) as encoders:
+        assert isinstance(encoders, RayEncoders)
+        yield encoders
+
+
+def workers(encoders: RayEncoders) -> set[int]:
+    """The processes that tasks run in, once all have started."""
+    found: set[int] = set()
+    deadline = time.monotonic() + 60
+    while len(found) < WORKERS and time.monotonic() < deadline:
+        found = {future.result() for future in [encoders.submit(_who) for _ in range(8)]}
+    return found
+
+
+def _who() -> int:
+    time.sleep(0.05)  # so that one worker does not do them all
+    return os.getpid()
+
+
+def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    encoders: RayEncoders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    local = build_index(bundle, corpora, tmp_path / "local", engine=LOCAL)
+    before = workers(encoders)
+    assert len(before) == WORKERS
+    finished = 0
+    killed: list[int] = []
+    finish = Shards.finish
+
+    def stopped_half_way(self: Shards, *given: Any) -> None:  # noqa: ANN401
+        nonlocal finished
+        finish(self, *given)
+        finished += 1
+        if finished == 10:
+            # Stopped, they cannot finish what they have; so the one that is killed dies with work.
+            for pid in before:
+                os.kill(pid, signal.SIGSTOP)
+            Timer(0.5, _kill_one, [sorted(before), killed]).start()
+
+    monkeypatch.setattr(Shards, "finish", stopped_half_way)
+    made = build_index(bundle, corpora, tmp_path / "ray", engine=RAY)
+    assert finished == 40
+    assert killed == [min(before)]
+    assert made.files == local.files
+    assert folder(tmp_path / "ray", made) == folder(tmp_path / "local", local)
+
+
+def _kill_one(pids: list[int], killed: list[int]) -> None:
+    os.kill(pids[0], signal.SIGKILL)
+    killed.append(pids[0])
+    for pid in pids[1:]:
+        os.kill(pid, signal.SIGCONT)
+
+
+def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
+    """The checksums of a version's files, without its manifest, which has the time."""
+    found = describe(index / "versions" / manifest.version)
+    return {name: entry.sha256 for name, entry in found.items() if name != "manifest.json"}
+
+
+def test_a_build_that_was_begun_here_goes_on_there(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    cluster: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = build_index(bundle, corpora, tmp_path / "whole")
+    finish, submit = Shards.finish, RayEncoders.submit
+    finished = submitted = 0
+
+    def killed(self: Shards, *given: Any) -> None:  # noqa: ANN401
+        nonlocal finished
+        finish(self, *given)
+        finished += 1
+        if finished == 30:
+            raise KeyboardInterrupt
+
+    def counted(self: RayEncoders, function: Any, *values: object) -> object:  # noqa: ANN401
+        nonlocal submitted
+        submitted += function is ray_worker.encode
+        return submit(self, function, *values)
+
+    monkeypatch.setattr(Shards, "finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(bundle, corpora, tmp_path / "index")
+    monkeypatch.setattr(Shards, "finish", finish)
+    monkeypatch.setattr(RayEncoders, "submit", counted)
+    assert build_index(bundle, corpora, tmp_path / "index", engine=RAY).files == whole.files
+    assert submitted == 10
+
+
+def test_a_shard_that_kills_its_workers_is_given_up(
+    cluster: Cluster, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_encoding, "RETRIES", 1)  # a try takes a second
+    with RayEncoders(job, detector) as encoders:
+        with pytest.raises(PassepartoutError, match=r"^Ray gave up a shard after 1 further tries .*$"):
+            encoders.submit(_die, tmp_path / "tries").result()
+        assert (tmp_path / "tries").read_text() == "xx"
+        assert encoders.encode("en", ["A dog."], judged=False).result().foreign == [False]
+
+
+def _die(tries: Path) -> None:
+    with tries.open("a") as file:
+        file.write("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_vectors_and_words_are_those_of_this_machine(
+    encoders: RayEncoders, job: Job, detector: Detector
+) -> None:
+    texts = [*sentences("en")[:50], sentences("de")[0]]
+    with Encoders(job, detector) as own:
+        wanted, counts = own.encode("en", texts, judged=True).result(), own.count(texts, "en").result()
+    found = encoders.encode("en", texts, judged=True).result()
+    assert found.foreign == wanted.foreign == [False] * 50 + [True]
+    assert found.vectors is not None
+    assert wanted.vectors is not None
+    assert found.vectors.tobytes() == wanted.vectors.tobytes()
+    assert encoders.count(texts, "en").result() == counts
+
+
+def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detector) -> None:
+    setup = ray_worker.Setup.of(bundle, detector, 64)
+    other = {**setup.software, "onnxruntime": "0.1"}
+    with pytest.raises(PassepartoutError, match=r"^a Ray worker has onnxruntime \d.*, this machine 0\.1: "):
+        ray_worker.prepare(ray_worker.Setup(setup.files, detector, 64, other))
+    assert ray_worker.prepare(setup).encode("en", ["A dog."], False).foreign == [False]
+
+
+def test_an_error_of_a_worker_is_its_own(encoders: RayEncoders) -> None:
+    with pytest.raises(PassepartoutError, match=r"^too bad$"):
+        encoders.submit(_refuse).result()
+
+
+def _refuse() -> None:
+    raise PassepartoutError("too bad")
+
+
+def test_the_command_joins_a_cluster_by_its_address(
+    bundle: Bundle, cluster: Cluster, tmp_path: Path, index_dir: Path
+) -> None:
+    files = make_corpus(tmp_path / "corpus")
+    corpora = [word for code, path in files.items() for word in ("--corpus", f"{code}={path}")]
+    address = cluster.ray.get_runtime_context().gcs_address
+    assert address.startswith("127.0.0.1:")
+    words = ["--encoder", bundle.folder, *corpora, "--out", tmp_path / "index", "--engine", "ray"]
+    done = subprocess.run(
+        [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", "1", "--json"],
+        env=os.environ | {"RAY_ADDRESS": address},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["languages"]["de"]["sentences"] == 200
+    (there,) = (tmp_path / "index" / "versions").iterdir()
+    (wanted,) = (index_dir / "versions").iterdir()
+    found, own = describe(there), describe(wanted)
+    assert {name for name in own if found[name] != own[name]} == {"manifest.json"}
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [
+        ("127.0.0.1:9", PassepartoutError, "no Ray cluster at 127.0.0.1:9 .*refused"),
+        ("ray://127.0.0.1:9", PassepartoutError, "no Ray cluster at ray://127.0.0.1:9"),
+        ("127.0.0.1:99999", PassepartoutError, "no Ray cluster at"),
+        ("http://127.0.0.1:9", UsageError, "is no Ray cluster: give HOST:PORT"),
+        ("127.0.0.1", UsageError, "is no Ray cluster: give HOST:PORT"),
+    ],
+)
+def test_a_cluster_that_is_not_there(
+    job: Job, detector: Detector, address: str, error: type[Exception], told: str
+) -> None:
+    with (
+        pytest.raises(error, match=told) as caught,
+        encoders_of(Engine("ray", address), job, detector),
+    ):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+def test_without_ray_the_error_says_what_to_install(
+    job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"^--engine ray needs Ray: pip install 'passepartout\[ray\]'$"):
+        RayEncoders(job, detector).__enter__()

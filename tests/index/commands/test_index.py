@@ -1,0 +1,253 @@
+"""The commands `encode`, `index build | info | verify`, through the front door."""
+
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from passepartout import run
+from tests.bundles import make_bundle, make_corpus
+from tests.damage import flip_middle
+
+Capture = pytest.CaptureFixture[str]
+
+
+def refused(capture: Capture, *words: str) -> str:
+    """The one line on standard error that a refusal is."""
+    (line,) = capture.readouterr().err.splitlines()
+    assert line.startswith("passepartout: ")
+    for word in words:
+        assert word in line
+    return line
+
+
+def test_encode_gives_a_row_a_line(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("a black dog\n\na cat\n", "utf-8")
+    output = tmp_path / "x.npy"
+    assert (
+        run(
+            [
+                "encode",
+                "--encoder",
+                str(bundle.folder),
+                "--input",
+                str(tmp_path / "x.txt"),
+                "--output",
+                str(output),
+            ]
+        )
+        == 0
+    )
+    vectors = np.load(output)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, TextEncoder(bundle).encode(["a black dog", "", "a cat"]), atol=1e-6)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npy", "x.txt"]
+
+
+def test_encode_reads_standard_input(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ein Hund\n\nein Kind")))
+    arguments = [
+        "encode",
+        "--encoder",
+        str(bundle.folder),
+        "--language",
+        "de",
+        "--output",
+        str(tmp_path / "x.npy"),
+    ]
+    assert run(arguments) == 0
+    assert np.load(tmp_path / "x.npy").shape == (3, 48)
+    assert "3/3 sentences" in capsys.readouterr().err
+
+
+def test_encode_of_nothing_is_an_empty_array(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").touch()
+    arguments = ["encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt")]
+    assert run([*arguments, "--output", str(tmp_path / "x.npy")]) == 0
+    assert np.load(tmp_path / "x.npy").shape == (0, 48)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--language", "fr"], ["does not know 'fr'", "en, de, pt, zh, ar"]),
+        (["--precision", "int8"], ["no 8-bit encoder"]),
+        (["--precision", "fp16"], ["fp16"]),
+        (["--threads", "0"], ["threads"]),
+        (["--input", "none.txt"], ["none.txt", "cannot be read"]),
+        (["--output", "nowhere/x.npy"], ["nowhere/x.npy", "cannot be written"]),
+        (["--encoder", "nowhere"], ["nowhere is not an encoder bundle"]),
+    ],
+)
+def test_encode_refuses_in_one_line(
+    bundle: Bundle,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+    arguments: list[str],
+    words: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.txt").write_text("")
+    given = ["--encoder", str(bundle.folder), "--input", "x.txt", "--output", "x.npy"]
+    code = run(["encode", *given, *arguments])
+    lines = capsys.readouterr().err.splitlines()
+    assert code == (1 if "nowhere" in arguments else 2)
+    assert lines[-1].startswith("passepartout: ")
+    assert all(word in lines[-1] for word in words)
+    assert not Path("x.npy").exists()
+
+
+def test_encode_refuses_input_that_is_not_utf_8(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n")))
+    assert run(["encode", "--encoder", str(bundle.folder), "--output", str(tmp_path / "x.npy")]) == 2
+    refused(capsys, "standard input is not UTF-8")
+
+
+def build(bundle: Bundle, folder: Path, *more: str) -> list[str]:
+    corpora = make_corpus(folder / "corpus", ("en", "de"), 40)
+    given = [f"--corpus={code}={path}" for code, path in corpora.items()]
+    return ["index", "build", "--encoder", str(bundle.folder), *given, "--out", str(folder / "index"), *more]
+
+
+def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
+    assert run(build(bundle, tmp_path)) == 0
+    captured = capsys.readouterr()
+    version = (tmp_path / "index" / "CURRENT").read_text().strip()
+    assert captured.out.splitlines() == [
+        "en: 40 sentences, 28 words (40 lines)",
+        "de: 40 sentences, 28 words (40 lines)",
+        f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence not calibrated",
+    ]
+    assert "encode en 40/40 sentences" in captured.err
+    assert "neighbourhoods" in captured.err
+
+
+def test_build_and_info_speak_json(bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "fresh").mkdir()
+    assert run(build(bundle, tmp_path / "fresh", "--json")) == 0
+    built = json.loads(capsys.readouterr().out)
+    assert run(["index", "info", str(tmp_path / "fresh" / "index"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == built
+    assert built["languages"]["en"]["sentences"] == 40
+    assert built["model"] == "tiny@1"
+    assert "files" not in built
+
+
+def test_build_reads_gz(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "en.txt.gz").write_bytes(gzip.compress(b"A dog.\n"))
+    given = ["index", "build", "--encoder", str(bundle.folder), "--corpus", f"en={tmp_path / 'en.txt.gz'}"]
+    assert run([*given, "--out", str(tmp_path / "index")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("corpora", "words"),
+    [
+        (["fr=x.txt"], ["does not know 'fr'"]),
+        (["en=x.txt", "en=x.txt"], ["--corpus x.txt is given twice"]),
+        (["x.txt"], ["x.txt: plain text does not say its language", "--corpus LANG="]),
+        (["=x.txt"], ["is not LANG=FILE"]),
+        (["en="], ["is not LANG=FILE"]),
+        (["en=none.txt"], ["none.txt", "cannot be read"]),
+        (["en=bad.txt"], ["bad.txt, line 2", "not UTF-8"]),
+        (["en=empty.txt"], ["empty.txt", "no sentence"]),
+        (["fr.tmx"], ["fr.tmx: nothing in a language that tiny@1 knows"]),
+        (["cut.tmx"], ["cut.tmx, line 2: not well-formed"]),
+        (["cut.jsonl"], ["cut.jsonl, line 2: not JSON"]),
+        (["c.en", "c.de"], ["c.de: 1 lines, but c.en has 2"]),
+        ([], ["--corpus"]),
+    ],
+)
+def test_build_refuses_in_one_line_with_exit_2(
+    bundle: Bundle,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+    corpora: list[str],
+    words: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.txt").write_text("A dog.\n")
+    Path("empty.txt").write_text("\n")
+    Path("bad.txt").write_bytes(b"A dog.\n\xff\n")
+    unit = "<tmx><body><tu><tuv xml:lang='fr'><seg>Un chien.</seg></tuv></tu>\n"
+    Path("fr.tmx").write_text(unit + "</body></tmx>")
+    Path("cut.tmx").write_text(unit)
+    Path("cut.jsonl").write_text('{"text": "A dog.", "language": "en"}\n{"text": ')
+    Path("c.en").write_text("A dog.\nA cat.\n")
+    Path("c.de").write_text("Ein Hund.\n")
+    given = [part for corpus in corpora for part in ("--corpus", corpus)]
+    assert run(["index", "build", "--encoder", str(bundle.folder), *given, "--out", "index"]) == 2
+    refused(capsys, *words)
+    assert not Path("index/CURRENT").exists()
+
+
+def test_info_is_what_build_said(index_dir: Path, capsys: Capture) -> None:
+    assert run(["index", "info", str(index_dir)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5 + 5 * 4 + 1
+    assert lines[0].endswith(" lines), exact")
+    assert lines[5].startswith("en-de: no aligned sentences, hubness ")
+    assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
+
+
+def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:
+    version = (index_dir / "CURRENT").read_text().strip()
+    assert run(["index", "verify", str(index_dir)]) == 0
+    assert f"1 version(s) without damage, {version} is served" in capsys.readouterr().out
+    assert run(["index", "verify", str(index_dir), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"current": version, "versions": [version]}
+
+
+def test_verify_finds_damage_in_one_line_with_exit_1(
+    index_dir: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    shutil.copytree(index_dir, tmp_path / "index")
+    version = (index_dir / "CURRENT").read_text().strip()
+    flip_middle(tmp_path / "index" / "versions" / version / "de.words.faiss")
+    assert run(["index", "verify", str(tmp_path / "index")]) == 1
+    refused(capsys, "de.words.faiss", "checksum")
+
+
+@pytest.mark.parametrize("command", [["index", "info"], ["index", "verify"]])
+def test_a_folder_that_is_no_index_is_one_line_with_exit_1(
+    command: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    assert run([*command, str(tmp_path)]) == 1
+    refused(capsys, "is not an index: build one")
+
+
+def test_an_8_bit_encoder_can_be_indexed_and_used(tmp_path: Path, capsys: Capture) -> None:
+    bundle = make_bundle(tmp_path / "b", int8=True)
+    assert run(build(bundle, tmp_path)) == 0
+    assert (
+        run(["translate", "dog", "--word", "--from", "en", "--to", "de", "--index", str(tmp_path / "index")])
+        == 0
+    )
+    assert capsys.readouterr().out.endswith("hund\n")
+
+
+def test_the_number_of_threads_reaches_the_libraries(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("a dog\n")
+    code = (
+        "import sys; from passepartout import run; run(sys.argv[1:])\n"
+        "import faiss, os; print(os.environ['OMP_WAIT_POLICY'], faiss.omp_get_max_threads())"
+    )
+    given = ["encode", "--encoder", str(bundle.folder), "--input", str(tmp_path / "x.txt"), "--threads", "2"]
+    command = [sys.executable, "-c", code, *given, "--output", str(tmp_path / "x.npy")]
+    free = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OPENBLAS_"))}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=free)
+    assert done.stdout == "PASSIVE 2\n"

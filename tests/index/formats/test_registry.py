@@ -1,0 +1,99 @@
+"""Which format a file is, and which of its sentences belong to a language."""
+
+from pathlib import Path
+
+import pytest
+
+from index.errors import CorpusError, UsageError
+from index.formats.registry import (
+    Source,
+    check_names,
+    count_languages,
+    format_of,
+    lookup,
+    read,
+    read_language,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("x.txt", "txt"),
+        ("x", "txt"),
+        ("x.unknown", "txt"),
+        ("x.tsv.gz", "tsv"),
+        ("x.CSV", "csv"),
+        ("x.jsonl.zst", "jsonl"),
+        ("x.ndjson", "jsonl"),
+        ("x.parquet", "parquet"),
+        ("x.tmx.xz", "tmx"),
+        ("x.xlf", "xliff"),
+        ("x.po.bz2", "po"),
+        ("europarl.de-en.de", "moses"),
+        ("europarl.de-en.en.gz", "moses"),
+    ],
+)
+def test_the_extension_says_the_format(name: str, wanted: str) -> None:
+    assert format_of(Source(Path(name))) == wanted
+    assert format_of(Source(Path(name), format="tsv")) == "tsv"
+
+
+@pytest.mark.parametrize(("root", "wanted"), [("tmx", "tmx"), ("xliff", "xliff"), ("ldml", "cldr")])
+def test_xml_is_told_by_its_root(tmp_path: Path, root: str, wanted: str) -> None:
+    (tmp_path / "x.xml").write_text(f"<?xml version='1.0'?><!DOCTYPE {root}><{root}></{root}>")
+    assert format_of(Source(tmp_path / "x.xml")) == wanted
+
+
+@pytest.mark.parametrize("content", ["<html/>", "no xml", ""])
+def test_other_xml_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.xml").write_text(content)
+    with pytest.raises(CorpusError, match="is no root of TMX, XLIFF or CLDR"):
+        format_of(Source(tmp_path / "x.xml"))
+
+
+def test_moses_pairs_are_aligned_by_line(tmp_path: Path) -> None:
+    (tmp_path / "c.en").write_text("A dog.\n\nA cat.\n")
+    (tmp_path / "c.de").write_text("Ein Hund.\n\nEine Katze.\n")
+    english, german = (list(read(Source(tmp_path / f"c.{code}"))) for code in ("en", "de"))
+    assert [sentence.group for sentence in english] == [sentence.group for sentence in german]
+    assert len({sentence.group for sentence in english}) == 3
+    assert [sentence.language for sentence in german] == ["de"] * 3
+
+
+def test_plain_text_needs_a_language(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("A dog.\n")
+    with pytest.raises(CorpusError, match="--corpus LANG="):
+        list(read(Source(tmp_path / "x.txt")))
+
+
+@pytest.mark.parametrize(
+    ("tag", "wanted"),
+    [
+        ("en", "en"),
+        ("EN_us", "en"),
+        ("pt-BR", "pt-BR"),
+        ("pt-PT", "pt"),
+        ("zh-Hant-TW", "zh-Hant"),
+        ("fr", None),
+    ],
+)
+def test_tags_are_looked_up_as_rfc_4647_says(tag: str, wanted: str | None) -> None:
+    assert lookup(tag, ["en", "pt", "pt-BR", "zh-Hant"]) == wanted
+
+
+def test_a_language_is_picked_out_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").write_text("text\tlanguage\nA\ten-US\nB\tde\nC\ten\nD\tfr\n")
+    source = Source(tmp_path / "x.tsv")
+    picked = list(read_language(source, "en", ["en", "de"]))
+    assert [(sentence.text, sentence.language) for sentence in picked] == [("A", "en"), ("C", "en")]
+    assert count_languages(source, ["en", "de"]) == {"en": 2, "de": 1, None: 1}
+
+
+def test_files_of_one_name_are_refused_where_groups_would_mix() -> None:
+    one, two = Source(Path("a/m.tmx")), Source(Path("b/m.tmx"))
+    with pytest.raises(UsageError, match="the same name: rename one"):
+        check_names([one, two])
+    check_names(
+        [one, Source(Path("a/m.tmx"), "de"), Source(Path("a/x.txt"), "en"), Source(Path("b/x.txt"), "de")]
+    )

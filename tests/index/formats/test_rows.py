@@ -1,0 +1,181 @@
+"""Tables: TSV, CSV, JSON Lines and Parquet name their columns alike."""
+
+import csv
+import datetime
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from index.errors import CorpusError
+from index.formats.registry import Source, read
+from index.formats.sentence import Sentence
+from index.formats.tsv import write_tsv
+
+Rows = list[dict[str, Any]]
+
+
+def tsv(path: Path, rows: Rows) -> Path:
+    lines = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def comma(path: Path, rows: Rows) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def jsonl(path: Path, rows: Rows) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def table(path: Path, rows: Rows) -> Path:
+    parquet.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
+    "tsv": tsv,
+    "csv": comma,
+    "jsonl": jsonl,
+    "parquet": table,
+}
+each = pytest.mark.parametrize("suffix", WRITERS)
+
+
+def found(path: Path, language: str | None = None) -> list[Sentence]:
+    return list(read(Source(path, language)))
+
+
+@each
+def test_a_sentence_a_row_keeps_its_columns(tmp_path: Path, suffix: str) -> None:
+    rows = [
+        {"id": "a", "text": 'A "dog", small.', "language": "en", "book": "One", "group": "g"},
+        {"id": "b", "text": "Ein Hund.", "language": "de", "book": "Zwei", "group": "g"},
+    ]
+    first, second = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert (first.id, first.text, first.language) == ("a", 'A "dog", small.', "en")
+    assert first.metadata == {"book": "One"}
+    assert (second.id, second.group, first.group) == ("b", "g", "g")
+    assert (second.line - first.line, first.confirmed) == (1, True)
+
+
+@each
+def test_the_language_given_stands_where_no_column_does(tmp_path: Path, suffix: str) -> None:
+    path = WRITERS[suffix](tmp_path / f"x.{suffix}", [{"text": "Ein Hund."}])
+    (sentence,) = found(path, "de")
+    assert (sentence.language, sentence.id, sentence.group) == ("de", "1", None)
+    with pytest.raises(CorpusError, match=rf"x\.{suffix}, line [12]: no language"):
+        found(path)
+
+
+@each
+def test_a_column_a_language_aligns_a_row(tmp_path: Path, suffix: str) -> None:
+    rows = [{"en": "A dog.", "de": "Ein Hund.", "topic": "x"}, {"en": "A cat.", "de": "", "topic": "y"}]
+    one, two, three = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert [(s.language, s.text) for s in (one, two, three)] == [
+        ("en", "A dog."),
+        ("de", "Ein Hund."),
+        ("en", "A cat."),
+    ]
+    assert one.group == two.group != three.group
+    assert one.metadata == {"topic": "x"}
+
+
+@each
+def test_rows_without_a_text_column_are_refused(tmp_path: Path, suffix: str) -> None:
+    path = WRITERS[suffix](tmp_path / f"x.{suffix}", [{"satz": "Ein Hund."}])
+    with pytest.raises(CorpusError, match=rf"x\.{suffix}, line [12]: no text in it: name a column `text`"):
+        found(path, "de")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_the_translation_of_hugging_face(tmp_path: Path, suffix: str) -> None:
+    rows = [{"id": "7", "translation": {"en": "A dog.", "pt": "Um cão."}}]
+    one, two = found(WRITERS[suffix](tmp_path / f"x.{suffix}", rows))
+    assert (one.id, one.language, two.language, two.text) == ("7", "en", "pt", "Um cão.")
+    assert one.group == two.group
+
+
+def test_values_of_json_stay_what_they_are(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "x.jsonl", [{"text": "A dog.", "year": 1999, "tags": ["a", {"b": None}]}])
+    assert found(path, "en")[0].metadata == {"year": 1999, "tags": ["a", {"b": None}]}
+
+
+def test_values_of_parquet_become_those_of_json(tmp_path: Path) -> None:
+    row = {"text": "A dog.", "day": datetime.date(2026, 1, 2), "raw": b"\xff", "n": 3, "none": None}
+    (sentence,) = found(table(tmp_path / "x.parquet", [row]), "en")
+    assert sentence.metadata == {"day": "2026-01-02", "raw": "/w==", "n": 3}
+    json.dumps(sentence.metadata)
+
+
+def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b'text,n\r\n"A\r\ndog.",1\r\nA cat.,2\r\n'))
+    one, two = found(path, "en")
+    assert (one.text, one.line, two.line) == ("A\r\ndog.", 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.tsv", b"text\tn\nA dog.\n", r"x\.tsv, line 2: 1 cells, but line 1 names 2"),
+        ("x.tsv", b"text\ttext\n", r"x\.tsv, line 1: a column is named twice"),
+        ("x.csv", b'text\nA dog.\n"A cat.\n', r"x\.csv, line 3: not CSV"),
+        ("x.csv", b"text\n" + b'"' + b"a\n" * 70_000 + b'"\n', r"x\.csv, line 2: not CSV \(field larger"),
+        ("x.jsonl", b'{"text": "a"}\n{"text": "b"\n', r"x\.jsonl, line 2: not JSON"),
+        ("x.jsonl", b'["a"]\n', r"x\.jsonl, line 1: list, not an object"),
+        ("x.jsonl", b'{"text": 3}\n', r"x\.jsonl, line 1: a text is int, not a string"),
+        ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is no JSON"),
+        ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
+        ("x.parquet", b"PAR1 and then nothing", r"x\.parquet, after row 0: cannot be read as Parquet"),
+        ("none.parquet", None, r"none\.parquet, after row 0: cannot be read"),
+    ],
+)
+def test_what_is_malformed_is_refused_with_its_line(
+    tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(CorpusError, match=message):
+        found(tmp_path / name, "en")
+
+
+def test_a_truncated_parquet_file_is_refused(tmp_path: Path) -> None:
+    content = table(tmp_path / "x.parquet", [{"text": f"line {n}"} for n in range(5000)]).read_bytes()
+    for keep in (0.1, 0.5, 0.99):
+        (tmp_path / "x.parquet").write_bytes(content[: int(keep * len(content))])
+        with pytest.raises(CorpusError, match=r"x\.parquet, after row"):
+            found(tmp_path / "x.parquet", "en")
+
+
+def test_a_parquet_file_that_grows_too_much_is_refused(tmp_path: Path) -> None:
+    texts = pa.table({"text": ["a" * (1 << 20)] * 80})
+    parquet.write_table(texts, tmp_path / "x.parquet", compression="zstd", use_dictionary=False)
+    with pytest.raises(CorpusError, match="grows to more than 200 times"):
+        found(tmp_path / "x.parquet", "en")
+
+
+def test_tsv_is_written_as_it_is_read(tmp_path: Path) -> None:
+    units = [
+        [
+            Sentence("1", "A dog.", "en", 2, {"file": "m.tmx", "n": 3}, "g"),
+            Sentence("2", "Ein Hund.", "de", 3, {}, "g"),
+        ],
+        [Sentence("9", "Allein.", "de", 4, {}, None)],
+    ]
+    out = io.StringIO()
+    write_tsv(out, units)
+    (tmp_path / "x.tsv").write_text(out.getvalue(), "utf-8")
+    assert found(tmp_path / "x.tsv") == [sentence for unit in units for sentence in unit]

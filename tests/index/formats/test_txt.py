@@ -1,0 +1,71 @@
+"""Plain text corpora: streamed, decompressed by extension, errors by line."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.errors import CorpusError
+from index.formats.streams import LONGEST_LINE
+from index.formats.txt import read_txt
+from index.text.normalisation import clean
+
+
+def test_lines_are_numbered_from_one_and_cleaned(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes("\ufeffEin Hund\r\n\n  zwei \t Hunde\nlast".encode())
+    assert list(read_txt(tmp_path / "x.txt")) == [(1, "Ein Hund"), (2, ""), (3, "zwei Hunde"), (4, "last")]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")), max_size=10))
+def test_every_line_is_read_once(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("txt")
+    content = "".join(line + "\n" for line in lines).encode()
+    (folder / "x.txt").write_bytes(content)
+    with gzip.open(folder / "x.txt.gz", "wb") as file:
+        file.write(content)
+    plain = list(read_txt(folder / "x.txt"))
+    assert plain == list(enumerate(map(clean, lines), start=1))
+    assert list(read_txt(folder / "x.txt.gz")) == plain
+
+
+def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").touch()
+    assert list(read_txt(tmp_path / "x.txt")) == []
+
+
+def test_invalid_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(b"one\ntwo\nth\xffree\n")
+    with pytest.raises(CorpusError, match=r"x\.txt, line 3: not UTF-8"):
+        list(read_txt(tmp_path / "x.txt"))
+
+
+def test_an_endless_line_is_refused_without_reading_it(tmp_path: Path) -> None:
+    with (tmp_path / "x.txt").open("wb") as file:
+        file.write(b"one\n")
+        file.truncate(1 << 40)  # a hole, not a terabyte
+    lines = read_txt(tmp_path / "x.txt")
+    assert next(lines) == (1, "one")
+    with pytest.raises(CorpusError, match=f"line 2: longer than {LONGEST_LINE} bytes"):
+        next(lines)
+
+
+def test_the_longest_line_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(b"a" * (LONGEST_LINE - 1) + b"\nb\n")
+    assert [len(text) for _, text in read_txt(tmp_path / "x.txt")] == [LONGEST_LINE - 1, 1]
+
+
+@pytest.mark.parametrize("name", ["none.txt", "none.txt.gz", "."])
+def test_what_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CorpusError, match="cannot be read"):
+        list(read_txt(tmp_path / name))
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise", "plain"])
+def test_a_damaged_gz_is_refused(tmp_path: Path, damage: str) -> None:
+    content = gzip.compress(b"one\ntwo\n" * 1000)
+    wrong = {"cut": content[:-9], "noise": content[:20] + b"xxxx" + content[24:], "plain": b"one\ntwo\n"}
+    (tmp_path / "x.gz").write_bytes(wrong[damage])
+    with pytest.raises(CorpusError, match="cannot be read"):
+        list(read_txt(tmp_path / "x.gz"))

@@ -1,0 +1,385 @@
+"""Vectors in Milvus: the answers of files, versions that come and go with their manifests, a Milvus away."""
+
+import contextlib
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import milvus_lite
+import numpy as np
+import pytest
+
+import passepartout
+from index.build import milvus_store
+from index.build.build_index import build_index
+from index.build.changes import Changes, change_index
+from index.build.structures import Searching
+from index.encoder.bundle import Bundle
+from index.errors import BundleError, DamagedError, StoreError, UsageError
+from index.formats.registry import Source
+from index.search import milvus
+from index.search.milvus import MilvusIndex, connect, parse, read_held
+from index.search.translator import Translator
+from index.search.tuning import recall
+from index.storage.versions import collect, open_version, roll_back, versions
+from tests.bundles import make_corpus, sentences
+from tests.milvus_server import MilvusServer
+
+QUESTIONS = sentences("en")[5::40]
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return make_corpus(tmp_path_factory.mktemp("corpus"), ("en", "de"), count=300)
+
+
+@pytest.fixture(scope="module")
+def files(bundle: Bundle, corpora: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of files, to compare with."""
+    folder = tmp_path_factory.mktemp("files")
+    build_index(bundle, corpora, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stored(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    milvus_server: MilvusServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """The same in Milvus. Not to be changed."""
+    folder = tmp_path_factory.mktemp("stored")
+    build_index(bundle, corpora, folder, searching=Searching(store=milvus_server.address))
+    return folder
+
+
+def collections(address: str) -> set[str]:
+    return set(connect(parse(address)).call("list_collections"))
+
+
+def named(index: Path) -> set[str]:
+    """The collections that the versions of an index name."""
+    return {read_held(path).collection for path in index.glob("versions/*/*.milvus")}
+
+
+def vectors(index: Path, code: str) -> MilvusIndex:
+    folder, manifest = open_version(index)
+    entry = manifest.languages[code]
+    return MilvusIndex.open(folder / f"{code}.milvus", entry.sentences, manifest.dimension, entry.structure)
+
+
+def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
+    own, other = Translator.open(files), Translator.open(stored)
+    wanted = own.sentences(QUESTIONS, "en", "de", 10)
+    found = other.sentences(QUESTIONS, "en", "de", 10)
+    rows = [
+        np.array([[int(match.id[3:]) for match in row] for row in answers]) for answers in (found, wanted)
+    ]
+    assert recall(*rows) >= 0.99
+    for one, two in zip(found, wanted, strict=True):
+        assert [match.score for match in one] == pytest.approx([match.score for match in two], abs=1e-5)
+        assert one[0].confidence == pytest.approx(two[0].confidence, abs=1e-4)
+
+
+def test_the_index_has_everything_but_the_vectors(
+    files: Path, stored: Path, milvus_server: MilvusServer
+) -> None:
+    plain, manifest = open_version(files)[1], open_version(stored)[1]
+    assert manifest.options.store == milvus_server.address
+    assert manifest.languages["de"].structure.kind == "milvus"
+    assert manifest.languages["de"].structure.recall == 1.0
+    assert {name for name in manifest.files if "milvus" in name} == {"de.milvus", "en.milvus"}
+    ours, theirs = set(manifest.files.items()), set(plain.files.items())
+    assert {name for name, _ in theirs - ours} == {"de.faiss", "en.faiss"}
+    assert (manifest.quality, manifest.hubness) == (plain.quality, plain.hubness)
+    np.testing.assert_array_equal(
+        vectors(stored, "de").vectors(), Translator.open(files)._sentences["de"].vectors.vectors()
+    )
+    assert vectors(stored, "de").vectors(298).shape == (2, manifest.dimension)
+
+
+def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> None:
+    ours, theirs = vectors(stored, "de"), Translator.open(files)._sentences["de"].vectors
+    queries = Translator.open(files).encode(QUESTIONS)
+    for k in (1, 10, 1000):
+        cosines, rows = ours.search(queries, k)
+        wanted, order = theirs.search(queries, k)
+        np.testing.assert_allclose(cosines, wanted, atol=1e-5)
+        assert rows.shape == order.shape
+    assert ours.search(queries[:0], 3)[0].shape == (0, 3)
+    np.testing.assert_allclose(
+        ours.neighbourhood_means(queries, 10), theirs.neighbourhood_means(queries, 10), atol=1e-5
+    )
+
+
+def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    call = milvus.Connection.call
+
+    def noted(self: milvus.Connection, method: str, *values: Any, **named: Any) -> Any:  # noqa: ANN401
+        asked.append((method, *values, named))
+        return call(self, method, *values, **named)
+
+    monkeypatch.setattr(milvus.Connection, "call", noted)
+    translator = Translator.open(stored)
+    text = 'dog" or row >= 0 or vector like "zebra%'
+    (answers,) = translator.sentences([text], "en", "de", 3)
+    translator.explain("sentence", text, "en", "de", [answer.id for answer in answers])
+    assert {"search", "query"} <= {one[0] for one in asked}
+    assert not [one for one in asked if "zebra" in repr(one)]
+    filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]
+    assert all(re.fullmatch(r"row >= \d+ and row < \d+", found) for found in filters)
+
+
+def test_many_are_searched_by_a_graph(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    milvus_server: MilvusServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(milvus_store, "EXACT_ROWS", 100)
+    made = build_index(bundle, corpora, tmp_path / "index", searching=Searching(store=milvus_server.address))
+    structure = made.languages["de"].structure
+    assert structure.candidates >= 200
+    assert (structure.recall or 0) >= 0.99
+    queries = Translator.open(tmp_path / "index").encode(QUESTIONS)
+    index = vectors(tmp_path / "index", "de")
+    exact = np.argsort(-queries @ index.vectors().T, axis=1)[:, :10]
+    assert recall(index.search(queries, 10)[1], exact) >= 0.99
+
+
+def test_a_version_has_its_collections_until_it_is_gone(
+    bundle: Bundle, corpora: dict[str, Path], milvus_server: MilvusServer, tmp_path: Path
+) -> None:
+    index, before = tmp_path / "index", collections(milvus_server.address)
+    first = build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    made = collections(milvus_server.address) - before
+    assert made == named(index)
+    assert len(made) == 2
+    (tmp_path / "x.jsonl").write_text('{"id": "2", "de": "Ein Hund."}\n', "utf-8")
+    second = change_index(index, delete=["de:1", "en:5"], replace=[Source(tmp_path / "x.jsonl")])
+    assert collections(milvus_server.address) - before == named(index) > made
+    assert second.options.store == milvus_server.address
+    assert len(vectors(index, "de").vectors()) == 299
+    answers = Translator.open(index).sentences(["Ein Hund."], "de", "en", 1)
+    assert answers[0][0].id != "en:5"
+    assert roll_back(index) == first.version
+    assert vectors(index, "de").count == 300
+    third = change_index(index, delete=["de:3"], changes=Changes(store="files"))
+    assert third.languages["de"].structure.kind == "exact"
+    gone = named(index) - made
+    assert second.version in versions(index)
+    collect(index, keep=1)
+    assert versions(index) == [third.version]
+    assert collections(milvus_server.address) & (made | gone) == set()
+
+
+def test_a_copy_drops_nothing_of_the_original(stored: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(stored, copy, ignore=shutil.ignore_patterns("work"))
+    change_index(copy, delete=["de:1"], changes=Changes(store="files"))
+    collect(copy, keep=1)
+    vectors(stored, "de").verify()
+
+
+def test_a_build_that_was_killed_goes_on_and_what_it_left_is_dropped(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    milvus_server: MilvusServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index, before = tmp_path / "index", collections(milvus_server.address)
+    fill = milvus_store._fill
+
+    def killed(connection: milvus.Connection, name: str, *given: object) -> None:
+        fill(connection, name, *given)  # type: ignore[arg-type]
+        if name.endswith("_de"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(milvus_store, "_fill", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    assert versions(index) == []
+    left = collections(milvus_server.address) - before
+    assert len(left) == 2
+    monkeypatch.setattr(milvus_store, "_fill", fill)
+    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    assert len(named(index) & left) == 1  # English was whole
+    assert len(collections(milvus_server.address) - before) == 3
+    removed = collect(index)
+    assert set(removed) == left - named(index)
+    assert collections(milvus_server.address) - before == named(index)
+
+
+def test_other_vectors_than_were_written_are_found(
+    bundle: Bundle,
+    corpora: dict[str, Path],
+    milvus_server: MilvusServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    index = tmp_path / "index"
+    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    assert run(["index", "verify", str(index)]) == 0
+    name = read_held(next(index.glob("versions/*/de.milvus"))).collection
+    connection = connect(parse(milvus_server.address))
+    wrong = vectors(index, "de").vectors(7, 1)[0] + np.float32(1e-3)
+    connection.call("upsert", name, [{"row": 7, "vector": wrong}])
+    assert run(["index", "verify", str(index)]) == 1
+    assert f"does not have in {name} what was written" in capsys.readouterr().err
+    connection.call("delete", name, ids=[7])
+    with pytest.raises(BundleError):
+        open_version(index, fresh=True)
+    connection.call("drop_collection", name)
+    with pytest.raises(DamagedError, match=f"has 0 of 300 vectors in {name}: serve another version"):
+        Translator.open(index)
+
+
+def run(words: list[str]) -> int:
+    return passepartout.run(words)
+
+
+def test_a_milvus_that_is_away_is_one_line_and_soon(
+    stored: Path,
+    milvus_server: MilvusServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    query = vectors(stored, "de").vectors(0, 1)
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "2")
+    index = vectors(stored, "de")
+    milvus_server.freeze()
+    began = time.monotonic()
+    with pytest.raises(StoreError, match="Deadline Exceeded: is it running"):
+        index.search(query, 3)
+    assert time.monotonic() - began < 5
+    with pytest.raises(StoreError, match="did not answer just now"):
+        index.search(query, 3)
+    milvus_server.thaw()
+    monkeypatch.setattr(milvus, "PAUSE", 0.1)
+    eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
+    milvus_server.kill()
+    with pytest.raises(StoreError) as caught:
+        index.search(query, 3)
+    assert "\n" not in str(caught.value)
+    time.sleep(0.1)
+    capsys.readouterr()
+    assert run(["index", "verify", str(stored)]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "is it running?" in told
+    milvus_server.start()
+    eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
+
+
+def eventually(act: Callable[[], bool]) -> None:
+    """Fail unless it is true in the end; a busy machine may answer after our patience."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with contextlib.suppress(StoreError):
+            if act():
+                return
+        time.sleep(0.1)
+    pytest.fail("Milvus does not answer again")
+
+
+def test_a_file_of_milvus_lite(bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = make_corpus(tmp_path / "corpus", ("en", "de"), count=40)
+    corpora = [word for code, path in files.items() for word in ("--corpus", f"{code}={path}")]
+    words = ["index", "build", "--encoder", str(bundle.folder), *corpora, "--out", "index"]
+    assert run([*words, "--store", "milvus://./vectors.db"]) == 0
+    assert (
+        read_held(next(tmp_path.glob("index/versions/*/de.milvus"))).address
+        == f"milvus://{tmp_path}/vectors.db"
+    )
+    assert Translator.open(tmp_path / "index").sentences([sentences("en")[0]], "en", "de")[0][0].id == "de:1"
+    shutil.copytree(tmp_path / "vectors.db", tmp_path / "moved.db")
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS", "milvus://./nowhere.db")
+    with pytest.raises(StoreError, match=r"nowhere\.db: no such vectors"):
+        Translator.open(tmp_path / "index")
+    assert not (tmp_path / "nowhere.db").exists()
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS", "milvus://./moved.db")
+    assert Translator.open(tmp_path / "index").sentences([sentences("en")[0]], "en", "de")[0][0].id == "de:1"
+
+
+def test_a_file_is_of_one_process(tmp_path: Path) -> None:
+    with milvus_lite.MilvusLite(str(tmp_path / "held.db")), pytest.raises(StoreError) as caught:
+        connect(parse(f"milvus://{tmp_path}/held.db")).call("list_collections")
+    assert str(caught.value).endswith("held.db: Open local milvus failed: does another process use it?")
+
+
+@pytest.mark.parametrize(
+    ("text", "uri", "prefix"),
+    [
+        ("milvus://db.example.org:19530/things", "http://db.example.org:19530", "things"),
+        ("milvus://10.0.0.1:19530", "http://10.0.0.1:19530", "passepartout"),
+        ("milvus+tls://[::1]:443/", "https://[::1]:443", "passepartout"),
+        ("milvus:///srv/vectors.db", "/srv/vectors.db", "passepartout"),
+    ],
+)
+def test_addresses(text: str, uri: str, prefix: str) -> None:
+    assert (parse(text).uri, parse(text).prefix, str(parse(text))) == (uri, prefix, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "milvus://host",
+        "milvus://host:99999/x",
+        "http://host:19530",
+        "milvus://host:19530/a/b",
+        "milvus://host:19530/x;drop",
+        "milvus://./vectors.sqlite",
+        "milvus:///\n.db",
+        "",
+    ],
+)
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(UsageError, match="is no address of Milvus: give milvus://HOST:PORT/NAME"):
+        parse(text)
+
+
+def test_a_password_has_no_place_in_an_address() -> None:
+    with pytest.raises(UsageError, match="belongs into PASSEPARTOUT_MILVUS_TOKEN") as caught:
+        parse("milvus://root:hunter2@host:19530/x")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_token_is_sent_where_the_user_says_and_not_where_an_index_says(
+    stored: Path, milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_TOKEN", "root:hunter2")
+    with pytest.raises(UsageError, match="is set, but not for whom: set PASSEPARTOUT_MILVUS=") as caught:
+        Translator.open(stored)
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS", milvus_server.address)
+    Translator.open(stored)
+    assert connect(parse("milvus://elsewhere:1/x"))._client._config.token == "root:hunter2"
+    assert not any(b"hunter2" in path.read_bytes() for path in stored.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
+def test_a_patience_that_is_none_is_refused(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", seconds)
+    with pytest.raises(UsageError, match="PASSEPARTOUT_MILVUS_SECONDS must be a number of seconds above 0"):
+        connect(parse("milvus://127.0.0.1:9/x"))
+
+
+def test_a_file_that_names_no_collection_is_refused(tmp_path: Path) -> None:
+    good = {"address": "milvus://h:1/x", "collection": "a", "rows": 1, "dimension": 1, "sha256": "0" * 64}
+    for change in ({"collection": 'a"; drop'}, {"rows": 0}, {"sha256": "x"}, {"more": 1}):
+        (tmp_path / "de.milvus").write_text(json.dumps(good | change), "utf-8")
+        with pytest.raises(DamagedError, match="does not name a collection"):
+            read_held(tmp_path / "de.milvus")
+    (tmp_path / "de.milvus").write_text(json.dumps(good), "utf-8")
+    assert read_held(tmp_path / "de.milvus").rows == 1

@@ -1,0 +1,255 @@
+"""Versions of an index: published at once, never changed, one of them served."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from index.errors import BundleError, DamagedError, FormatError, UsageError
+from index.search.translator import Translator
+from index.storage.files import FileEntry
+from index.storage.manifest import write_manifest
+from index.storage.versions import (
+    IndexManifest,
+    building,
+    current,
+    next_version,
+    open_version,
+    publish,
+    serve,
+    unserved,
+    versions,
+)
+from tests.damage import DAMAGE, flip, no_parsing
+
+KEY, OTHER = "a" * 64, "b" * 64
+
+
+@pytest.fixture(scope="module")
+def names(index_dir: Path) -> list[str]:
+    """Every file of the version, by its relative name."""
+    version = index_dir / "versions" / current(index_dir)
+    return sorted(path.relative_to(version).as_posix() for path in version.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def copy(index_dir: Path, tmp_path: Path) -> Path:
+    """An index that a test may damage."""
+    shutil.copytree(index_dir, tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.fixture(scope="module")
+def manifest(index_dir: Path) -> IndexManifest:
+    return open_version(index_dir)[1]
+
+
+def folder_of(index: Path) -> Path:
+    return index / "versions" / current(index)
+
+
+def test_the_current_version_opens(index_dir: Path) -> None:
+    folder, found = open_version(index_dir)
+    assert folder.name == found.version == current(index_dir)
+    assert versions(index_dir) == [found.version]
+    assert found.model == "tiny@1"
+    assert found.sources("de") == ("en", "pt", "zh", "ar")
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_any_damage_to_any_file_is_refused_before_parsing(
+    copy: Path, names: list[str], damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(names) > 40
+    for name in names:
+        path = folder_of(copy) / name
+        shutil.copy2(path, copy / "kept")
+        damage(path)
+        with no_parsing(monkeypatch), pytest.raises((DamagedError, FormatError)) as caught:
+            Translator.open(copy)
+        assert "\n" not in str(caught.value)
+        path.unlink(missing_ok=True)
+        shutil.copy2(copy / "kept", path)
+    Translator.open(copy)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_flipped_bits_are_refused(copy: Path, names: list[str], data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(names), label="file")
+    path = folder_of(copy) / name
+    content = path.read_bytes()
+    offset = data.draw(st.integers(0, len(content) - 1), label="offset")
+    before = open_version(copy)[1]
+    flip(path, offset, data.draw(st.integers(1, 255), label="bits"))
+    try:
+        after = open_version(copy)[1]
+    except (DamagedError, FormatError):
+        return
+    finally:
+        path.write_bytes(content)
+    assert name == "manifest.json"  # white space between its values carries nothing
+    assert after == before
+
+
+@pytest.mark.parametrize("extra", ["fr.faiss", "encoder/x.onnx", "deep/x", ".hidden"])
+def test_an_extra_file_is_refused(copy: Path, extra: str) -> None:
+    (folder_of(copy) / extra).parent.mkdir(exist_ok=True)
+    (folder_of(copy) / extra).write_text("x")
+    with pytest.raises(DamagedError, match="does not list this file"):
+        open_version(copy)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": "20200101-1"},
+        {"files": {}},
+        {"files": {"../../x": FileEntry(sha256="0" * 64, size=0)}},
+    ],
+)
+def test_a_sealed_manifest_of_another_index_is_refused(
+    copy: Path, manifest: IndexManifest, change: dict[str, Any]
+) -> None:
+    write_manifest(folder_of(copy), manifest.model_copy(update=change))
+    with pytest.raises(DamagedError):
+        open_version(copy)
+
+
+def test_a_sealed_language_that_is_no_code_is_refused(copy: Path, manifest: IndexManifest) -> None:
+    odd = {"../de" if code == "de" else code: entry for code, entry in manifest.languages.items()}
+    write_manifest(folder_of(copy), manifest.model_copy(update={"languages": odd}))
+    with pytest.raises(DamagedError, match="is not a language code"):
+        open_version(copy)
+
+
+@pytest.mark.parametrize("change", [{"model": "tiny@2"}, {"dimension": 47}])
+def test_a_sealed_manifest_with_another_encoder_is_refused(
+    copy: Path, manifest: IndexManifest, change: dict[str, Any]
+) -> None:
+    write_manifest(folder_of(copy), manifest.model_copy(update=change))
+    with pytest.raises(DamagedError, match=r"its vectors are of .*, its encoder is tiny@1 \(48\): build"):
+        open_version(copy)
+
+
+def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:
+    write_manifest(folder_of(copy), manifest.model_copy(update={"format": 2}))
+    with pytest.raises(FormatError, match="format 2"):
+        open_version(copy)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "..", "../../etc", "20261120", "20261120-0", "20261120-1/..", "\xff"]
+)
+def test_a_current_that_names_no_version_is_refused(copy: Path, content: str) -> None:
+    (copy / "CURRENT").write_bytes(content.encode("latin-1"))
+    with pytest.raises(DamagedError, match="CURRENT"):
+        open_version(copy)
+
+
+def test_a_current_that_names_a_missing_version_says_what_there_is(copy: Path) -> None:
+    there = current(copy)
+    (copy / "CURRENT").write_text("20200101-7\n")
+    with pytest.raises(BundleError, match=f"no version '20200101-7'; it has: {there}"):
+        open_version(copy)
+
+
+@pytest.mark.parametrize("version", ["../versions", "", ".", "20200101-1"])
+def test_only_published_versions_can_be_asked_for(index_dir: Path, version: str) -> None:
+    with pytest.raises(BundleError, match="has no version"):
+        open_version(index_dir, version)
+
+
+def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(BundleError, match="is not an index: build one with"):
+            open_version(folder)
+
+
+def make(index: Path, key: str, manifest: IndexManifest, version: str) -> None:
+    with building(index, key) as work:
+        (work / "x").write_text(version)
+        publish(index, work, manifest.model_copy(update={"version": version, "key": key}))
+
+
+def test_publishing_serves_the_new_version_and_keeps_the_old(tmp_path: Path, manifest: IndexManifest) -> None:
+    make(tmp_path, KEY, manifest, "20261120-1")
+    make(tmp_path, OTHER, manifest, "20261120-2")
+    assert current(tmp_path) == "20261120-2"
+    assert versions(tmp_path) == ["20261120-1", "20261120-2"]
+    assert (tmp_path / "versions" / "20261120-1" / "x").read_text() == "20261120-1"
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["LOCK"]
+
+
+def test_ids_count_the_builds_of_a_day_in_numbers(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
+    assert next_version(tmp_path, now) == "20261120-1"
+    for name in ["20261120-9", "20261120-10", "20261119-30", "stray", "20261120-x"]:
+        (tmp_path / "versions" / name).mkdir(parents=True)
+    assert next_version(tmp_path, now) == "20261120-11"
+    assert versions(tmp_path) == ["20261119-30", "20261120-9", "20261120-10"]
+
+
+def test_work_of_other_inputs_is_removed_and_of_the_same_kept(tmp_path: Path) -> None:
+    with building(tmp_path, KEY) as work:
+        (work / "done").touch()
+    with building(tmp_path, KEY) as work:
+        assert (work / "done").exists()
+    with building(tmp_path, OTHER) as work:
+        assert work.name == OTHER
+        assert not (tmp_path / "work" / KEY).exists()
+
+
+def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
+    with building(tmp_path, KEY), pytest.raises(UsageError, match="another build is running"):
+        building(tmp_path, OTHER).__enter__()
+    with building(tmp_path, OTHER):
+        pass
+
+
+def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
+    script = (
+        "import os, signal; from pathlib import Path; from index.storage.versions import building\n"
+        f"with building(Path({str(tmp_path)!r}), {KEY!r}): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
+    with building(tmp_path, KEY):
+        pass
+
+
+def test_a_version_finished_but_never_served_is_found_by_its_key(
+    tmp_path: Path, manifest: IndexManifest
+) -> None:
+    make(tmp_path, KEY, manifest, "20261120-1")
+    make(tmp_path, OTHER, manifest, "20261120-2")
+    assert unserved(tmp_path, OTHER) is None
+    serve(tmp_path, "20261120-1")
+    assert unserved(tmp_path, OTHER) == "20261120-2"
+    assert unserved(tmp_path, KEY) is None
+    (tmp_path / "versions" / "20261120-2" / "manifest.json").unlink()
+    assert unserved(tmp_path, OTHER) is None
+    (tmp_path / "CURRENT").unlink()
+    assert unserved(tmp_path, KEY) == "20261120-1"
+
+
+def test_a_failed_publication_leaves_the_old_version_served(
+    tmp_path: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, KEY, manifest, "20261120-1")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        make(tmp_path, OTHER, manifest, "20261120-2")
+    assert current(tmp_path) == "20261120-1"
+    assert versions(tmp_path) == ["20261120-1"]

@@ -1,0 +1,117 @@
+"""Language detection by tokens."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from index.text.identification import Detector, token_row
+from index.text.pre_tokens import Tokens
+
+# Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
+COUNTS = np.array([[50.0, 30, 20, 0, 0, 1, 40, 0], [0, 0, 1, 500, 300, 200, 400, 0]])
+
+
+def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.stack([token_row(row) for row in counts])
+
+
+@pytest.fixture
+def detector() -> Detector:
+    return Detector(("de", "en"), token_table(COUNTS))
+
+
+def test_probabilities_of_a_language_sum_to_one() -> None:
+    np.testing.assert_allclose(np.exp(token_table(COUNTS)).sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "language"),
+    [([0], "de"), ([3], "en"), ([0, 1, 6, 7], "de"), ([4, 6], "en"), ([0, 1, 2, 5], "de")],
+)
+def test_tokens_of_one_language_tell_it(detector: Detector, tokens: list[int], language: str) -> None:
+    assert detector.detect(tokens) == language
+
+
+@pytest.mark.parametrize("tokens", [[], [6], [7], [7, 7, 7, 7], [0, 3]])
+def test_what_says_nothing_is_not_guessed(detector: Detector, tokens: list[int]) -> None:
+    assert detector.detect(tokens) is None
+
+
+@given(st.lists(st.integers(0, 7), max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_tokens_and_languages_does_not_matter(tokens: list[int], random: object) -> None:
+    shuffled = sorted(tokens, key=lambda _: random.random())  # type: ignore[attr-defined]
+    forward, backward = (
+        Detector(("de", "en"), token_table(COUNTS)),
+        Detector(("en", "de"), token_table(COUNTS[::-1])),
+    )
+    assert forward.detect(tokens) == backward.detect(shuffled)
+
+
+def test_a_small_language_is_not_drowned_by_a_large_one() -> None:
+    small = Detector(("de", "en"), token_table(np.array([[5.0, 0], [0, 50_000]])))
+    assert small.detect([0]) == "de"
+
+
+def test_the_chances_of_all_languages_sum_to_one_the_likeliest_first(detector: Detector) -> None:
+    chances = detector.chances([3, 4])
+    assert list(chances) == ["en", "de"]
+    assert sum(chances.values()) == pytest.approx(1)
+    assert chances["en"] > 0.9
+    assert detector.chances([]) == {"de": 0.5, "en": 0.5}
+
+
+TEXTS = st.lists(st.lists(st.integers(0, 11), max_size=20), max_size=8)
+
+
+@given(
+    st.integers(1, 6), TEXTS, st.sampled_from([(), ("l0",), ("l0", "l1")]), st.randoms(use_true_random=False)
+)
+def test_many_texts_are_judged_as_each_alone(
+    languages: int, rows: list[list[int]], held: tuple[str, ...], random: Random
+) -> None:
+    """Whatever is told early; special tokens do not count."""
+    special = np.array([11], np.int64)
+    counts = np.array([[random.choice((0, 1, 30, 1000)) for _ in range(12)] for _ in range(languages)]) + 1e-3
+    detector = Detector([f"l{number}" for number in range(languages)], token_table(counts), held)
+    for code in (*detector.languages, "unknown"):
+        alone = [detector.foreign([token for token in row if token != 11], code) for row in rows]
+        assert detector.all_foreign(Tokens.of(rows), code, special).tolist() == alone
+
+
+def test_no_languages_no_answer() -> None:
+    nobody = Detector((), np.zeros((0, 8), np.float32))
+    assert nobody.detect([1]) is None
+    assert nobody.chances([1]) == {}
+
+
+def test_one_language_is_always_it() -> None:
+    assert Detector(("de",), token_table(COUNTS[:1])).detect([3]) == "de"
+
+
+def test_a_language_of_the_index_is_likelier_than_another() -> None:
+    """One word that three languages have is taken for that of the index; what says more is still heard."""
+    counts = np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]])
+    table = token_table(counts)
+    assert Detector(("da", "de", "no"), table).detect([0]) is None
+    held = Detector(("da", "de", "no"), table, held=("de",))
+    assert held.detect([0]) == "de"
+    assert held.detect([0, 3, 3]) == "no"
+    assert sum(held.chances([0]).values()) == pytest.approx(1)
+    both = Detector(("da", "de", "no"), table).of_index(("da", "de"))
+    assert both.detect([0]) is None, "between languages of the index it is as before"
+
+
+def test_a_line_in_a_language_of_the_index_is_foreign_less_readily() -> None:
+    counts = np.array([[40.0, 60], [60, 40]])
+    tokens = [1] * 26
+    plain = Detector(("de", "en"), token_table(counts))
+    assert plain.foreign(tokens, "en")
+    held = plain.of_index(("en",))
+    assert not held.foreign(tokens, "en")
+    for detector in (plain, held):
+        alone = detector.all_foreign(Tokens.of([tokens, [0] * 26]), "en", np.zeros(0, np.int64))
+        assert alone.tolist() == [detector.foreign(row, "en") for row in (tokens, [0] * 26)]

@@ -1,0 +1,66 @@
+"""Words stand where the sentences that have them stand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.search.translator import Translator
+from index.text.normalisation import words
+from index.words import contexts
+from index.words.contexts import Contexts, occurrences
+from tests.bundles import make_corpus
+
+TEXTS = ["Ice cream, ice!", "a dog", "", "Cream ice cream dog.", "a a cat"]
+VOCABULARY = ["dog", "ice", "ice cream", "a", "never"]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_a_word_is_found_in_each_text_once_and_a_phrase_where_its_words_follow(batch: int) -> None:
+    batches = [TEXTS[start : start + batch] for start in range(0, len(TEXTS), batch)]
+    found = {
+        (VOCABULARY[row], number * batch + text)
+        for number, (_, rows, texts) in enumerate(occurrences(batches, VOCABULARY, "en"))
+        for row, text in zip(rows.tolist(), texts.tolist(), strict=True)
+    }
+    first, fourth = (("ice", 0), ("ice cream", 0)), (("ice", 3), ("ice cream", 3), ("dog", 3))
+    assert found == {*first, ("a", 1), ("dog", 1), *fourth, ("a", 4)}
+
+
+def test_only_the_first_contexts_of_a_word_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts, "CONTEXTS", 3)
+    vectors = np.eye(6, dtype=np.float32)
+    seen = Contexts(2, 6)
+    seen.add(np.array([0, 0, 1]), np.array([0, 1, 0]), vectors[:2])
+    seen.add(np.array([0, 0]), np.array([0, 1]), vectors[2:4])
+    seen.add(np.array([0, 1]), np.array([0, 1]), vectors[4:])
+    assert seen.counts.tolist() == [3, 2]
+    own = np.eye(6, dtype=np.float32)[[5, 5]]
+    middle = np.full(6, 1 / 6)
+    direction = np.array([1, 1, 1, 0, 0, 0]) / 3 - middle
+    wanted = (own[0] + 3 * direction / np.linalg.norm(direction)) / 4
+    np.testing.assert_allclose(seen.mixed(own)[0], wanted / np.linalg.norm(wanted), atol=1e-6)
+
+
+def test_words_without_a_sentence_keep_their_own_vector() -> None:
+    own = np.eye(4, dtype=np.float32)[:2]
+    np.testing.assert_array_equal(Contexts(2, 4).mixed(own), own)
+
+
+def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path) -> None:
+    """The formula of `vectors_in_context`, worked out a word at a time from what is published."""
+    build_index(bundle, make_corpus(tmp_path, ["en", "de"], 300), tmp_path / "index")
+    translator = Translator.open(tmp_path / "index")
+    for code in ("en", "de"):
+        index, sentences = translator._words[code], translator._sentences[code]
+        vectors = sentences.vectors.vectors(0, len(sentences))
+        texts = [set(words(text, code)) for text in sentences._texts.to_pylist()]
+        for row, (word, _) in enumerate(index.vocabulary()):
+            there = vectors[[word in text for text in texts]][: contexts.CONTEXTS]
+            direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]
+            direction /= max(np.linalg.norm(direction), 1e-12)
+            wanted = translator.encoder.word_vectors([word], code)[0] + len(there) * direction
+            found = index.vectors.vectors(row, 1)[0] @ index.rotation.T
+            np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=1e-4)

@@ -1,0 +1,127 @@
+"""The client, sync and async, against a real server."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from index.errors import PassepartoutError
+from index.search.translator import Translator
+from service.client.client import AsyncClient, Client, RefusedError, UnreachableError
+from tests.service.http.test_keys import ENTRIES, KEY
+from tests.service.test_cli import serving
+
+DOG = "A small dog runs on the beach."
+
+
+def test_it_translates_and_lists(address: str, translator: Translator) -> None:
+    with Client(address) as client:
+        answer = client.sentences(DOG, ["de", "pt"], source="en", k=3, explain=True)
+        word = client.words(["dog", "cat"], "de", source="en")
+        assert client.ready().index == translator.version
+        assert [one.code for one in client.languages()] == ["en", "de", "pt", "zh", "ar"]
+    (result,) = answer.results
+    expected = translator.sentences([DOG], "en", "de", 3)[0]
+    assert [one.text for one in result.translations["de"]] == [match.text for match in expected]
+    why = result.translations["pt"][0].explanation
+    assert why is not None
+    assert [via.language for via in why.agreement.via] == ["de", "zh", "ar"]
+    assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
+
+
+def test_the_async_one_answers_the_same(address: str) -> None:
+    async def main() -> tuple[Any, ...]:
+        async with AsyncClient(address) as client:
+            return (
+                await client.sentences(DOG, "de", min_confidence=0.1),
+                await client.words("dog", "de", source="en"),
+                await client.languages(),
+                await client.ready(),
+            )
+
+    with Client(address) as client:
+        assert asyncio.run(main()) == (
+            client.sentences(DOG, "de", min_confidence=0.1),
+            client.words("dog", "de", source="en"),
+            client.languages(),
+            client.ready(),
+        )
+
+
+def test_a_refusal_is_the_problem_that_the_service_tells(address: str) -> None:
+    with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
+        client.sentences(DOG, "xx")
+    assert caught.value.problem.type == "/problems/unknown-language"
+    assert (caught.value.exit_code, isinstance(caught.value, PassepartoutError)) == (2, True)
+
+    async def main() -> None:
+        async with AsyncClient(address) as client:
+            await client.words("dog", "de", source="en", k=51)
+
+    with pytest.raises(RefusedError, match="k is 51, the limit is 50"):
+        asyncio.run(main())
+
+
+def test_the_key_is_sent(index_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_API_KEYS", ENTRIES)
+    with serving(index_dir) as (address, _):
+        with Client(address, key=KEY) as client:
+            assert client.words("dog", "de", source="en").results
+        with Client(address) as client, pytest.raises(RefusedError, match="wants an API key"):
+            client.words("dog", "de", source="en")
+
+
+def answering(*responses: tuple[int, dict[str, Any]]) -> httpx2.MockTransport:
+    given = iter(responses)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        status, more = next(given)
+        return httpx2.Response(status, **more)
+
+    return httpx2.MockTransport(answer)
+
+
+LANGUAGES: tuple[int, dict[str, Any]] = (200, {"json": []})
+PROBLEM = {"type": "x", "title": "Busy", "status": 503, "detail": "later"}
+BUSY: tuple[int, dict[str, Any]] = (503, {"headers": {"Retry-After": "0"}, "json": PROBLEM})
+
+
+def test_an_overloaded_service_is_asked_again() -> None:
+    with Client("http://x", transport=answering(BUSY, BUSY, LANGUAGES)) as client:
+        assert client.languages() == []
+    with (
+        Client("http://x", transport=answering(BUSY, BUSY), retries=1) as client,
+        pytest.raises(RefusedError) as caught,
+    ):
+        client.languages()
+    assert caught.value.exit_code == 1
+
+    async def main() -> list[Any]:
+        async with AsyncClient("http://x", transport=answering(BUSY, LANGUAGES)) as client:
+            return list(await client.languages())
+
+    assert asyncio.run(main()) == []
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "localhost", "ftp://x", "http://", "http://[", ""])
+def test_where_nothing_answers(url: str) -> None:
+    with pytest.raises(UnreachableError, match=r"address|running"), Client(url) as client:
+        client.languages()
+
+
+@pytest.mark.parametrize(
+    "response", [(404, {"text": "<html>"}), (200, {"text": "<"}), (200, {"json": {"a": 1}})]
+)
+def test_what_is_no_such_service(response: tuple[int, dict[str, Any]]) -> None:
+    with (
+        Client("http://x", transport=answering(response)) as client,
+        pytest.raises(UnreachableError, match="Passepartout"),
+    ):
+        client.languages()
+    with (
+        Client("http://x", transport=answering(response)) as client,
+        pytest.raises(UnreachableError, match="Passepartout"),
+    ):
+        client.ready()

@@ -1,0 +1,283 @@
+"""The batcher: what is computed together, what is refused, shared, dropped and taken in turns."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+
+import pytest
+
+from service.engine.batching import Batcher, Bounds, QueueFullError
+from service.observability.metrics import Metrics
+
+
+class Gate:
+    """A computation that doubles numbers, holds while closed, and notes its batches."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.batches: list[list[int]] = []
+
+    def double(self, numbers: Sequence[int]) -> list[int]:
+        self.batches.append(list(numbers))
+        assert self.open.wait(10)
+        return [2 * number for number in numbers]
+
+    def negate(self, numbers: Sequence[int]) -> list[int]:
+        return [-number for number in numbers]
+
+
+def items(*numbers: int) -> dict[Hashable, object]:
+    return {number: number for number in numbers}
+
+
+def running(steps: Callable[[Batcher, Gate], Awaitable[None]], bounds: Bounds | None = None) -> None:
+    async def main() -> None:
+        batcher, gate = Batcher(1, bounds or Bounds(), Metrics()), Gate()
+        try:
+            async with asyncio.timeout(10):
+                await steps(batcher, gate)
+        finally:
+            gate.open.set()
+            batcher.close()
+        assert batcher.waiting == 0
+
+    asyncio.run(main())
+
+
+async def closed(batcher: Batcher, gate: Gate) -> "asyncio.Task[list[int]]":
+    """A request that keeps the thread busy until the gate opens."""
+    gate.open.clear()
+    before = len(gate.batches)
+    task = asyncio.create_task(batcher.compute(gate.double, items(0)))
+    while len(gate.batches) == before:
+        await asyncio.sleep(0.001)
+    return task
+
+
+def test_results_come_in_the_order_of_the_items() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        assert await batcher.compute(gate.double, items(3, 1, 2)) == [6, 2, 4]
+        assert await batcher.compute(gate.double, {}) == []
+
+    running(steps)
+
+
+def test_what_comes_at_once_or_while_it_is_busy_is_one_batch() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        await asyncio.gather(*(batcher.compute(gate.double, items(number)) for number in range(5)))
+        assert gate.batches == [[0, 1, 2, 3, 4]]
+        first = await closed(batcher, gate)
+        rest = [asyncio.create_task(batcher.compute(gate.double, items(number))) for number in (7, 8, 9)]
+        await asyncio.sleep(0.02)
+        gate.open.set()
+        assert await asyncio.gather(first, *rest) == [[0], [14], [16], [18]]
+        assert gate.batches[1:] == [[0], [7, 8, 9]]
+
+    running(steps)
+
+
+def test_those_who_ask_again_when_they_are_answered_stay_one_batch() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        async def client(name: int) -> None:
+            for number in range(20):
+                await batcher.compute(gate.double, items(100 * name + number))
+                for _ in range(name % 3):  # some take longer to ask again
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*(client(name) for name in range(8)))
+        assert [len(batch) for batch in gate.batches] == [8] * 20
+
+    running(steps)
+
+
+def test_a_batch_begins_though_more_and_more_work_comes() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        asked: list[asyncio.Task[list[int]]] = []
+        while not gate.batches:
+            asked.append(asyncio.create_task(batcher.compute(gate.double, items(len(asked)))))
+            await asyncio.sleep(0)
+        assert len(asked) > 1  # it was waited for more at first
+        await asyncio.gather(*asked)
+
+    running(steps, Bounds(batch=10**6))
+
+
+def test_a_batch_is_bounded_and_requests_take_turns() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        long = asyncio.create_task(batcher.compute(gate.double, items(*range(1, 10))))
+        short = asyncio.create_task(batcher.compute(gate.double, items(20)))
+        await asyncio.sleep(0.02)
+        gate.open.set()
+        await asyncio.gather(first, long, short)
+        assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
+        assert long.result() == [2 * number for number in range(1, 10)]
+
+    running(steps, Bounds(batch=4, turn=2))
+
+
+def test_a_free_thread_waits_for_a_batch_to_fill_but_not_beyond_its_time() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = asyncio.create_task(batcher.compute(gate.double, items(1)))
+        await asyncio.sleep(0.05)
+        second = asyncio.create_task(batcher.compute(gate.double, items(2)))
+        await asyncio.gather(first, second)
+        assert gate.batches == [[1, 2]]
+        started = asyncio.get_running_loop().time()
+        await batcher.compute(gate.double, items(*range(4)))  # full: sent at once
+        assert asyncio.get_running_loop().time() - started < 0.3
+
+    running(steps, Bounds(batch=4, wait=0.4))
+
+
+def test_a_full_queue_refuses_and_recovers() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        big = asyncio.create_task(
+            batcher.compute(gate.double, items(*range(1, 9)))
+        )  # alone, it may be longer
+        await asyncio.sleep(0.01)
+        with pytest.raises(QueueFullError):
+            await batcher.compute(gate.double, items(100))
+        gate.open.set()
+        await asyncio.gather(first, big)
+        assert await batcher.compute(gate.double, items(100)) == [200]
+
+    running(steps, Bounds(queue=5))
+
+
+def test_work_that_is_asked_for_twice_is_done_once() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        same = [asyncio.create_task(batcher.compute(gate.double, items(0, 1))) for _ in range(50)]
+        await asyncio.sleep(0.02)
+        gate.open.set()
+        assert await first == [0]
+        assert await asyncio.gather(*same) == [[0, 2]] * 50
+        assert gate.batches == [[0], [1]]
+
+    running(steps)
+
+
+def test_who_leaves_takes_only_their_own_work_along() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        leaving = asyncio.create_task(batcher.compute(gate.double, items(0, 1, 2)))
+        staying = asyncio.create_task(batcher.compute(gate.double, items(2, 3)))
+        await asyncio.sleep(0.01)
+        leaving.cancel()
+        first.cancel()  # what it asked for is being computed already
+        await asyncio.sleep(0.01)
+        gate.open.set()
+        assert await staying == [4, 6]
+        assert gate.batches == [[0], [2, 3]]
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+
+    running(steps)
+
+
+def test_five_thousand_who_leave_cost_nothing() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        tasks = [asyncio.create_task(batcher.compute(gate.double, items(n))) for n in range(1, 5001)]
+        await asyncio.sleep(0.05)
+        assert batcher.waiting == 5000
+        for task in tasks:
+            task.cancel()
+        await asyncio.sleep(0)
+        gate.open.set()
+        started = asyncio.get_running_loop().time()
+        await first
+        while batcher.waiting:
+            await asyncio.sleep(0.001)
+        assert asyncio.get_running_loop().time() - started < 1
+        assert gate.batches == [[0]]
+
+    running(steps)
+
+
+def test_a_failure_reaches_those_who_asked_and_nobody_else() -> None:
+    def fail(numbers: Sequence[int]) -> list[int]:
+        raise OSError("no")
+
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        first = await closed(batcher, gate)
+        failing = asyncio.create_task(batcher.compute(fail, {"a": 1, "b": 2}))
+        other = asyncio.create_task(batcher.compute(gate.negate, {"c": 1}))
+        await asyncio.sleep(0.01)
+        gate.open.set()
+        assert await first == [0]
+        assert await other == [-1]
+        with pytest.raises(OSError, match="no"):
+            await failing
+        assert await batcher.compute(gate.double, {"a": 1}) == [2]
+
+    running(steps)
+
+
+def test_what_a_run_leaves_over_is_done_in_the_event_loop() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        threads: list[threading.Thread] = []
+
+        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
+            threads.append(threading.current_thread())
+            doubled = gate.double(numbers)
+
+            def finish() -> list[int]:
+                threads.append(threading.current_thread())
+                return [number + 1 for number in doubled]
+
+            return finish
+
+        assert await batcher.compute(run, items(1, 2)) == [3, 5]
+        assert threads[0] is not threads[1] is threading.main_thread()
+
+    running(steps)
+
+
+def test_what_fails_in_the_event_loop_fails_those_alone_who_asked() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
+            return lambda: [1 // number for number in numbers]
+
+        failing = asyncio.create_task(batcher.compute(run, items(0)))
+        assert await batcher.compute(gate.double, items(4)) == [8]
+        with pytest.raises(ZeroDivisionError):
+            await failing
+        assert await batcher.compute(run, items(1)) == [1]
+
+    running(steps)
+
+
+def test_half_is_computed_while_the_other_half_is_answered() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        ended = 0
+
+        async def client(name: int) -> None:
+            nonlocal ended
+            for number in range(30):
+                asked = 100 * name + number
+                assert await batcher.compute(gate.double, items(asked)) == [2 * asked]
+                ended += 1
+
+        await asyncio.gather(*(client(name) for name in range(32)))
+        assert ended == 32 * 30
+        assert sum(map(len, gate.batches)) == 32 * 30
+        middle = [len(batch) for batch in gate.batches[5:-5]]
+        assert 10 <= sum(middle) / len(middle) <= 20
+
+    running(steps, Bounds(overlap=True))
+
+
+def test_few_are_one_batch_though_halves_could_overlap() -> None:
+    async def steps(batcher: Batcher, gate: Gate) -> None:
+        async def client(name: int) -> None:
+            for number in range(20):
+                await batcher.compute(gate.double, items(100 * name + number))
+
+        await asyncio.gather(*(client(name) for name in range(4)))
+        assert [len(batch) for batch in gate.batches] == [4] * 20
+
+    running(steps, Bounds(overlap=True))

@@ -1,0 +1,213 @@
+"""The engine: what it computes, what it takes from the cache, and that Redis never changes an answer."""
+
+import asyncio
+import gc
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis import Redis
+from starlette.testclient import TestClient
+
+from index.search.translator import Translator
+from service.api.schemas import Answer
+from service.engine.batching import Batcher, Bounds
+from service.engine.cache import Answers, Cache, Lookup, MemoryCache
+from service.engine.engine import Engine
+from service.engine.languages import Asked
+from service.observability.metrics import Metrics
+from tests.service.conftest import ClientFactory, RedisServer
+
+DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
+# Redis alone, with time to answer on however busy a machine.
+PATIENT = {"redis_timeout_seconds": 5.0, "cache_entries": 0}
+REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
+
+
+class CountingCache(MemoryCache):
+    """Notes what is asked for and what is stored."""
+
+    def __init__(self) -> None:
+        super().__init__(100, 60)
+        self.asked: list[int] = []
+        self.stored: list[int] = []
+
+    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
+        self.asked.append(len(lookups))
+        return await super().get(lookups)
+
+    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
+        self.stored.append(len(answers))
+        await super().put(answers)
+
+
+def engine_of(translator: Translator, cache: Cache) -> Engine:
+    metrics = Metrics()
+    return Engine(translator, cache, Batcher(1, Bounds(), metrics), metrics)
+
+
+def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) -> None:
+    cache = CountingCache()
+
+    async def main() -> None:
+        engine = engine_of(translator, cache)
+        dog, cat = Asked(DOG, "en", ("de", "ar")), Asked(CAT, "en", ("de",))
+        first = await engine.translate("sentence", [dog, dog], 2)
+        second = await engine.translate("sentence", [dog, cat], 2)
+        assert first[0] == first[1] == second[0]
+
+    asyncio.run(main())
+    assert cache.asked == [2, 3]
+    assert cache.stored == [2, 1]
+
+
+def test_sentences_and_words_are_kept_apart(translator: Translator) -> None:
+    async def main() -> None:
+        engine = engine_of(translator, MemoryCache(100, 60))
+        asked = [Asked("dog", "en", ("de",))]
+        sentence = await engine.translate("sentence", asked, 1)
+        word = await engine.translate("word", asked, 1)
+        assert sentence[0]["de"][0].id != word[0]["de"][0].id == "de:word:hund"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("kind", ["sentence", "word"])
+def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translator, kind: str) -> None:
+    async def main() -> None:
+        engine = engine_of(translator, MemoryCache(0, 60))
+        batch = [
+            Asked("dog", "en", ("de", "zh")),
+            Asked("hund", "de", ("en", "zh")),
+            Asked("cat", "en", ("ar",)),
+        ]
+        whole = await engine.translate(kind, batch, 4)  # type: ignore[arg-type]
+        parts = [await engine.translate(kind, [one], 4) for one in batch]  # type: ignore[arg-type]
+        assert whole == [part[0] for part in parts]
+        assert [list(found) for found in whole] == [["de", "zh"], ["en", "zh"], ["ar"]]
+
+    asyncio.run(main())
+
+
+def ask(client: TestClient) -> tuple[bytes, float]:
+    """The answer to REQUEST and the seconds it took."""
+    start = time.monotonic()
+    answer = client.post("/translate/sentence", json=REQUEST)
+    assert answer.status_code == 200
+    return answer.content, time.monotonic() - start
+
+
+def stored(server: RedisServer) -> list[bytes]:
+    """The keys of the four answers to REQUEST, once they are written, which no answer waits for."""
+    deadline = time.monotonic() + 10
+    with Redis.from_url(server.url) as redis:
+        while len(keys := redis.keys("passepartout:*")) < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    return list(keys)
+
+
+@pytest.fixture
+def computed(make_client: ClientFactory) -> bytes:
+    """What REQUEST is answered without any cache."""
+    return ask(make_client(cache_entries=0))[0]
+
+
+def test_a_hit_in_redis_equals_the_computed_answer(
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, other = (make_client(redis_url=redis_server.url, **PATIENT) for _ in range(2))
+    assert ask(client)[0] == computed
+    stored(redis_server)
+    # From here on, nothing can be computed.
+    monkeypatch.setattr(Translator, "begin", None)
+    assert ask(client)[0] == computed
+    assert ask(other)[0] == computed
+
+
+def test_answers_stay_right_while_redis_is_frozen_and_killed(
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
+) -> None:
+    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2, cache_entries=0)
+    usual = min(ask(client)[1] for _ in range(5))
+    redis_server.freeze()
+    for _ in range(10):
+        answer, seconds = ask(client)
+        assert answer == computed
+        assert seconds < usual + 0.25
+        time.sleep(0.05)
+    redis_server.thaw()
+    redis_server.kill()
+    for _ in range(10):
+        answer, seconds = ask(client)
+        assert answer == computed
+        assert seconds < usual + 0.25
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("how", ["garbage", "type", "foreign"])
+def test_answers_stay_right_when_redis_holds_something_else(
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes, how: str
+) -> None:
+    client = make_client(redis_url=redis_server.url, **PATIENT)
+    ask(client)
+    keys = stored(redis_server)
+    with Redis.from_url(redis_server.url) as redis:
+        values = {key: redis.get(key) for key in keys}
+        for key, other in zip(keys, [*keys[1:], keys[0]], strict=True):
+            redis.delete(key)
+            if how == "garbage":
+                redis.set(key, b"\x80garbage")
+            elif how == "type":
+                redis.hset(key, "a", "b")
+            else:
+                redis.set(key, values[other])
+    assert ask(client)[0] == computed
+    assert ask(client)[0] == computed
+
+
+def test_a_redis_that_comes_late_is_used(
+    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
+) -> None:
+    redis_server.kill()
+    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.1, **PATIENT)
+    assert ask(client)[0] == computed
+    redis_server.start()
+    time.sleep(0.15)
+    assert ask(client)[0] == computed
+    stored(redis_server)
+
+
+def test_an_answer_in_redis_is_a_json_document(make_client: ClientFactory, redis_server: RedisServer) -> None:
+    ask(make_client(redis_url=redis_server.url, **PATIENT))
+    with Redis.from_url(redis_server.url, decode_responses=True) as redis:
+        for key in map(bytes.decode, stored(redis_server)):
+            value = redis.get(key)
+            assert DOG not in f"{key}{value}"
+            assert f'"key":"{key}"' in value
+
+
+def test_answers_are_rounded(client: TestClient) -> None:
+    (result,) = client.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"}).json()[
+        "results"
+    ]
+    answer = Answer.model_validate(result["translations"]["de"][0])
+    assert answer.score == round(answer.score, 4)
+    assert answer.metadata == {"in_vocabulary": True}
+
+
+def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> None:
+    """Without Python's collector of cycles, which a service hardly ever runs."""
+    opened = Translator.open(index_dir)
+    engine = Engine(opened, cast(Cache, None), cast(Batcher, None), Metrics())
+    engine.warm_up()
+    kept = [weakref.ref(thing) for thing in (engine, opened, opened.encoder)]
+    gc.disable()
+    try:
+        del engine, opened
+        assert [reference() for reference in kept] == [None] * 3
+    finally:
+        gc.enable()

@@ -1,0 +1,91 @@
+"""An index whose vectors Milvus has: served like any other; a Milvus that is away is a 503, and soon."""
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from index.build.build_index import build_index
+from index.build.structures import Searching
+from index.encoder.bundle import Bundle
+from service.app import create_app
+from service.settings import Settings
+from tests.bundles import make_corpus, sentences
+from tests.index.search.test_milvus import eventually
+from tests.milvus_server import MilvusServer
+from tests.service.conftest import free_port
+from tests.service.test_cli import SERVE
+
+TEXTS = sentences("en")[7:1000:100]
+
+
+@pytest.fixture(scope="module")
+def indices(
+    bundle: Bundle, milvus_server: MilvusServer, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """The same sentences in files and in Milvus."""
+    folder = tmp_path_factory.mktemp("indices")
+    corpora = make_corpus(folder / "corpus", ("en", "de"))
+    build_index(bundle, corpora, folder / "files")
+    build_index(bundle, corpora, folder / "stored", searching=Searching(store=milvus_server.address))
+    return folder / "files", folder / "stored"
+
+
+def ask(client: TestClient, text: str | list[str], **more: object) -> Any:  # noqa: ANN401
+    body = {"text": text, "source": "en", "target": "de", **more}
+    return client.post("/translate/sentence", json=body)
+
+
+def test_answers_are_those_of_files(indices: tuple[Path, Path]) -> None:
+    found = []
+    for index in indices:
+        with TestClient(create_app(Settings(index=index))) as client:
+            answers = ask(client, TEXTS, k=5, explain=True).json()["results"]
+            found.append([answer for result in answers for answer in result["translations"]["de"]])
+    for one, other in zip(*found, strict=True):
+        assert (one["id"], one["text"]) == (other["id"], other["text"])
+        assert one["score"] == pytest.approx(other["score"], abs=1e-3)
+        assert one["explanation"]["margin"] == pytest.approx(other["explanation"]["margin"], abs=1e-3)
+
+
+def test_a_milvus_that_is_away_is_a_problem_and_words_are_answered(
+    indices: tuple[Path, Path], milvus_server: MilvusServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "2")
+    with TestClient(create_app(Settings(index=indices[1]))) as client:
+        eventually(lambda: ask(client, TEXTS[0]).status_code == 200)
+        milvus_server.freeze()
+        began = time.monotonic()
+        for path in ("native", "libretranslate"):
+            if path == "native":
+                refused = ask(client, TEXTS[1])
+                assert refused.headers["content-type"] == "application/problem+json"
+                assert refused.json()["type"] == "/problems/store-unreachable"
+            else:
+                body = {"q": TEXTS[1], "source": "en", "target": "de"}
+                refused = client.post("/translate", json=body)
+                assert "Milvus" in refused.json()["error"]
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"] == "1"
+            assert "127.0.0.1" not in refused.text
+        assert time.monotonic() - began < 5
+        assert ask(client, TEXTS[0]).status_code == 200  # from the cache
+        word = client.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"})
+        assert word.json()["results"][0]["translations"]["de"][0]["text"] == "hund"
+        milvus_server.thaw()
+        eventually(lambda: ask(client, TEXTS[1]).status_code == 200)
+
+
+def test_a_milvus_that_is_away_at_the_start_is_one_line(
+    indices: tuple[Path, Path], milvus_server: MilvusServer
+) -> None:
+    milvus_server.kill()
+    command = [*SERVE, "--index", str(indices[1]), "--port", str(free_port())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "is it running?" in done.stderr
+    milvus_server.start()

@@ -1,0 +1,274 @@
+"""The cache in a real Redis server: present, killed, frozen, poisoned."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+from redis import Redis
+
+from service.engine.cache import open_cache
+from service.engine.redis_cache import RedisCache
+from service.settings import Settings
+from tests.service.conftest import RedisServer, free_port
+from tests.service.engine.test_cache import answers
+
+KEY = "passepartout:1:0123"
+
+
+PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
+
+
+def using(url: str, steps: Callable[[RedisCache], Awaitable[None]], **settings: float) -> None:
+    """Run `steps` with the cache that the settings open in Redis."""
+    told = Settings(redis_url=url, **({"redis_timeout_seconds": 0.1} | settings))  # type: ignore[arg-type]
+
+    async def main() -> None:
+        cache = RedisCache(
+            url, keep=told.cache_seconds, timeout=told.redis_timeout_seconds, pause=told.redis_pause_seconds
+        )
+        try:
+            await steps(cache)
+        finally:
+            await cache.close()
+
+    asyncio.run(main())
+
+
+def test_what_one_puts_another_finds_until_it_ages(redis_server: RedisServer) -> None:
+    async def fill(cache: RedisCache) -> None:
+        await cache.put({KEY: answers("x"), "none": ()})
+
+    async def get(cache: RedisCache) -> None:
+        assert await cache.get([KEY, "none", "missing"]) == [answers("x"), (), None]
+
+    using(redis_server.url, fill, **PATIENT)
+    using(redis_server.url, get, **PATIENT)
+    with Redis.from_url(redis_server.url) as client:
+        assert 0 < client.ttl(KEY) <= 86_400
+
+
+VALUES = [
+    b"",
+    b"\x80\x04\x95",  # the start of a pickle
+    b"not json",
+    b"[]",
+    b'"' + b"x" * 1_000_000 + b'"',
+    json.dumps({"key": KEY, "answers": [{"text": "x"}]}).encode(),
+    json.dumps({"key": KEY, "answers": 5}).encode(),
+    json.dumps({"key": "another", "answers": []}).encode(),
+    json.dumps({"key": KEY, "answers": [], "more": 1}).encode(),
+    json.dumps(
+        {"key": KEY, "answers": [{"text": "x", "score": 1, "confidence": 7, "id": "a", "metadata": {}}]}
+    ).encode(),
+    b'{"key": "'
+    + KEY.encode()
+    + b'", "answers": [{"text": "x", "score": NaN, "confidence": 0.5, "id": "a"}]}',
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20].decode("latin-1"))
+def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServer, value: bytes) -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await cache.get([KEY]) == [None]
+        await put(cache, "x")
+        assert await cache.get([KEY]) == [answers("x")]
+
+    with Redis.from_url(redis_server.url) as client:
+        client.set(KEY, value)
+    using(redis_server.url, steps, **PATIENT)
+
+
+def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await cache.get([KEY]) == [None]
+        await put(cache, "x")
+        assert await cache.get([KEY]) == [answers("x")]
+
+    with Redis.from_url(redis_server.url) as client:
+        client.rpush(KEY, "a", "b")
+    using(redis_server.url, steps, **PATIENT)
+
+
+async def put(cache: RedisCache, text: str) -> None:
+    """Put an answer and wait until it is written."""
+    await cache.put({KEY: answers(text)})
+    await cache.written()
+
+
+async def timed(cache: RedisCache) -> float:
+    """Seconds that a lookup and a store take, which find nothing."""
+    start = time.monotonic()
+    assert await cache.get([KEY]) == [None]
+    await put(cache, "x")
+    return time.monotonic() - start
+
+
+def test_an_absent_redis_costs_next_to_nothing() -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await timed(cache) < 0.25
+
+    using(f"redis://127.0.0.1:{free_port()}", steps)
+
+
+def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
+    redis_server: RedisServer,
+) -> None:
+    async def fill(cache: RedisCache) -> None:
+        await put(cache, "x")
+
+    async def steps(cache: RedisCache) -> None:
+        redis_server.freeze()
+        assert 0.05 < await timed(cache) < 0.25
+        assert await timed(cache) < 0.05  # left alone
+        redis_server.thaw()
+        async with asyncio.timeout(10):
+            while await cache.get([KEY]) != [answers("x")]:
+                await asyncio.sleep(0.1)
+
+    using(redis_server.url, fill, **PATIENT)
+    using(redis_server.url, steps, redis_pause_seconds=0.5)
+
+
+def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        redis_server.freeze()
+        await timed(cache)
+        await asyncio.sleep(0.3)
+        waits = sorted(await asyncio.gather(*(timed(cache) for _ in range(10))))
+        assert waits[-1] > 0.05
+        assert waits[-2] < 0.05
+
+    using(redis_server.url, steps, redis_pause_seconds=0.25)
+
+
+def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        await put(cache, "x")
+        redis_server.kill()
+        assert await timed(cache) < 0.25
+        redis_server.start()
+        await asyncio.sleep(0.3)
+        await put(cache, "y")
+        assert await cache.get([KEY]) == [answers("y")]
+
+    using(redis_server.url, steps, redis_pause_seconds=0.25, **PATIENT)
+
+
+def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await timed(cache) < 0.25
+
+    with Redis.from_url(redis_server.url) as client:
+        client.config_set("maxmemory-policy", "noeviction")
+        client.config_set("maxmemory", "1000")
+    using(redis_server.url, steps)
+
+
+def test_a_redis_that_wants_a_password_is_done_without(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await timed(cache) < 0.25
+
+    with Redis.from_url(redis_server.url) as client:
+        client.config_set("requirepass", "secret")
+    using(redis_server.url, steps)
+
+
+@pytest.fixture(
+    params=[b"HTTP/1.1 200 OK\r\n\r\n", b"$99999999999\r\n", b"*2\r\n$1\r\n", b"\x00\xff\x00", b""]
+)
+def impostor(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that answers everything with a few bytes that are no Redis."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(4096)
+                connection.sendall(request.param)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
+
+
+def test_something_else_at_the_address_is_done_without(impostor: str) -> None:
+    async def steps(cache: RedisCache) -> None:
+        assert await timed(cache) < 0.25
+
+    using(impostor, steps)
+
+
+def test_what_many_look_for_at_once_is_read_together(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        await cache.put({str(number): answers(str(number)) for number in range(50)})
+        await cache.written()
+        found = await asyncio.gather(*(cache.get([str(number), "none"]) for number in range(50)))
+        assert found == [[answers(str(number)), None] for number in range(50)]
+
+    using(redis_server.url, steps, **PATIENT)
+    with Redis.from_url(redis_server.url) as client:
+        assert client.info("commandstats")["cmdstat_mget"]["calls"] <= 2
+
+
+def test_one_who_leaves_does_not_take_the_others_along(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        await put(cache, "x")
+        leaving, staying = (asyncio.create_task(cache.get([KEY])) for _ in range(2))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        assert await staying == [answers("x")]
+
+    using(redis_server.url, steps, **PATIENT)
+
+
+def test_who_came_while_redis_was_frozen_waits_once(redis_server: RedisServer) -> None:
+    async def steps(cache: RedisCache) -> None:
+        redis_server.freeze()
+        first = asyncio.create_task(timed(cache))
+        await asyncio.sleep(0.05)
+        assert await timed(cache) < 0.15
+        await first
+
+    using(redis_server.url, steps)
+
+
+def test_answers_found_in_redis_are_kept_in_the_process(redis_server: RedisServer) -> None:
+    async def main() -> None:
+        settings = Settings(redis_url=redis_server.url, **PATIENT)  # type: ignore[arg-type]
+        one, other = open_cache(settings), open_cache(settings)
+        await one.put({KEY: answers("x")})
+        await one.close()
+        assert await other.get([KEY, "none"]) == [answers("x"), None]
+        redis_server.kill()
+        assert await other.get([KEY, "none"]) == [answers("x"), None]
+        await other.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("secret", ["right", "wrong"])
+def test_a_password_in_the_address_is_used(redis_server: RedisServer, secret: str) -> None:
+    async def steps(cache: RedisCache) -> None:
+        await put(cache, "x")
+        assert await cache.get([KEY]) == [answers("x") if secret == "right" else None]
+
+    with Redis.from_url(redis_server.url) as client:
+        client.acl_setuser(
+            "cache",
+            enabled=True,
+            passwords=["+right"],
+            keys=["passepartout:*"],
+            commands=["+get", "+mget", "+set"],
+        )
+    using(redis_server.url.replace("//", f"//cache:{secret}@"), steps, **PATIENT)

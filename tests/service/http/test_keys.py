@@ -1,0 +1,172 @@
+"""API keys: which routes want one, where it may be, and that only hashes are kept."""
+
+import hashlib
+import re
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fastapi.routing import APIRoute
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from index.errors import UsageError
+from service.app import create_app
+from service.http import keys
+from service.http.keys import Keys, is_open
+from service.settings import Settings, load_settings
+from tests.service.conftest import ClientFactory
+
+KEY = "correct horse"
+ENTRIES = ", ".join(
+    f"{name}:{hashlib.sha256(key.encode()).hexdigest()}" for name, key in (("other", "x"), ("mine", KEY))
+)
+SENTENCE = {"text": "A small dog runs.", "source": "en", "target": "de"}
+THEIRS = {"q": "A small dog runs.", "source": "en", "target": "de"}
+# Every route, and whether it answers without a key: a new one must be entered here.
+ROUTES = {
+    "POST /translate/sentence": False,
+    "POST /translate/word": False,
+    "GET /languages": True,
+    "GET /health/live": True,
+    "GET /health/ready": True,
+    "GET /problems/{name}": True,
+    "POST /translate": False,
+    "POST /detect": False,
+    "POST /suggest": False,
+    "GET /frontend/settings": True,
+    "GET /health": True,
+    "GET /tmserver/languages/": True,
+    "GET /tmserver/{source_language}/{target_language}/unit/{text:text}": False,
+    "GET /metrics": False,
+    "POST /admin/reload": False,
+    "POST /admin/uploads": False,
+    "GET /admin/uploads": False,
+    "DELETE /admin/uploads/{upload_id}": False,
+    "GET /admin/versions": False,
+    "POST /admin/jobs": False,
+    "GET /admin/jobs": False,
+    "GET /admin/jobs/{job_id}": False,
+    "POST /admin/jobs/{job_id}/cancel": False,
+    "GET /admin/jobs/{job_id}/events": False,
+    "GET /openapi.json": True,
+    "GET /": True,
+    "GET /app.js": True,
+    "GET /corpus.js": True,
+    "GET /dom.js": True,
+    "GET /languages.js": True,
+    "GET /why.js": True,
+    "GET /style.css": True,
+    "GET /favicon.svg": True,
+}
+BODIES = {
+    "/translate/sentence": SENTENCE,
+    "/translate/word": {"word": "dog", "source": "en", "target": "de"},
+    "/translate": THEIRS,
+    "/detect": {"q": "A dog."},
+}
+SENT: dict[str, dict[str, str]] = {
+    "none": {},
+    "bad": {"Authorization": "Bearer wrong"},
+    "bearer": {"Authorization": f"bearer {KEY}"},
+    "header": {"X-API-Key": KEY},
+}
+
+
+@pytest.fixture
+def locked(make_client: ClientFactory) -> TestClient:
+    return make_client(api_keys=ENTRIES, metrics="everyone")
+
+
+def test_the_table_names_every_route() -> None:
+    found = set()
+    for part in create_app(Settings()).routes:
+        for route in getattr(getattr(part, "original_router", None), "routes", [part]):
+            assert isinstance(route, Route | APIRoute)
+            found |= {f"{method} {route.path}" for method in (route.methods or set()) - {"HEAD"}}
+    assert found == set(ROUTES)
+
+
+@pytest.mark.parametrize("sent", SENT)
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -> None:
+    method, path = route.split()
+    filled = re.sub(r"{[^}]*}", "en", path).replace("/problems/en", "/problems/not-found")
+    answer = locked.request(method, filled, json=BODIES.get(path), headers=SENT[sent])
+    let_in = ROUTES[route] or (sent in ("bearer", "header") and not path.startswith("/admin/"))
+    refused = 403 if path in ("/translate", "/detect", "/suggest") else 401
+    if path == "/suggest" and let_in:
+        assert "suggestions" in answer.json()["error"]
+    else:
+        assert answer.status_code == (200 if let_in else refused)
+    assert ("www-authenticate" in answer.headers) == (not let_in)
+
+
+ADMIN_KEY = "battery staple"
+ADMINS = f"boss:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"
+
+
+@pytest.mark.parametrize("entries", [None, ENTRIES])
+@pytest.mark.parametrize("path", ["/admin/reload", "/admin", "/admin/nothing"])
+def test_what_is_for_admins_takes_their_keys_alone(
+    make_client: ClientFactory, entries: str | None, path: str
+) -> None:
+    client = make_client(api_keys=entries, admin_keys=ADMINS)
+    for headers in SENT.values():
+        assert client.post(path, headers=headers).status_code == 401
+    assert client.post(path, headers={"X-API-Key": ADMIN_KEY}).status_code != 401
+
+
+def test_without_keys_for_admins_nobody_is_one(make_client: ClientFactory) -> None:
+    for client in (make_client(), make_client(api_keys=ENTRIES)):
+        for headers in (*SENT.values(), {"X-API-Key": ADMIN_KEY}, {"X-API-Key": ""}):
+            assert client.post("/admin/reload", headers=headers).status_code == 401
+
+
+def test_an_admins_key_is_let_in_elsewhere_too(make_client: ClientFactory) -> None:
+    client = make_client(api_keys=ENTRIES, admin_keys=ADMINS)
+    answer = client.post("/translate/sentence", json=SENTENCE, headers={"X-API-Key": ADMIN_KEY})
+    assert answer.status_code == 200
+
+
+def test_a_path_that_is_nothing_needs_a_key_too(locked: TestClient) -> None:
+    assert locked.get("/nothing").status_code == 401
+    assert not is_open("/metrics")
+
+
+@pytest.mark.parametrize("form", ["json", "data"])
+def test_libretranslates_clients_send_it_in_the_body(locked: TestClient, form: str) -> None:
+    def status(path: str, fields: dict[str, Any]) -> int:
+        return locked.post(path, **{form: fields}).status_code  # type: ignore[arg-type]
+
+    assert status("/translate", THEIRS | {"api_key": KEY}) == 200
+    assert status("/translate", THEIRS | {"api_key": "wrong"}) == 403
+    assert status("/translate", THEIRS | {"api_key": ""}) == 403
+    assert status("/detect", {"q": "A dog.", "api_key": KEY}) == 200
+    assert locked.get("/frontend/settings").json()["keyRequired"] is True
+
+
+def test_without_keys_everyone_is_let_in(client: TestClient) -> None:
+    assert client.post("/translate/sentence", json=SENTENCE, headers=SENT["bad"]).status_code == 200
+    assert client.post("/translate", json=THEIRS | {"api_key": "any"}).status_code == 200
+
+
+def test_a_key_that_is_made_is_let_in(make_client: ClientFactory) -> None:
+    lines = CliRunner().invoke(keys.main, ["a-client"]).output.splitlines()
+    key, entry = (line.split()[-1] for line in lines)
+    assert Keys.parse(entry).name_of(key) == "a-client"
+    assert key not in entry
+    client = make_client(api_keys=entry)
+    assert client.post("/translate/sentence", json=SENTENCE, headers={"X-API-Key": key}).status_code == 200
+    assert CliRunner().invoke(keys.main, ["A Client"]).exit_code == 2
+
+
+@pytest.mark.parametrize("entries", ["secret", "a:b", "A:" + "0" * 64, f"a:{'0' * 64},a:{'1' * 64}", ","])
+def test_entries_that_are_none_stop_the_start_and_are_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, entries: str
+) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_API_KEYS", entries)
+    with pytest.raises(UsageError, match=r"service\.keys") as error:
+        load_settings()
+    assert "secret" not in str(error.value)
+    assert ENTRIES not in repr(Settings(api_keys=ENTRIES))  # type: ignore[arg-type]

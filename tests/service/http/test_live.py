@@ -1,0 +1,226 @@
+"""A server under load: versions change, clients leave, it is told to stop, and no answer is lost or mixed."""
+
+import contextlib
+import hashlib
+import http.client
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from index.search.sentence_index import COLUMNS, write_sentences
+from index.storage.manifest import read_manifest
+from index.storage.tables import read_table
+from index.storage.versions import VERSIONS, IndexManifest, current, next_version, publish, serve
+from tests.service.test_cli import serving
+
+BODY = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
+JSON = {"Content-Type": "application/json"}
+KEY = "an admin's key"
+MARK = " (second)"
+SWAPS = {"1": 20, "2": 4}  # by workers
+Server = tuple[int, "subprocess.Popen[str]", str]
+
+
+@pytest.fixture(scope="module")
+def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with two versions; every German sentence of the second ends in MARK."""
+    index = tmp_path_factory.mktemp("live") / "index"
+    shutil.copytree(index_dir, index)
+    first = current(index)
+    work = index / "work" / "second"
+    shutil.copytree(index / VERSIONS / first, work)
+    manifest = read_manifest(work, IndexManifest, "a version")
+    path = work / "de.arrow"
+    table = read_table(path, COLUMNS, manifest.languages["de"].sentences)
+    ids, texts, metadata = (table.column(name).to_pylist() for name in COLUMNS)
+    write_sentences(path, ids, [text + MARK for text in texts], metadata)
+    # Of the same day, also when midnight has passed since the first.
+    second = next_version(index, datetime.strptime(first.partition("-")[0], "%Y%m%d").replace(tzinfo=UTC))
+    publish(index, work, manifest.model_copy(update={"version": second}))
+    serve(index, first)
+    return index
+
+
+@pytest.fixture(params=["1", "2"], ids=["one worker", "two workers"])
+def server(
+    two_versions: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Server]:
+    """A server's port, process and number of workers."""
+    monkeypatch.setenv("PASSEPARTOUT_ADMIN_KEYS", f"boss:{hashlib.sha256(KEY.encode()).hexdigest()}")
+    monkeypatch.setenv("PASSEPARTOUT_WATCH_SECONDS", "0.2")
+    monkeypatch.setenv("PASSEPARTOUT_CACHE_ENTRIES", "0")
+    first = current(two_versions)
+    with serving(two_versions, "--workers", request.param) as (address, process):
+        yield int(address.rpartition(":")[2]), process, request.param
+        serve(two_versions, first)  # whatever a test left
+
+
+@dataclass
+class Load:
+    """What clients in threads saw: the versions that answered, and what went wrong."""
+
+    port: int
+    versions: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    refused: int = 0
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    @contextlib.contextmanager
+    def running(self, clients: int = 4) -> Iterator[None]:
+        threads = [threading.Thread(target=self._ask_on, args=(n % 2 == 0,)) for n in range(clients)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.stopping.set()
+            for thread in threads:
+                thread.join()
+
+    def _ask_on(self, keep: bool) -> None:
+        """Half of the clients keep their connection."""
+        connection = None
+        while not self.stopping.is_set():
+            if connection is None:
+                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+                try:
+                    connection.connect()
+                except ConnectionError:
+                    self.refused += 1
+                    return
+            left = self._ask(connection)
+            if left or not keep or self.stopping.is_set():
+                connection.close()
+                connection = None
+
+    def _ask(self, connection: http.client.HTTPConnection) -> bool:
+        """Whether the connection ends with this answer."""
+        try:
+            connection.request("POST", "/translate/sentence", BODY, JSON)
+            answer = connection.getresponse()
+            told = json.loads(answer.read())
+        except (OSError, http.client.HTTPException) as error:
+            self.faults.append(repr(error))
+            return True
+        if answer.status != 200:
+            self.faults.append(f"{answer.status} {told}")
+            return True
+        text = told["results"][0]["translations"]["de"][0]["text"]
+        version = told["index"]
+        if answer.headers["x-index-version"] != version or text.endswith(MARK) != version.endswith("-2"):
+            self.faults.append(f"mixed: {answer.headers['x-index-version']} {version} {text}")
+        self.versions.append(version)
+        return answer.headers.get("connection") == "close"
+
+
+def reload(port: int) -> tuple[int, dict[str, object]]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    with contextlib.closing(connection):
+        connection.request("POST", "/admin/reload", headers={"X-API-Key": KEY})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def wait_for(load: Load, version: str) -> None:
+    """Until only this version answers."""
+    deadline = time.monotonic() + 20
+    while len(seen := load.versions[-20:]) < 20 or set(seen) != {version}:
+        assert time.monotonic() < deadline, f"{version} is not served: {set(seen)} {load.faults[:3]}"
+        time.sleep(0.01)
+
+
+def mapped(process: "subprocess.Popen[str]", index: Path) -> set[str]:
+    """The versions that a process, or its workers, have files of in memory."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    lines = [
+        line
+        for each in [str(process.pid), *children]
+        for line in Path(f"/proc/{each}/maps").read_text().splitlines()
+    ]
+    folder = f"{index.resolve() / VERSIONS}/"
+    return {line.partition(folder)[2].partition("/")[0] for line in lines if folder in line}
+
+
+def wait_until_mapped(process: "subprocess.Popen[str]", index: Path, versions: set[str]) -> None:
+    """Until these alone are in memory: a request that began with another may still be under way."""
+    deadline = time.monotonic() + 20
+    while (found := mapped(process, index)) != versions:
+        assert time.monotonic() < deadline, f"{found} are in memory"
+        time.sleep(0.05)
+
+
+def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
+    two_versions: Path, server: Server
+) -> None:
+    port, process, workers = server
+    swaps = SWAPS[workers]
+    first = current(two_versions)
+    ids = [first, first.replace("-1", "-2")]
+    load = Load(port)
+    with load.running():
+        for number in range(1, swaps + 1):
+            serve(two_versions, ids[number % 2])
+            if number % 3 == 1:
+                assert reload(port)[0] == 200
+            elif number % 3 == 2:
+                process.send_signal(signal.SIGHUP)
+            wait_for(load, ids[number % 2])
+        bad = damaged(two_versions)
+        serve(two_versions, bad)
+        assert reload(port)[0] == 409
+        time.sleep(0.5)  # it is seen by the watch too
+        wait_for(load, ids[swaps % 2])
+        wait_until_mapped(process, two_versions, {ids[swaps % 2]})
+        shutil.rmtree(two_versions / VERSIONS / bad)
+        serve(two_versions, first)
+        assert load.faults == []
+        started = time.monotonic()
+        process.terminate()
+        log = process.communicate(timeout=20)[1]
+        assert time.monotonic() - started < 10
+    assert process.returncode == 0
+    assert load.faults == []
+    assert load.refused > 0
+    assert f"version {bad} is refused" in log
+    assert "Traceback" not in log
+
+
+def damaged(index: Path) -> str:
+    """A version with one bit of one file changed."""
+    bad = next_version(index)
+    folder = index / VERSIONS / bad
+    shutil.copytree(index / VERSIONS / current(index), folder)
+    path = folder / "de.faiss"
+    values = bytearray(path.read_bytes())
+    values[len(values) // 2] ^= 1
+    path.write_bytes(values)
+    return bad
+
+
+@pytest.mark.parametrize("server", ["1"], indirect=True)
+def test_clients_that_leave_take_their_requests_along(server: Server) -> None:
+    port, _, _ = server
+    texts = [f"A small dog runs on beach {number}." for number in range(256)]
+    body = json.dumps({"text": texts, "source": "en", "target": ["de", "ar", "pt", "zh"]}).encode()
+    head = f"POST /translate/sentence HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+    sent = head.encode() + b"Content-Type: application/json\r\n\r\n" + body
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(sent)
+    started = time.monotonic()
+    load = Load(port)
+    with load.running(1):
+        while len(load.versions) < 5:
+            assert time.monotonic() - started < 10
+            time.sleep(0.01)
+    assert load.faults == []

@@ -1,0 +1,42 @@
+"""The files of the page, as the service sends them."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from service.http.page import FILES, FOLDER
+
+SVG = 'SVG = "http://www.w3.org/2000/svg"'  # a name, not an address that anything is fetched from
+
+
+@pytest.mark.parametrize(("path", "name", "media_type"), [(path, *file) for path, file in FILES.items()])
+def test_each_file_is_sent_with_its_type_and_policy(
+    client: TestClient, path: str, name: str, media_type: str
+) -> None:
+    answer = client.get(path)
+    assert answer.content == (FOLDER / name).read_bytes()
+    assert answer.headers["content-type"] == media_type
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'")
+    assert "unsafe" not in policy
+    again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    head = client.head(path)
+    assert (head.status_code, head.headers["content-length"]) == (200, str(len(answer.content)))
+
+
+def test_every_file_of_the_folder_is_sent() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {name for name, _ in FILES.values()}
+
+
+def test_nothing_is_inline_and_nothing_is_elsewhere() -> None:
+    for path in FOLDER.iterdir():
+        text = path.read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "").replace(SVG, "")
+        assert not re.search(r"https?:|//[a-z]+\.", text), path.name
+    page = (FOLDER / "index.html").read_text("utf-8")
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=", page)
+    for script in FOLDER.glob("*.js"):
+        banned = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function"
+        assert not re.search(banned, script.read_text("utf-8")), script.name

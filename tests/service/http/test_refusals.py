@@ -1,0 +1,278 @@
+"""Every refusal: a problem document that names the field and the limit and says what to change."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from starlette.testclient import TestClient
+
+from service.http.problems import MEDIA_TYPE, Problem
+from tests.service.conftest import ClientFactory
+
+GOOD = {"text": "A small dog runs.", "source": "en", "target": "de"}
+WORD = {"word": "dog", "source": "en", "target": "de"}
+
+
+def checked(answer: Any, status: int, slug: str) -> Problem:  # noqa: ANN401
+    """The problem document of an answer, of this status and type."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    problem = Problem.model_validate(answer.json(), strict=True)
+    assert (problem.status, problem.type) == (status, f"/problems/{slug}")
+    return problem
+
+
+def refused(client: TestClient, changes: dict[str, Any], slug: str = "invalid-request") -> Problem:
+    return checked(client.post("/translate/sentence", json=GOOD | changes), 422, slug)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "limit"),
+    [
+        ({"text": ""}, "text", 1),
+        ({"text": " \t\n"}, "text", 1),
+        ({"text": "\u0000\u200e"}, "text", 1),
+        ({"text": ["A dog.", ""]}, "text[1]", 1),
+        ({"text": []}, "text", 1),
+        ({"text": "x" * 1001}, "text", 1000),
+        ({"text": ["A dog.", "x" * 1001]}, "text[1]", 1000),
+        ({"text": ["A dog."] * 257}, "text", 256),
+        ({"text": None}, "text", None),
+        ({"text": 5}, "text", None),
+        ({"text": {"a": 1}}, "text", None),
+        ({"text": ["A dog.", 5]}, "text[1]", None),
+        ({"text": [["A dog."]]}, "text[0]", None),
+        ({"source": 5}, "source", None),
+        ({"source": ["en"]}, "source", None),
+        ({"target": []}, "target", 1),
+        ({"target": None}, "target", None),
+        ({"target": ["de", None]}, "target[1]", None),
+        ({"target": ["de"] * 17}, "target", 16),
+        ({"target": "en"}, "target", None),
+        ({"k": 0}, "k", 1),
+        ({"k": -1}, "k", 1),
+        ({"k": 51}, "k", 50),
+        ({"k": 10**30}, "k", 50),
+        ({"k": "3"}, "k", None),
+        ({"k": 1.5}, "k", None),
+        ({"k": True}, "k", None),
+        ({"k": None}, "k", None),
+        ({"min_confidence": -0.1}, "min_confidence", 0),
+        ({"min_confidence": 1.1}, "min_confidence", 1),
+        ({"min_confidence": "0.5"}, "min_confidence", None),
+        ({"explain": "yes"}, "explain", None),
+        ({"explain": True, "text": ["A dog."] * 13, "k": 5}, "explain", 64),
+        ({"kk": 3}, "kk", None),
+        ({"word": "dog"}, "word", None),
+    ],
+    ids=lambda value: json.dumps(value)[:40],
+)
+def test_a_field_that_is_wrong(
+    client: TestClient, changes: dict[str, Any], field: str, limit: float | None
+) -> None:
+    problem = refused(client, changes)
+    (error,) = problem.errors or []
+    assert (error.field, error.limit) == (field, limit)
+    assert field.partition("[")[0] in error.message
+    assert error.message in problem.detail
+    if limit is not None and limit > 1:
+        assert str(limit) in problem.detail
+
+
+@pytest.mark.parametrize("name", ["text", "target"])
+def test_a_field_that_is_missing(client: TestClient, name: str) -> None:
+    body = {key: value for key, value in GOOD.items() if key != name}
+    problem = checked(client.post("/translate/sentence", json=body), 422, "invalid-request")
+    assert problem.detail == f"{name} is missing: it is required"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"5", b"null", b'"text"'])
+def test_a_body_that_is_no_object(client: TestClient, body: bytes) -> None:
+    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": "application/json"})
+    problem = checked(answer, 422, "invalid-request")
+    assert "body" in problem.detail
+
+
+def test_a_word_has_its_own_limit(client: TestClient) -> None:
+    answer = client.post("/translate/word", json=WORD | {"word": "x" * 101})
+    problem = checked(answer, 422, "invalid-request")
+    assert problem.detail == "word has 101 characters, the limit is 100: shorten it"
+    assert client.post("/translate/word", json=WORD | {"word": "x" * 100}).status_code == 200
+    assert client.post("/translate/sentence", json=GOOD | {"text": "x" * 1000}).status_code == 200
+
+
+def test_too_many_answers_in_all(client: TestClient) -> None:
+    problem = refused(client, {"text": ["A dog."] * 256, "k": 50})
+    assert problem.detail.startswith("text, target and k ask for 12800 answers in all, the limit is 10000")
+
+
+def test_every_fault_is_told_but_not_without_end(client: TestClient) -> None:
+    problem = refused(client, {"k": 0, "min_confidence": 2, "more": 1})
+    assert {error.field for error in problem.errors or []} == {"k", "min_confidence", "more"}
+    problem = refused(client, {"text": [""] * 200})
+    assert len(problem.errors or []) == 20
+    assert problem.detail.endswith("; and 197 more")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"source": "xx"}, "source"),
+        ({"target": "xx"}, "target"),
+        ({"target": ["de", "xx"]}, "target[1]"),
+        ({"source": ""}, "source"),
+        ({"target": "../../etc/passwd"}, "target"),
+    ],
+)
+def test_an_unknown_language_with_those_there_are(
+    client: TestClient, changes: dict[str, Any], field: str
+) -> None:
+    problem = refused(client, changes, "unknown-language")
+    (error,) = problem.errors or []
+    assert error.field == field
+    assert error.allowed == ["ar", "de", "en", "pt", "zh"]
+    assert "use one of ar, de, en, pt, zh" in problem.detail
+
+
+def test_a_language_code_is_repeated_cut_short(client: TestClient) -> None:
+    assert len(refused(client, {"source": "x" * 100_000}, "unknown-language").detail) < 200
+
+
+def test_a_text_that_is_in_the_target_language_already(client: TestClient) -> None:
+    problem = refused(client, {"source": "de", "target": ["en", "de"]})
+    assert problem.detail == "target 'de' is the language of text already: use one of en, pt, zh, ar"
+    answer = client.post("/translate/sentence", json={"text": "Der Hund schläft und rennt.", "target": "de"})
+    assert "'de' is the language of text already" in checked(answer, 422, "invalid-request").detail
+
+
+def test_a_language_that_is_not_recognised(client: TestClient) -> None:
+    answer = client.post("/translate/sentence", json={"text": ["A small dog runs.", "12345"], "target": "de"})
+    problem = checked(answer, 422, "undetected-language")
+    assert problem.detail.startswith("the language of text[1] was not recognised: give source, one of")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"",
+        b"{'text': 1}",
+        b'{"text": "a",}',
+        b'{"k": NaN}',
+        b'{"k": Infinity}',
+        b'{"text": "\\ud800"}',
+        b"[" * 100_000,
+        b'{"text": "\xff"}',
+        '{"text": "a"}'.encode("utf-16"),
+        b"\xef\xbb\xbf{}",
+        b"\x00",
+    ],
+    ids=lambda body: repr(body[:20]),
+)
+def test_a_body_that_is_not_json_in_utf8(client: TestClient, body: bytes) -> None:
+    answer = client.post("/translate/sentence", content=body, headers={"Content-Type": "application/json"})
+    problem = checked(answer, 400, "bad-json")
+    assert "body" in problem.detail
+
+
+@pytest.mark.parametrize(
+    "given", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"]
+)
+def test_a_body_of_another_type(client: TestClient, given: str) -> None:
+    answer = client.post("/translate/sentence", content=json.dumps(GOOD), headers={"Content-Type": given})
+    problem = checked(answer, 415, "unsupported-media-type")
+    assert "application/json" in problem.detail
+
+
+def test_the_type_may_have_parameters_and_any_case(client: TestClient) -> None:
+    headers = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert client.post("/translate/sentence", content=json.dumps(GOOD), headers=headers).status_code == 200
+
+
+def test_a_body_that_is_too_long_by_its_header(make_client: ClientFactory) -> None:
+    client = make_client(max_body_bytes=2048)
+    answer = client.post("/translate/sentence", json=GOOD | {"text": "x" * 2048})
+    problem = checked(answer, 413, "body-too-large")
+    assert "2048 bytes" in problem.detail
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_body_that_is_too_long_as_it_streams(make_client: ClientFactory) -> None:
+    client = make_client(max_body_bytes=2048)
+    sent = []
+
+    def chunks() -> Iterator[bytes]:
+        for number in range(100):
+            sent.append(number)
+            yield b" " * 1000
+
+    headers = {"Content-Type": "application/json"}
+    checked(client.post("/translate/sentence", content=chunks(), headers=headers), 413, "body-too-large")
+    text = json.dumps(GOOD).encode()
+    right = client.post("/translate/sentence", content=iter([text[:10], text[10:]]), headers=headers)
+    assert right.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/translate/sentence", "POST"),
+        ("PUT", "/translate/word", "POST"),
+        ("POST", "/languages", "GET"),
+        ("DELETE", "/health/live", "GET"),
+        ("POST", "/health/ready", "GET"),
+    ],
+)
+def test_a_method_that_is_not_allowed(client: TestClient, method: str, path: str, allowed: str) -> None:
+    answer = client.request(method, path)
+    problem = checked(answer, 405, "method-not-allowed")
+    assert answer.headers["allow"] == allowed
+    assert problem.detail == f"{method} is not allowed: use {allowed}"
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/languages/", "/web/app.js", "/../app.py", "/docs", "/problems/none"]
+)
+def test_a_path_where_nothing_is(client: TestClient, path: str) -> None:
+    checked(client.get(path), 404, "not-found")
+
+
+def test_where_the_type_of_a_problem_leads(client: TestClient) -> None:
+    kind = refused(client, {"k": 0}).type
+    answer = client.get(kind)
+    assert answer.status_code == 200
+    assert answer.json()["type"] == kind
+
+
+anything = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | some.text(),
+    lambda inner: some.lists(inner, max_size=4) | some.dictionaries(some.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    changes=some.dictionaries(
+        some.sampled_from(["text", "source", "target", "k", "min_confidence", "x"]), anything
+    )
+)
+def test_whatever_is_sent_is_answered_or_refused(client: TestClient, changes: dict[str, Any]) -> None:
+    answer = client.post(
+        "/translate/sentence",
+        content=json.dumps(GOOD | changes).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code in (200, 400, 422)
+    if answer.status_code != 200:
+        Problem.model_validate(answer.json(), strict=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=some.text(alphabet=some.characters(exclude_categories=["Cs"]), min_size=1, max_size=1000))
+def test_any_text_is_answered_or_refused(client: TestClient, text: str) -> None:
+    answer = client.post("/translate/sentence", json=GOOD | {"text": text})
+    assert answer.status_code in (200, 422)

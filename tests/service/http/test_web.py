@@ -1,0 +1,389 @@
+"""The page in a real browser, before a real server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from tests.service.conftest import tool
+from tests.service.test_cli import serving
+
+DOG = "A small dog runs on the beach."
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=tool("chromium"), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, opened; no test may leave an error of the script or a request to elsewhere behind."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(30_000)
+    page = context.new_page()
+    faults: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        # A refused request is no fault of the page: it is shown.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            faults.append(message.text)
+
+    def elsewhere(url: str) -> None:
+        if not url.startswith(address):
+            faults.append(url)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: elsewhere(request.url))
+    page.goto(address)
+    expect(page.get_by_label("German")).to_be_visible()
+    yield page
+    context.close()
+    assert faults == []
+
+
+def only(page: Page, *targets: str) -> None:
+    """Choose these target languages alone."""
+    for name in ("English", "German", "Portuguese", "Chinese", "Arabic"):
+        box = page.get_by_role("checkbox", name=name)
+        if box.is_enabled():  # the chosen source is not
+            box.set_checked(name in targets)
+
+
+def answers(page: Page, code: str) -> list[str]:
+    return page.locator(f"[data-code={code}] .answer-text").all_text_contents()
+
+
+def test_a_sentence_is_translated_and_the_address_tells_it(page: Page, address: str) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German", "Chinese")
+    page.get_by_label("At least this likely").fill("0")
+    page.get_by_role("button", name="Translate").click()
+    first = page.locator("[data-code=de] .answer").first
+    expect(first.locator(".answer-text")).to_have_attribute("lang", "de")
+    expect(first.locator(".said")).to_have_text("very likely")
+    percent = int(first.locator(".percent").inner_text().removesuffix(" %"))
+    assert percent >= 85
+    filled = first.locator(".bar").evaluate("bar => 100 * bar.firstChild.offsetWidth / bar.offsetWidth")
+    assert filled == pytest.approx(percent, abs=2)
+    german = answers(page, "de")
+    assert (len(german), len(answers(page, "zh")), len(answers(page, "pt"))) == (3, 3, 0)
+    assert {"Hund", "klein", "rennt", "strand"} & set(german[0].replace(".", "").replace(":", "").split())
+
+    shared = page.url
+    other = page.context.new_page()
+    other.goto(shared)
+    expect(other.locator("[data-code=de] .answer").first).to_be_visible()
+    assert answers(other, "de") == german
+    assert other.get_by_label("Sentence to translate").input_value() == DOG
+
+
+def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
+    page.get_by_role("tab", name="Sentence").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Word")).to_be_focused()
+    expect(page.get_by_role("tab", name="Word")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("From")).to_be_focused()
+    page.keyboard.type("English")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Word to translate")).to_be_focused()
+    page.keyboard.type("dog")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-code=de] .answer-text").first).to_have_text("hund")
+
+
+def test_a_detected_language_is_told(page: Page) -> None:
+    page.get_by_label("Sentence to translate").fill("Der Hund ist klein und rennt: strand.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detected")).to_have_text("Looks like German")
+    expect(page.locator("[data-code=en]")).to_be_visible()
+    expect(page.locator("[data-code=de]")).to_have_count(0)
+
+
+def test_right_to_left_is_right(page: Page) -> None:
+    page.get_by_label("From").select_option("ar")
+    field = page.get_by_label("Sentence to translate")
+    field.fill("كلب صغير يركض في شاطئ.")
+    assert field.evaluate("field => getComputedStyle(field).direction") == "rtl"
+    assert field.get_attribute("lang") == "ar"
+    page.get_by_label("From").select_option("en")
+    field.fill(DOG)
+    assert field.evaluate("field => getComputedStyle(field).direction") == "ltr"
+    only(page, "Arabic", "German")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Translate").click()
+    for code, direction in (("ar", "rtl"), ("de", "ltr")):
+        found = page.locator(f"[data-code={code}] .answer-text").first
+        expect(found).to_be_visible()
+        assert found.evaluate("text => getComputedStyle(text).direction") == direction
+
+
+def test_a_refusal_is_shown_in_its_place(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill("x" * 1001)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "text has 1001 characters, the limit is 1000: shorten it"
+    )
+    expect(page.get_by_label("Sentence to translate")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_label("Sentence to translate")).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_no_target_is_told(page: Page) -> None:
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page)
+    page.get_by_role("button", name="Translate").click()
+    expect(page.get_by_role("alert")).to_contain_text("at least one language")
+
+
+def test_nothing_likely_enough_is_told_with_the_way_out(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill("Quarterly figures.")
+    only(page, "German")
+    page.get_by_label("At least this likely").fill("95")
+    page.get_by_role("button", name="Translate").click()
+    expect(page.locator("[data-code=de]")).to_contain_text("No translation found that is likely enough.")
+    page.get_by_role("button", name="show them all").click()
+    expect(page.locator("[data-code=de] .answer")).to_have_count(3)
+
+
+def test_waiting_is_shown(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/translate/sentence", lambda route: held.append(route))
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("#answers")).to_contain_text("Looking through the index")
+    held[0].continue_()
+    expect(page.locator("#answered")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".answer").first).to_be_visible()
+
+
+def test_only_the_last_question_is_answered(page: Page) -> None:
+    held: list[Route] = []
+    page.get_by_label("From").select_option("en")
+    only(page, "German")
+    page.route("**/translate/sentence", lambda route: held.append(route))
+    field = page.get_by_label("Sentence to translate")
+    for text in ("A big cat sleeps on the street.", DOG):
+        field.fill(text)
+        field.press("Enter")
+    expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
+    page.wait_for_function("() => true")
+    assert len(held) == 2
+    held[1].continue_()
+    expect(page.locator("[data-code=de] .answer-text").first).to_contain_text("Hund", ignore_case=True)
+
+
+def test_a_service_that_is_gone_is_told(page: Page) -> None:
+    page.route("**/translate/sentence", lambda route: route.abort())
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+
+
+def test_an_answer_is_copied(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    first = page.locator("[data-code=de] .answer").first
+    first.get_by_role("button", name="Copy").click()
+    expect(first.get_by_role("button", name="Copy")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == answers(page, "de")[0]
+
+
+def test_what_is_chosen_and_asked_before_the_languages_are_there_is_not_lost(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/languages", hold)
+    page.reload()
+    page.get_by_role("tab", name="Word").click()
+    page.get_by_label("Word to translate").fill("dog")
+    page.get_by_label("Word to translate").press("Enter")
+    page.get_by_label("Answers for each").fill("2")
+    page.get_by_label("At least this likely").fill("0")
+    (route,) = held
+    route.continue_()
+    expect(page.locator("[data-code=de] .answer")).to_have_count(2)
+    expect(page.get_by_role("tab", name="Word")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_label("Word to translate")).to_have_value("dog")
+    page.evaluate("location.hash = ''")
+    expect(page.locator(".empty")).to_contain_text("The answers will hang here.")
+
+
+def test_why_an_answer(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German")
+    page.get_by_role("button", name="Translate").click()
+    first = page.locator("[data-code=de] .answer").first
+    button = first.get_by_role("button", name="Why")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    why = first.locator(".why")
+    expect(why).to_contain_text("Back into English:")
+    expect(why.locator(".ways li")).to_have_count(4)
+    for name in ("Portuguese", "Chinese", "Arabic"):
+        expect(why).to_contain_text(f"Through {name}:")
+    alike, text, answer, score = (float(one) for one in why.locator("dd b").all_text_contents()[:4])
+    assert score == pytest.approx(2 * alike - text - answer, abs=0.025)
+    expect(first.locator(".origin")).to_contain_text("de.txt · de:")
+    button.press("Enter")
+    expect(why).to_be_hidden()
+
+
+def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
+    page.get_by_role("tab", name="Sentence").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("tab", name="Corpus")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("tab", name="Languages")).to_be_focused()
+    expect(page.get_by_label("Sentence to translate")).to_be_hidden()
+    row = page.get_by_role("row", name="German de")
+    expect(row).to_contain_text("200")
+    picture = page.get_by_role("img", name="Languages on a map")
+    names = ["English", "German", "Portuguese", "Chinese", "Arabic"]
+    assert picture.locator("text").all_text_contents() == names
+    places = picture.locator("circle").evaluate_all(
+        "all => all.map(one => [one.cx, one.cy].map(p => p.baseVal.value))"
+    )
+    assert len({tuple(place) for place in places}) == 5
+    assert all(0 < x < 560 and 0 < y < 380 for x, y in places)
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Sentence to translate")).to_be_visible()
+
+
+def test_the_quality_of_each_pair_is_a_matrix(page: Page) -> None:
+    def measured(route: Route) -> None:
+        languages = route.fetch().json()
+        languages[0]["quality"] = {"de": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": None}}
+        route.fulfill(json=languages)
+
+    page.route("**/languages", measured)
+    page.reload()
+    page.get_by_role("tab", name="Languages").click()
+    table = page.get_by_role("region", name="Quality of each pair of languages")
+    expect(table.get_by_role("row", name="English")).to_contain_text("81")
+    cell = table.get_by_role("cell", name="81")
+    expect(cell).to_have_attribute("title", "of 200 sentences; 95 % among ten")
+    blank = table.get_by_role("row", name="German").get_by_role("cell").first
+    colours = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (cell, blank)]
+    assert len(set(colours)) == 2
+    assert serious(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """axe-core's rules of WCAG 2.2 A and AA, on every view of the page."""
+    page.emulate_media(color_scheme=scheme)
+    found = serious(page)
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    page.locator("[data-code=de]").get_by_role("button", name="Why").first.click()
+    expect(page.locator("[data-code=de] .ways").first).to_be_visible()
+    found += serious(page)
+    page.get_by_label("Sentence to translate").fill("x" * 1001)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    found += serious(page)
+    page.get_by_role("tab", name="Languages").click()
+    found += serious(page)
+    assert found == []
+
+
+def serious(page: Page) -> list[str]:
+    violations = Axe().run(
+        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}
+    )
+    return [
+        f"{one['id']}: {one['nodes'][0]['html']}"
+        for one in violations.response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -> None:
+    with serving(remembering_dir) as (address, _):
+        page = browser.new_page()
+        asked = {
+            "kind": "sentence",
+            "text": "The dogs sleeps.",
+            "source": "en",
+            "target": "de",
+            "least": "95",
+        }
+        page.goto(f"{address}#{urlencode(asked)}")
+        first = page.locator(".answer").first
+        expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
+        expect(first.locator(".said")).to_have_text("in your corpus")
+        expect(first.locator(".memory")).to_have_text(
+            "Your corpus translates “The dog sleeps.” so, which is 94 % this text."
+        )
+        page.close()
+
+
+def test_every_control_has_a_name_and_fits_a_phone(page: Page) -> None:
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer").first).to_be_visible()
+    nameless = page.evaluate(
+        "() => [...document.querySelectorAll('input, select, textarea, button')]"
+        ".filter(one => !(one.labels?.length || one.textContent.trim() || one.ariaLabel))"
+        ".map(one => one.outerHTML)"
+    )
+    assert nameless == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_light_and_dark(page: Page) -> None:
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        colours.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert colours == ["rgb(228, 224, 215)", "rgb(22, 23, 26)"]
+
+
+def test_markup_in_the_index_stays_text(browser: Browser, bundle: Bundle, tmp_path: Path) -> None:
+    evil = "<img src=x onerror=\"document.title='owned'\"><b>hund</b>"
+    corpora = {"en": "A dog runs.", "de": evil}
+    for language, text in corpora.items():
+        (tmp_path / f"{language}.txt").write_text(text + "\n", "utf-8")
+    build_index(bundle, {code: tmp_path / f"{code}.txt" for code in corpora}, tmp_path / "index")
+    with serving(tmp_path / "index") as (address, _):
+        page = browser.new_page()
+        asked = {"kind": "sentence", "text": "dog", "source": "en", "target": "de", "least": "0"}
+        page.goto(f"{address}#{urlencode(asked)}")
+        expect(page.locator(".answer-text")).to_have_text(evil)
+        assert page.locator(".answer-text *").count() == 0
+        assert page.title() == "Passepartout"
+        page.close()

@@ -1,0 +1,146 @@
+"""What is counted, and who may read it."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+from index.search.translator import Translator
+from service.app import create_app
+from service.observability.metrics import SECONDS, STAGES, TOGETHER, Metrics, Tally, is_loopback
+from service.settings import Settings
+from tests.service.conftest import ClientFactory
+from tests.service.test_cli import serving, translate
+
+DOG = "A small dog runs on the beach."
+REQUEST = {"text": [DOG, "A big cat sleeps."], "source": "en", "target": ["de", "pt"]}
+
+
+@pytest.fixture
+def local(translator: Translator) -> Iterator[TestClient]:
+    """A client on this machine, of an application that counts from zero."""
+    with TestClient(create_app(Settings(), translator), client=("127.0.0.1", 50_000)) as client:
+        yield client
+
+
+def counts(text: str) -> dict[tuple[str, ...], float]:
+    """Every sample: (name, values of its labels in the order of their names) -> value."""
+    families = text_string_to_metric_families(text)
+    samples = [sample for family in families for sample in family.samples]
+    return {(one.name, *(value for _, value in sorted(one.labels.items()))): one.value for one in samples}
+
+
+def test_a_request_is_counted_by_route_and_its_stages_are_timed(local: TestClient) -> None:
+    before = counts(local.get("/metrics").text)
+    local.post("/translate/sentence", json=REQUEST)
+    local.post("/translate/sentence", json=REQUEST | {"k": 0})
+    local.post("/translate/sentence", json={"text": DOG, "target": "de"})
+    local.post("/translate/word", json={"word": "dog", "source": "en", "target": "de", "explain": True})
+    local.get("/tmserver/en/de/unit/secret")
+    answer = local.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    after = counts(answer.text)
+    assert after["passepartout_request_seconds_count", "/translate/sentence", "200"] == 2
+    assert after["passepartout_request_seconds_count", "/translate/sentence", "422"] == 1
+    assert "secret" not in answer.text
+    for stage in STAGES:
+        name = "passepartout_stage_seconds"
+        assert after[f"{name}_count", stage] > before[f"{name}_count", stage], stage
+        assert after[f"{name}_sum", stage] > 0
+
+
+@given(st.lists(st.one_of(st.sampled_from(SECONDS), st.floats(0, 10).map(lambda value: round(value, 6)))))
+def test_what_is_told_together_is_as_if_it_had_been_told_one_by_one(values: list[float]) -> None:
+    registries = [CollectorRegistry(), CollectorRegistry()]
+    one, other = (Histogram("h", "h", buckets=SECONDS, registry=registry) for registry in registries)
+    tally = Tally(one)
+    for value in values:
+        tally.observe(value)
+        other.observe(value)
+    tally.tell()
+    tally.tell()
+    found, wanted = (
+        {
+            key: value
+            for key, value in counts(generate_latest(registry).decode()).items()
+            if key[0] != "h_created"
+        }
+        for registry in registries
+    )
+    assert found == pytest.approx(wanted)
+
+
+def test_what_was_counted_is_told_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many requests at once, and else after a while, as other workers may be asked for it."""
+    told: list[int] = []
+    monkeypatch.setattr("service.observability.metrics.LATEST", 0.01)
+    monkeypatch.setattr(Tally, "tell", lambda tally: told.append(1))
+
+    async def count() -> None:
+        metrics = Metrics()
+        metrics.request("/a", 200, 0.1)
+        assert not told
+        await asyncio.sleep(0.1)
+        assert told
+        told.clear()
+        for _ in range(TOGETHER):
+            metrics.request("/a", 200, 0.1)
+        assert told
+        metrics.close()
+
+    asyncio.run(count())
+
+
+def test_batches_hits_confidences_and_what_found_nothing(local: TestClient) -> None:
+    before = counts(local.get("/metrics").text)  # the warm-up has encoded too
+    for least in (0, 1):
+        local.post("/translate/sentence", json=REQUEST | {"min_confidence": least})
+    local.post("/translate/word", json={"word": "dog", "source": "en", "target": "de"})
+    after = counts(local.get("/metrics").text)
+    assert after["passepartout_batch_texts_sum",] == before["passepartout_batch_texts_sum",] + 2
+    assert after["passepartout_batch_texts_count",] == before["passepartout_batch_texts_count",] + 1
+    assert after["passepartout_cache_lookups_total", "miss"] == 5
+    assert after["passepartout_cache_lookups_total", "hit"] == 4
+    assert after["passepartout_confidence_count", "sentence"] == 8
+    assert after["passepartout_confidence_count", "word"] == 1
+    for target in ("de", "pt"):
+        found = [after["passepartout_answers_total", yes, "sentence", "en", target] for yes in ("yes", "no")]
+        assert found == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("setting", "host", "status"),
+    [
+        ("loopback", "127.0.0.1", 200),
+        ("loopback", "::1", 200),
+        ("loopback", "192.0.2.1", 404),
+        ("everyone", "192.0.2.1", 200),
+        ("off", "127.0.0.1", 404),
+    ],
+)
+def test_who_may_read_them(translator: Translator, setting: str, host: str, status: int) -> None:
+    settings = Settings(metrics=setting)  # type: ignore[arg-type]
+    with TestClient(create_app(settings, translator), client=(host, 1)) as client:
+        assert client.get("/metrics").status_code == status
+
+
+def test_what_is_no_address_is_not_this_machine(make_client: ClientFactory) -> None:
+    assert make_client().get("/metrics").status_code == 404
+    assert not is_loopback("")
+
+
+def test_several_workers_add_up_what_they_count(index_dir: Path) -> None:
+    with serving(index_dir, "--workers", "2") as (address, _):
+        for _ in range(8):
+            translate(address)
+        for _ in range(3):
+            with urlopen(f"{address}/metrics", timeout=10) as answer:
+                found = counts(answer.read().decode())
+            assert found["passepartout_request_seconds_count", "/translate/sentence", "200"] == 8

@@ -1,0 +1,374 @@
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from evaluation.measures.scores import score_translation
+from index.encoder.bundle import ENCODER, Bundle, open_bundle
+from index.encoder.text_encoder import Precision, TextEncoder
+from index.errors import BundleError, TrainingError, UsageError
+from index.text.normalisation import words
+from tests.training.tiny import BAG, LANGUAGES, TRANSFORMER, recipe
+from training.data.captions import load_split
+from training.data.tokens import tokenize
+from training.export import bundle as export
+from training.export.bundle import best_model, export_run, validation_texts
+from training.loop.run import Run, create_run
+from training.loop.training_loop import train
+from training.loop.validation import embed_texts
+
+Exporter = Callable[[Path], Bundle]
+KINDS = ["bag", "transformer"]
+
+
+def sentences(data: Path) -> list[str]:
+    """Captions and cuts and joins of them: from no word to more than an encoder reads."""
+    files = [data / "photos" / "captions" / f"{code}.tsv" for code in LANGUAGES]
+    lines = [line.split("\t")[1] for file in files for line in file.read_text("utf-8").splitlines()]
+    some = lines[::7]
+    cut = [" ".join(line.split()[: 1 + number % 6]) for number, line in enumerate(some)]
+    joined = [" ".join(some[number : number + 2 + number % 9]) for number in range(60)]
+    return [*some, *cut, *joined, "", "   ", "zyzzyva 狗 ж", "."]
+
+
+def run_of(kind: str, request: pytest.FixtureRequest) -> Run:
+    found: Run = request.getfixturevalue(f"{kind}_run")
+    return found
+
+
+def bundle_of(kind: str, request: pytest.FixtureRequest) -> Bundle:
+    found: Bundle = request.getfixturevalue(f"{kind}_bundle")
+    return found
+
+
+@pytest.fixture
+def quickly(bag_run: Run, bag_bundle: Bundle, data: Path, monkeypatch: pytest.MonkeyPatch) -> Exporter:
+    """Exports `bag_run` again; torch's exporter, which takes seconds, has its graph made already."""
+    monkeypatch.setattr(
+        export, "export_text_branch", lambda _, file: shutil.copyfile(bag_bundle.folder / ENCODER, file)
+    )
+
+    def again(out: Path) -> Bundle:
+        return export_run(bag_run.folder, data, out, name=None, version="1", licence="CC0-1.0")
+
+    return again
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bundle_opens_and_says_what_it_is(kind: str, request: pytest.FixtureRequest) -> None:
+    run, bundle = run_of(kind, request), open_bundle(bundle_of(kind, request).folder)
+    manifest = bundle.manifest
+    assert bundle.name == {"bag": "tiny-bag@7", "transformer": "named@1"}[kind]
+    assert manifest.languages == ("de", "en", "pt")
+    assert manifest.dimension == run.recipe.head.dimension
+    assert manifest.max_tokens == run.recipe.text.max_tokens
+    assert manifest.licence == "CC0-1.0"
+    assert (manifest.recipe.name, manifest.recipe.sha256) == (run.recipe.name, run.recipe.sha256)
+    assert manifest.data.sha256 == run.result()["data_sha256"]
+    assert manifest.data.name == "photos disjoint en de pt (all captions)"
+    assert datetime.now(UTC) - manifest.created < timedelta(hours=1)
+    assert manifest.measures["sum_of_recalls"] == run.result()["sum_of_recalls"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_the_encoder_equals_torchs(
+    kind: str, batch_size: int, data: Path, request: pytest.FixtureRequest
+) -> None:
+    run, bundle = run_of(kind, request), bundle_of(kind, request)
+    texts = sentences(data)
+    tokens = tokenize(run.tokenizer(), texts)
+    assert {1 if kind == "transformer" else 2, run.recipe.text.max_tokens} <= set(map(len, tokens))
+    with torch.inference_mode():
+        expected = embed_texts(best_model(run, data), tokens, torch.device("cpu"))
+    found = TextEncoder(bundle, precision="fp32").encode(texts, batch_size=batch_size)
+    assert found.shape == (len(texts), run.recipe.head.dimension)
+    assert np.abs(found - expected).max() < 1e-4
+    assert len(np.unique(found.round(3), axis=0)) > len(set(texts)) / 2, "the case must be able to fail"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parity_and_retrieval_are_as_measured(kind: str, data: Path, request: pytest.FixtureRequest) -> None:
+    run, bundle = run_of(kind, request), bundle_of(kind, request)
+    measures = bundle.manifest.measures
+    assert 0 <= measures["onnx_cosine_distance"] + 1e-6 < 1e-4
+    texts = validation_texts(data, run.recipe)
+    precisions: list[Precision] = ["fp32", "int8"] if bundle.encoder_int8 else ["fp32"]
+    for precision, name in zip(precisions, ("validation_r1", "validation_r1_int8"), strict=False):
+        encoder = TextEncoder(bundle, precision=precision)
+        vectors = {language: encoder.encode(rows) for language, rows in texts.items()}
+        expected = score_translation("again", "", vectors).means["all"]["csls_r1"]
+        assert measures[name] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_8_bits_are_kept_when_they_cost_less_than_a_point(kind: str, request: pytest.FixtureRequest) -> None:
+    bundle = bundle_of(kind, request)
+    measures = bundle.manifest.measures
+    keep = measures["validation_r1"] - measures["validation_r1_int8"] < 1
+    assert (bundle.encoder_int8 is not None) is keep
+    assert bundle.manifest.precision == ("int8" if keep else "fp32")
+
+
+@pytest.mark.parametrize(("loss", "precision"), [(-200.0, "fp32"), (200.0, "int8")])
+def test_the_rule_of_8_bits(
+    quickly: Exporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: float, precision: str
+) -> None:
+    monkeypatch.setattr(export, "INT8_LOSS", loss)
+    bundle = open_bundle(quickly(tmp_path / "bundle").folder)
+    assert bundle.manifest.precision == precision
+    assert (bundle.encoder_int8 is not None) is (precision == "int8")
+    assert (bundle.folder / "encoder.int8.onnx").exists() is (precision == "int8")
+    assert TextEncoder(bundle).precision == precision
+    assert f"| precision used | {precision} |" in bundle.card.read_text("utf-8")
+    assert "validation_r1_int8" in bundle.manifest.measures, "what 8 bits would cost is told either way"
+
+
+def test_8_bits_are_smaller_and_nearly_the_same(bag_bundle: Bundle, data: Path) -> None:
+    assert bag_bundle.encoder_int8 is not None, "this model keeps them"
+    assert bag_bundle.encoder is not None
+    assert bag_bundle.encoder_int8.stat().st_size < bag_bundle.encoder.stat().st_size
+    full, small = (TextEncoder(bag_bundle, precision=p).encode(sentences(data)) for p in ("fp32", "int8"))
+    assert (full * small).sum(axis=1).min() > 0.98
+    assert not np.array_equal(full, small)
+
+
+def test_a_compact_bundle_has_8_bits_alone_and_the_same_words(
+    bag_run: Run, bag_bundle: Bundle, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        export, "export_text_branch", lambda _, file: shutil.copyfile(bag_bundle.folder / ENCODER, file)
+    )
+    made = {}
+    for loss in (200.0, -200.0):
+        monkeypatch.setattr(export, "INT8_LOSS", loss)
+        out = tmp_path / f"{loss}"
+        export_run(bag_run.folder, data, out, name=None, version="1", licence="CC0-1.0", compact=True)
+        made[loss] = open_bundle(out)
+    assert set(bag_bundle.manifest.files) - set(made[200.0].manifest.files) == {
+        "encoder.onnx",
+        "word_embeddings.safetensors",
+    }
+    assert "encoder.onnx" in made[-200.0].manifest.files, "8 bits that cost too much do not stand in for 32"
+    plain = ["ball", "house", "bola"]
+    expected = TextEncoder(bag_bundle).word_vectors(plain, "en")
+    for bundle in made.values():
+        found = TextEncoder(bundle).word_vectors(plain, "en")
+        assert (found * expected).sum(axis=1).min() > 0.98
+
+
+def test_an_encoder_with_a_head_keeps_its_words(
+    transformer_run: Run,
+    transformer_bundle: Bundle,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = transformer_bundle.folder / ENCODER
+    monkeypatch.setattr(export, "export_text_branch", lambda _, file: shutil.copyfile(graph, file))
+    out = tmp_path / "bundle"
+    bundle = export_run(
+        transformer_run.folder, data, out, name=None, version="1", licence="CC0-1.0", compact=True
+    )
+    assert bundle.embeddings == out / "word_embeddings.safetensors"
+
+
+def test_a_graph_that_differs_from_torch_is_not_published(
+    quickly: Exporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = export.best_model
+
+    def altered(run: Run, data: Path) -> torch.nn.Module:
+        model = real(run, data)
+        with torch.no_grad():
+            model.text.tokens.weight[10:60] += 0.5
+        return model
+
+    monkeypatch.setattr(export, "best_model", altered)
+    with pytest.raises(TrainingError, match="differs from torch's by a cosine distance of"):
+        quickly(tmp_path / "bundle")
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_word_lists_hold_the_words_seen_three_times_in_training(
+    bag_run: Run, bag_bundle: Bundle, data: Path
+) -> None:
+    for language in LANGUAGES:
+        counts: Counter[str] = Counter()
+        for caption in load_split(data, "train", bag_run.recipe.data).captions:
+            if caption.language == language:
+                counts.update(words(caption.text, language))
+        file = bag_bundle.words(language)
+        assert file is not None
+        listed = [line.split("\t") for line in file.read_text("utf-8").splitlines()]
+        assert {word: int(count) for word, count in listed} == {w: n for w, n in counts.items() if n >= 3}
+        assert any(n < 3 for n in counts.values()), "the case must be able to fail"
+        order = [int(count) for _, count in listed]
+        assert order == sorted(order, reverse=True)
+    assert {file.name for file in (bag_bundle.folder / "words").iterdir()} == {"en.tsv", "de.tsv", "pt.tsv"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_have_vectors(kind: str, request: pytest.FixtureRequest) -> None:
+    bundle = bundle_of(kind, request)
+    found = TextEncoder(bundle).word_vectors(["ball", "bola", "zyzzyva", ""], "en")
+    assert found.shape == (4, bundle.manifest.dimension)
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-3)
+
+
+def test_word_vectors_are_the_learned_embeddings(bag_run: Run, bag_bundle: Bundle, data: Path) -> None:
+    """A bag without a head: the word's tokens embedded as a sentence are the word's vector."""
+    plain = ["ball", "house", "a red ball"]
+    by_word = TextEncoder(bag_bundle).word_vectors(plain, "en")
+    assert np.allclose(by_word, TextEncoder(bag_bundle, precision="fp32").encode(plain), atol=2e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_confidence_is_fitted(kind: str, request: pytest.FixtureRequest) -> None:
+    calibration = bundle_of(kind, request).manifest.calibration
+    assert calibration is not None
+    assert calibration.n == 6 * 2 * 15, "every pair of languages, with and without the answer, 15 pictures"
+    assert calibration.ece is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_card_has_no_slot_left_and_says_what_the_manifest_says(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    run, bundle = run_of(kind, request), bundle_of(kind, request)
+    manifest, card = bundle.manifest, bundle.card.read_text("utf-8")
+    assert not {"{", "}", "None", "nan"} & set(card.replace("\n", " ").split(" "))
+    assert "{" not in card
+    assert "}" not in card
+    assert f"# {bundle.name}" in card
+    assert f"passepartout train {run.recipe.name} " in card
+    assert "passepartout export " in card
+    assert run.recipe.description in card
+    for name, value in manifest.measures.items():
+        assert f"| {name} | {value:g} |" in card
+    for told in (
+        manifest.precision,
+        manifest.licence,
+        manifest.recipe.sha256[:16],
+        manifest.data.sha256[:16],
+    ):
+        assert told in card
+    for told in (run.result()["pictures"], run.result()["captions"], run.result()["best_epoch"]):
+        assert str(told) in card
+    assert all(f"({code})" in card for code in manifest.languages)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_folder_of_this_machine_is_in_a_bundle(kind: str, request: pytest.FixtureRequest) -> None:
+    bundle: Bundle = request.getfixturevalue(f"{kind}_bundle")
+    folders = (str(Path(__file__).parents[3]).encode(), str(Path(torch.__file__).parents[1]).encode())
+    for file in bundle.folder.rglob("*"):
+        assert not file.is_file() or not any(name in file.read_bytes() for name in folders), file
+
+
+def test_exporting_again_replaces_the_bundle(quickly: Exporter, tmp_path: Path) -> None:
+    first = quickly(tmp_path / "bundle")
+    (tmp_path / ".bundle.staging").mkdir()
+    (tmp_path / ".bundle.staging" / "left by a killed export").write_text("x")
+    second = quickly(tmp_path / "bundle")
+    assert open_bundle(second.folder).manifest.files.keys() == first.manifest.files.keys()
+    assert [found.name for found in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_a_folder_that_is_no_bundle_is_left_alone(quickly: Exporter, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("Dear Ada")
+    with pytest.raises(BundleError, match="is not an encoder bundle"):
+        quickly(tmp_path / "mine")
+    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+def test_an_encoder_that_attends_to_pads_is_exported(data: Path, tmp_path: Path) -> None:
+    """Its vectors depend on what else is in the batch: torch and ONNX agree on a sentence by itself."""
+    overrides = ["text.attention_mask=false", "optimiser.epochs=1", "vision.training=frozen"]
+    run = train(recipe(TRANSFORMER, tmp_path, *overrides), data, tmp_path / "run")
+    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    sentences = ["a dog", "a dog and a cat and a bird and a fish"]
+    together = TextEncoder(bundle, precision="fp32").encode(sentences)
+    alone = TextEncoder(bundle, precision="fp32").encode(sentences[:1])
+    assert not np.allclose(together[0], alone[0], atol=1e-4)
+
+
+def test_one_language_makes_no_translator(data: Path, tmp_path: Path) -> None:
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, 'data.languages=["en"]'), resume=False)
+    run.finish({"data_sha256": "0" * 64})
+    with pytest.raises(UsageError, match="knows one language; a bundle needs two"):
+        export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="x")
+
+
+def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
+    bag_run: Run, bag_bundle: Bundle, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = bag_bundle.folder / ENCODER
+    monkeypatch.setattr(export, "export_text_branch", lambda _, file: shutil.copyfile(graph, file))
+
+    def offered(*without: str) -> Bundle:
+        named = {"name": None, "version": "1", "licence": "CC0-1.0"}
+        return export_run(bag_run.folder, data, tmp_path / "bundle", **named, without=without)  # type: ignore[arg-type]
+
+    bundle = offered("pt")
+    assert bundle.manifest.languages == ("de", "en")
+    assert (bundle.words("pt"), bundle.words("de")) == (None, bundle.folder / "words" / "de.tsv")
+    assert "Portuguese" not in bundle.card.read_text("utf-8")
+    assert bundle.manifest.calibration is not None
+    assert bundle.manifest.calibration.n == 2 * 2 * 15
+    with pytest.raises(UsageError, match=r"--without fr: .* knows en, de, pt"):
+        offered("fr")
+    with pytest.raises(UsageError, match="knows one language; a bundle needs two"):
+        offered("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        ([], "photos disjoint en de pt (all captions)"),
+        (["data.pictures=shared"], "photos shared en de pt (all captions)"),
+        (['data.caption_kinds=["human","machine"]'], "photos disjoint en de pt (human+machine)"),
+        (["data.shuffle_pictures=true"], "photos disjoint en de pt (all captions, pictures shuffled)"),
+        (["data.pictograms=true"], "photos and pictograms disjoint en de pt (all captions)"),
+        (
+            ["data.pictograms=true", "data.photographs=false"],
+            "pictograms disjoint en de pt (all captions)",
+        ),
+    ],
+)
+def test_the_data_is_named_for_what_was_seen_of_it(tmp_path: Path, overrides: list[str], name: str) -> None:
+    assert export._data_name(recipe(TRANSFORMER, tmp_path, *overrides)) == name
+
+
+def captioned(folder: Path, rows: dict[str, list[tuple[str, str, str]]]) -> Path:
+    photos = folder / "photos"
+    (photos / "captions").mkdir(parents=True)
+    names = sorted({name for told in rows.values() for name, _, _ in told})
+    (photos / "splits.tsv").write_text("".join(f"{n}\t{'dev' if n < 'x' else 'train'}\n" for n in names))
+    for language, told in rows.items():
+        text = "".join("\t".join(row) + "\n" for row in told)
+        (photos / "captions" / f"{language}.tsv").write_text(text, "utf-8")
+    return folder
+
+
+def test_human_translations_are_what_validates_where_two_languages_have_them(tmp_path: Path) -> None:
+    translated = "human translation of English"
+    names = [*(f"{letter}.jpg" for letter in "abcd"), "z.jpg"]  # the last one is for training
+    english = [(name, f"en {name}", "human") for name in names]
+    german = [(name, f"de {name}", translated) for name in names]
+    free = [(name, f"pt {name}", "human") for name in names]
+    given = recipe(TRANSFORMER, tmp_path)
+    one = captioned(tmp_path / "one", {"en": english, "de": german, "pt": free})
+    found = validation_texts(one, given)
+    assert set(found) == {"en", "de", "pt"}, "one translated language is not enough"
+    assert [text[3:] for text in found["en"]] == [text[3:] for text in found["pt"]]
+    assert set(found["en"]) == {f"en {name}" for name in names[:4]}
+    two = [(name, f"pt {name}", translated) for name in names]
+    found = validation_texts(captioned(tmp_path / "two", {"en": english, "de": german, "pt": two}), given)
+    assert set(found) == {"de", "pt"}

@@ -1,0 +1,264 @@
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
+from training.loop.distributed import Processes
+from training.loop.engine import Chunk, Engine, cut, uses_bfloat16
+from training.loop.model import Batch, weighted_losses
+from training.loop.prepare import prepare
+from training.loop.run import Run, create_run
+from training.loop.training_loop import Loop, train
+from training.objectives import Outputs
+from training.recipes.recipe import Recipe
+
+ADAPTED = (
+    "text={'encoder': 'adapted', 'width': 16}".replace("'", '"'),
+    'objectives.orthogonality={"weight": 0.1}',
+)
+WRITING = (
+    *FROZEN,
+    'objectives.denoising={"weight": 0.3}',
+    'objectives.back_translation={"weight": 0.3}',
+)
+PAIRED = ("data.pictures=shared", 'objectives.paired={"weight": 0.5}')
+# Dropout, token dropout, masks, noise and translations drawn by chance in all of them.
+SYSTEMS: dict[str, tuple[str, ...]] = {
+    "bag": (BAG,),
+    "transformer": (TRANSFORMER, *FROZEN),
+    "shared pass": (TRANSFORMER, *FROZEN, "objectives.cloze.shared_pass=true"),
+    "tuned": (TRANSFORMER,),
+    "adapted": (BAG, *ADAPTED),
+    "writing": (TRANSFORMER, *WRITING),
+    "paired": (BAG, *PAIRED),
+    "halves": (BAG, 'objectives.halves={"weight": 0.3}'),
+}
+
+
+def loop(data: Path, folder: Path, text: str, *overrides: str) -> Loop:
+    run = create_run(folder / "run", recipe(text, folder, *overrides), resume=False)
+    made = Loop(run, prepare(run, data))
+    made.prepared.model.train()
+    return made
+
+
+def chunks(made: Loop, size: int) -> list[Chunk]:
+    made.settings = made.settings.model_copy(update={"chunk_size": size})
+    return made._chunks(made.prepared.sampler.batches(0)[0], 0, 0)
+
+
+def gradients(made: Loop) -> dict[str, Tensor]:
+    found = {name: p.grad.clone() for name, p in made.prepared.model.named_parameters() if p.grad is not None}
+    made.optimiser.zero_grad(set_to_none=True)
+    return found
+
+
+def joined(parts: list[Outputs]) -> Outputs:
+    """The outputs of a whole batch, from those of its parts."""
+
+    def tokens(name: str) -> tuple[Tensor, Tensor] | None:
+        pairs = [getattr(part, name) for part in parts]
+        return None if pairs[0] is None else tuple(torch.cat(side) for side in zip(*pairs, strict=True))  # type: ignore[return-value]
+
+    whole = parts[0].with_rows([torch.cat(rows) for rows in zip(*(p.rows for p in parts), strict=True)])
+    fields = {name: tokens(name) for name in ("cloze", "denoising", "back_translation")}
+    return Outputs(**{**vars(whole), **fields, "adaptations": parts[0].adaptations})
+
+
+def close(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    assert set(found) == set(expected)
+    for name, gradient in expected.items():
+        scale = gradient.abs().max().item()
+        assert (found[name] - gradient).abs().max().item() <= 2e-4 * scale + 1e-7, name
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_chunks_give_the_gradient_of_the_whole_batch_with_all_its_chance(
+    name: str, data: Path, tmp_path: Path
+) -> None:
+    """Against one graph over all chunks at once: what the memory would not hold."""
+    made = loop(data, tmp_path, *SYSTEMS[name])
+    parts = chunks(made, 11)
+    assert [len(part.batch.ids) for part in parts] == [10, 10, 10]
+    found = made.engine.backward(parts)
+    ours = gradients(made)
+    whole = joined([made.engine.outputs(part) for part in parts])
+    expected = weighted_losses(made.run.recipe.objectives, whole)
+    torch.stack(list(expected.values())).sum().backward()  # type: ignore[no-untyped-call]
+    assert list(found) == list(expected)
+    assert {n: v.item() for n, v in found.items()} == pytest.approx(
+        {n: v.item() for n, v in expected.items()}, rel=1e-5
+    )
+    close(ours, gradients(made))
+
+
+CHANCELESS = {
+    "bag": (BAG, "text.dropout=0", "text.token_dropout=0"),
+    "transformer": (TRANSFORMER, *FROZEN, "text.dropout=0", "vision.average_views=true"),
+}
+
+
+@pytest.mark.parametrize("name", CHANCELESS)
+def test_without_chance_chunks_are_one_big_batch(name: str, data: Path, tmp_path: Path) -> None:
+    text, *more = CHANCELESS[name]
+    if name == "transformer":
+        text = without(text, "cloze", "visual_contrastive")
+    made = loop(data, tmp_path, text, *more)
+    found = made.engine.backward(chunks(made, 7))
+    ours = gradients(made)
+    (big,) = chunks(made, 0)
+    expected = made.engine.backward([big])
+    assert {n: v.item() for n, v in found.items()} == pytest.approx(
+        {n: v.item() for n, v in expected.items()}, rel=1e-5
+    )
+    close(ours, gradients(made))
+
+
+def without(text: str, *objectives: str) -> str:
+    for name in objectives:
+        head, rest = text.split(f"[objectives.{name}]\n")
+        text = head + rest[rest.index("[") :]
+    return text
+
+
+def test_a_chunk_without_a_hidden_token(data: Path, tmp_path: Path) -> None:
+    made = loop(data, tmp_path, TRANSFORMER, *FROZEN, "objectives.cloze.mask=1e-9")
+    found = made.engine.backward(chunks(made, 10))
+    assert found["cloze"].item() == 0
+    assert all(gradient.isfinite().all() for gradient in gradients(made).values())
+
+
+def normalisation(made: Loop) -> nn.BatchNorm2d:
+    return next(m for m in made.prepared.model.modules() if isinstance(m, nn.BatchNorm2d))
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_running_statistics_move_once_towards_the_mean_of_what_was_seen(
+    size: int, data: Path, tmp_path: Path
+) -> None:
+    made = loop(data, tmp_path, TRANSFORMER)
+    layer, seen = normalisation(made), list[Tensor]()
+    layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].detach()))
+    before = layer.running_mean.clone()  # type: ignore[union-attr]
+    parts = chunks(made, size)
+    made.engine.backward(parts)
+    own = seen[-2 * len(parts) :]  # two views of each chunk, in the second pass where there are two
+    mean = torch.stack([picture.mean(dim=(0, 2, 3)) for picture in own]).mean(dim=0)
+    assert torch.allclose(layer.running_mean, 0.9 * before + 0.1 * mean, atol=1e-6)  # type: ignore[arg-type]
+    assert not torch.allclose(layer.running_mean, before, atol=1e-6)  # type: ignore[arg-type]
+    assert layer.num_batches_tracked == 1
+    assert layer.momentum == 0.1
+    assert layer.track_running_stats
+
+
+def test_running_statistics_that_nothing_moves_stay(data: Path, tmp_path: Path) -> None:
+    made = loop(data, tmp_path, TRANSFORMER)
+    layer = normalisation(made)
+    made.prepared.model.eval()
+    before = layer.running_mean.clone()  # type: ignore[union-attr]
+    made.engine.backward(chunks(made, 10))
+    assert torch.equal(layer.running_mean, before)  # type: ignore[arg-type]
+    assert layer.num_batches_tracked == 0
+
+
+def test_a_run_in_chunks_learns_as_well(data: Path, tmp_path: Path) -> None:
+    run = train(recipe(BAG, tmp_path, "optimiser.chunk_size=8"), data, tmp_path / "run")
+    steps = logged_losses(run)
+    assert steps[-1] < 0.9 * steps[0]
+
+
+def logged_losses(run: Run) -> list[float]:
+    entries = map(json.loads, run.log_file.read_text("utf-8").splitlines())
+    return [entry["loss"] for entry in entries if "step" in entry]
+
+
+@given(st.integers(1, 100), st.integers(0, 40), st.integers(1, 5))
+def test_the_chunks_of_all_processes_are_the_batch(rows: int, size: int, count: int) -> None:
+    rows = max(rows, count)
+    parts = [cut(rows, size, Processes(number, count)) for number in range(count)]
+    edges = [(part.start, part.stop) for own in parts for part in own]
+    assert edges[0][0] == 0
+    assert edges[-1][1] == rows
+    assert all(a[1] == b[0] for a, b in pairwise(edges))
+    sizes = [stop - start for start, stop in edges]
+    assert min(sizes) >= 1
+    assert max(sizes) - min(sizes) <= 1
+    assert not size or max(sizes) <= size
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    if size and -(-rows // size) >= count:
+        assert edges == [(part.start, part.stop) for part in cut(rows, size, Processes())]
+
+
+def with_precision(folder: Path, precision: str) -> Recipe:
+    return recipe(TRANSFORMER, folder, f"optimiser.precision={precision}")
+
+
+def test_bfloat16_is_for_gpus_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, gpu = torch.device("cpu"), torch.device("cuda", 0)
+    auto, wanted, refused = (
+        with_precision(tmp_path, name).optimiser for name in ("auto", "bfloat16", "float32")
+    )
+    for able in (True, False):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda able=able: able)
+        assert [uses_bfloat16(auto, device) for device in (cpu, gpu)] == [False, able]
+    assert uses_bfloat16(wanted, cpu)
+    assert not uses_bfloat16(refused, gpu)
+
+
+@pytest.mark.parametrize("name", ["bag", "transformer", "writing"])
+def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_path: Path) -> None:
+    made = loop(data, tmp_path, *SYSTEMS[name])
+    (chunk,) = chunks(made, 0)
+    full = made.engine.backward([chunk])
+    gradients(made)
+    half = made.run.recipe.model_copy(
+        update={"optimiser": made.settings.model_copy(update={"precision": "bfloat16"})}
+    )
+    engine = Engine(made.prepared.model, half)
+    outputs = engine.outputs(chunk)
+    assert {row.dtype for row in outputs.rows} == {torch.float32}
+    norms = outputs.text.norm(dim=1)
+    assert (norms - 1).abs().max() < 1e-5, "unit rows to float32's precision"
+    found = engine.backward([chunk])
+    assert all(value.dtype == torch.float32 for value in found.values())
+    # Back-translation writes other words when a logit moves a little.
+    same = [n for n in full if n != "back_translation"]
+    assert [found[n].item() for n in same] == pytest.approx([full[n].item() for n in same], rel=0.03)
+    if name == "transformer":
+        assert found["cloze"].item() != full["cloze"].item(), "it was computed otherwise"
+    assert all(p.grad is None or p.grad.dtype == torch.float32 for p in made.prepared.model.parameters())
+
+
+def test_a_run_in_bfloat16_learns(data: Path, tmp_path: Path) -> None:
+    given_ = recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.precision=bfloat16", "optimiser.epochs=8")
+    run = train(given_, data, tmp_path / "run")
+    steps = logged_losses(run)
+    assert steps[-1] < 0.97 * steps[0]
+
+
+def test_groups_of_like_length_change_nothing(data: Path, tmp_path: Path) -> None:
+    """The encoder takes them apart; the losses do not notice."""
+    made = loop(data, tmp_path, *SYSTEMS["transformer"])
+    made.prepared.model.eval()
+    (chunk,) = chunks(made, 0)
+    batch = chunk.batch
+    assert 1 < len(batch.spans) <= 4
+    assert sum(rows for rows, _ in batch.spans) == len(batch.ids)
+    plain = Batch(batch.ids, batch.mask, batch.pictures, batch.beside)
+    one, other = made.prepared.model(batch).text, made.prepared.model(plain).text
+    assert torch.allclose(one, other, atol=1e-5)
+    lengths = batch.mask.sum(dim=1).numpy()
+    assert (np.diff(lengths) >= 0).all()
+
+
+def test_where_pads_are_attended_to_there_is_one_group(data: Path, tmp_path: Path) -> None:
+    made = loop(data, tmp_path, TRANSFORMER, *FROZEN, "text.attention_mask=false")
+    (chunk,) = chunks(made, 0)
+    assert chunk.batch.spans == ((30, chunk.batch.ids.shape[1]),)

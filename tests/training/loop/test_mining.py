@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from index.search.hubness import csls
+from index.unit import unit
+from training.loop.mining import BLOCK, mine
+
+Vectors = NDArray[np.float32]
+
+
+def vectors(n: int, seed: int, width: int = 16) -> Vectors:
+    return unit(np.random.default_rng(seed).normal(size=(n, width)).astype(np.float32))
+
+
+def noisy(rows: Vectors, noise: float, seed: int) -> Vectors:
+    return unit(rows + noise * vectors(len(rows), seed, rows.shape[1]))
+
+
+def by_hand(one: Vectors, other: Vectors, k: int) -> set[tuple[int, int]]:
+    """Mutual best by CSLS over centred rows."""
+    scores = csls(unit(one - one.mean(axis=0)) @ unit(other - other.mean(axis=0)).T, k)
+    best, back = scores.argmax(axis=1), scores.argmax(axis=0)
+    return {(i, int(j)) for i, j in enumerate(best) if back[j] == i}
+
+
+def pairs(one: Vectors, other: Vectors, keep: float = 1.0, k: int = 5) -> set[tuple[int, int]]:
+    found = mine({"de": one, "en": other}, keep=keep, neighbours=k, seed=0)
+    assert list(found) == [("de", "en")]
+    return {(int(i), int(j)) for i, j in found["de", "en"]}
+
+
+@settings(deadline=None)
+@given(st.integers(6, 60), st.integers(6, 60), st.integers(0, 1000))
+def test_they_are_each_others_nearest(n: int, m: int, seed: int) -> None:
+    one, other = vectors(n, seed), vectors(m, seed + 1)
+    assert pairs(one, other) == by_hand(one, other, 5)
+
+
+def test_more_than_a_block() -> None:
+    one = vectors(BLOCK + 300, 0)
+    other = noisy(one, 0.3, 1)[::-1]
+    found = pairs(one, other)
+    assert found == by_hand(one, other, 5)
+    right = sum(j == len(one) - 1 - i for i, j in found)
+    assert right > 0.95 * len(one)
+
+
+def test_the_surest_are_kept() -> None:
+    """Half of the sentences have a clear partner, half a doubtful one."""
+    one = vectors(200, 0)
+    other = np.concatenate([noisy(one[:100], 0.2, 1), noisy(one[100:], 1.5, 2)])
+    every, half = pairs(one, other), pairs(one, other, keep=0.5)
+    assert half < every
+    assert len(half) == round(0.5 * len(every))
+    assert sum(i == j for i, j in half) / len(half) > sum(i == j for i, j in every) / len(every)
+
+
+def test_the_surest_of_all_languages_are_kept() -> None:
+    """German is near to English and far from Portuguese: nearly all that is kept is German and English."""
+    one = vectors(100, 0)
+    rows = {"de": one, "en": noisy(one, 0.3, 1), "pt": noisy(one, 3, 2)}
+    every, third = (mine(rows, keep=keep, neighbours=5, seed=0) for keep in (1, 1 / 3))
+    assert list(third) == list(every)
+    assert sum(map(len, third.values())) == round(sum(map(len, every.values())) / 3)
+    assert len(third["de", "en"]) > 5 * len(third["de", "pt"])
+    for key, pairs in third.items():
+        assert {tuple(pair) for pair in pairs} <= {tuple(pair) for pair in every[key]}
+
+
+def test_what_all_sentences_of_a_language_share_does_not_count() -> None:
+    one = vectors(80, 0)
+    shifted = unit(one + 3 * vectors(1, 9))
+    assert len({pair for pair in pairs(one, shifted) if pair[0] == pair[1]}) > 70
+
+
+def test_every_two_languages_are_mined() -> None:
+    rows = vectors(40, 0)
+    found = mine({"de": rows, "en": rows, "pt": rows[:10]}, keep=1, neighbours=5, seed=0)
+    assert list(found) == [("de", "en"), ("de", "pt"), ("en", "pt")]
+    assert found["de", "en"].tolist() == [[i, i] for i in range(40)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_hardly_any_sentences(n: int) -> None:
+    assert len(pairs(vectors(n, 0), vectors(30, 1))) <= n

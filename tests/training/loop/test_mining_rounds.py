@@ -1,0 +1,200 @@
+"""Rounds of mining in a real run: what is mined, kept, resumed and learned."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file as load_pairs
+from safetensors.torch import load_file
+
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DamagedError, RecipeError
+from tests.training.tiny import BAG, recipe
+from training.data.synthetic.dataset import TEXTS
+from training.encoders.bag import Bag
+from training.export.bundle import export_run
+from training.loop.mining_rounds import _mine, last_round, stage
+from training.loop.prepare import prepare, training_texts
+from training.loop.run import Run, create_run
+from training.loop.training_loop import Loop, train
+from training.recipes.recipe import Recipe
+from training.recipes.settings import MiningSettings
+
+ROUNDS = (
+    f"data.texts={TEXTS}",
+    "text.embeddings=apart",
+    "objectives.pseudopairs.temperature=0.05",
+    "mining.begin=3",
+    "mining.every=2",
+    "optimiser.epochs=6",
+    "run.checkpoint_every=2",
+)
+
+
+class Killed(Exception):
+    """In place of a kill: nothing of the loop may catch it."""
+
+
+def mining(folder: Path, *more: str) -> Recipe:
+    return recipe(BAG, folder, *ROUNDS, *more)
+
+
+@pytest.fixture(scope="module")
+def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A finished run that mined. Not to be changed."""
+    folder = tmp_path_factory.mktemp("rounds")
+    return train(mining(folder), data, folder / "run")
+
+
+def entries(run: Run) -> list[dict[str, Any]]:
+    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
+
+
+def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> None:
+    settings = mining(tmp_path, "mining.captions=false", "data.pictures=shared")
+    run = create_run(tmp_path / "run", settings, resume=False)
+    source, texts = prepare(run, data).pseudopairs, training_texts(run, data)
+    assert source is not None
+    assert {code: len(rows) for code, rows in source.tokens.items()} == {
+        code: len(rows) for code, rows in texts.items()
+    }
+    with pytest.raises(RecipeError, match=r"leaves the sentences of data\.texts"):
+        mining(tmp_path, "mining.captions=false", "data.texts=")
+
+
+def test_the_round_of_an_epoch() -> None:
+    settings = MiningSettings(begin=3, every=2)
+    assert [last_round(epoch, settings) for epoch in range(8)] == [None, None, None, 3, 3, 5, 5, 7]
+
+
+def test_the_epochs_between_rounds() -> None:
+    settings = MiningSettings(begin=3, every=2)
+    found = [stage(epoch, 6, settings) for epoch in range(6)]
+    assert found == [(0, 3)] * 3 + [(3, 5)] * 2 + [(5, 6)]
+    assert stage(4, 6, None) == (0, 6)
+
+
+def test_the_rate_falls_before_each_round(run: Run) -> None:
+    rates = [entry["learning_rate"] for entry in entries(run) if "step" in entry]
+    steps = [entry["step"] for entry in entries(run) if "step" in entry]
+    assert run.recipe.optimiser.schedule == "linear"
+    each = run.result()["steps"] // 6
+    for step, rate in zip(steps, rates, strict=True):
+        first, last = next((a, b) for a, b in ((0, 3), (3, 5), (5, 6)) if step // each < b)
+        into = step - first * each
+        rise = min(1.0, (into + 1) / 2)
+        assert rate == pytest.approx(1e-2 * rise * (1 - into / ((last - first) * each)))
+
+
+def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> None:
+    rounds = [entry for entry in entries(run) if "pseudopairs" in entry and "epoch" in entry]
+    logged = {entry["epoch"]: entry["pseudopairs"] for entry in rounds}
+    assert list(logged) == [3, 5]
+    assert set(logged[3]) == {"en-de", "en-pt", "de-pt"}
+    for epoch, counts in logged.items():
+        kept = load_pairs(run.pseudopairs_file(epoch))
+        assert {key.replace(" ", "-"): len(rows) for key, rows in kept.items()} == counts
+        assert all(counts.values())
+
+
+def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path) -> None:
+    prepared = prepare(run, data)
+    source, model = prepared.pseudopairs, prepared.model
+    assert source is not None
+    seen: list[set[int]] = []
+    for epoch in (3, 5, 3):
+        few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
+        pairs = _mine(source, epoch, model, torch.device("cpu"), few)
+        english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
+        seen.append(set(english.tolist()))
+    assert 0 < len(seen[0]) <= 20
+    assert seen[0] == seen[2] != seen[1]
+    assert max(map(max, seen)) > 20, "they are drawn from all"
+
+
+def _places(key: tuple[str, str]) -> list[int]:
+    return [place for place, language in enumerate(key) if language == "en"]
+
+
+def test_they_are_learned_from(run: Run) -> None:
+    steps = [entry["pseudopairs"] for entry in entries(run) if "step" in entry]
+    assert steps[0] == 0
+    assert steps[-1] > 0
+
+
+def test_a_run_that_died_in_a_round_goes_on_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
+    """Dies in epoch 5, after its round, with the checkpoint of epoch 4."""
+    out, steps = tmp_path / "run", run.result()["steps"]
+    real = Loop._step
+
+    def fatal(self: Loop, chunks: Any) -> None:  # noqa: ANN401
+        if self.counters.step == steps - 1:
+            raise Killed
+        real(self, chunks)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loop, "_step", fatal)
+        with pytest.raises(Killed):
+            train(run.recipe, data, out)
+    again = train(run.recipe, data, out, resume=True)
+    ours, theirs = load_file(again.best_file), load_file(run.best_file)
+    assert all(torch.allclose(ours[name], theirs[name], atol=1e-5) for name in theirs)
+    assert entries(again) == entries(run)
+
+
+def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(run.folder, out)
+    (out / "result.json").unlink()
+    for epoch in (3, 5):
+        Run(out, run.recipe).pseudopairs_file(epoch).unlink()
+    longer = mining(tmp_path, "optimiser.epochs=7")
+    shutil.copyfile(run.folder / "recipe.json", out / "recipe.json")
+    with pytest.raises(DamagedError, match=r"pseudopairs-5\.safetensors is missing"):
+        Loop(Run(out, longer), prepare(Run(out, longer), data))._take_up_pairs(6)
+
+
+def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> None:
+    texts = training_texts(run, data)
+    assert set(texts) == set(run.recipe.data.languages)
+    kept = load_pairs(run.pseudopairs_file(3))
+    assert max(rows.max() for rows in kept.values()) >= len(texts["en"]), "captions are in it as well"
+
+
+@pytest.mark.parametrize(
+    "override", ["objectives.pseudopairs.weight=1", "mining.begin=3"], ids=["no table", "no objective"]
+)
+def test_objective_and_table_need_each_other(override: str, tmp_path: Path) -> None:
+    more = ("mining.every=2",) if "begin" in override else ()
+    with pytest.raises(
+        RecipeError, match=r"objectives\.pseudopairs and the table \[mining\] need each other"
+    ):
+        recipe(BAG, tmp_path, override, *more)
+
+
+def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tmp_path: Path) -> None:
+    """A bag without a head: words of a language have the vector of the sentence that they make."""
+    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    encoder = TextEncoder(bundle, precision="fp32")
+    for language, sentence in (("en", "a red ball"), ("de", "ein roter ball"), ("pt", "uma bola vermelha")):
+        vector = encoder.word_vectors([sentence], language)
+        assert np.allclose(vector, encoder.encode([sentence]), atol=2e-3), language
+
+
+def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
+    settings = mining(tmp_path, "text.embeddings=vouched", "optimiser.epochs=1")
+    encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
+    assert isinstance(encoder, Bag)
+    apart = encoder.rows == torch.arange(encoder.vocabulary)[:, None] + encoder.vocabulary * torch.arange(3)
+    assert 0 < (~apart).any(dim=1).sum() < encoder.vocabulary / 2
+
+
+def test_vouching_needs_a_fixed_space(tmp_path: Path) -> None:
+    learned = ("vision.space=learned", "text.embeddings=vouched", "objectives.cross_modal.weight=1")
+    text = BAG.replace("[objectives.visual_regression]\n", "")
+    with pytest.raises(RecipeError, match=r'text\.embeddings = "vouched" needs vision\.space = "whitened"'):
+        recipe(text, tmp_path, *learned)

@@ -1,0 +1,176 @@
+import shutil
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from index.errors import DamagedError, TrainingError
+from index.unit import unit
+from tests.training.tiny import BAG, TRANSFORMER, recipe
+from training.data.captions import load_split
+from training.data.pictograms import is_drawing
+from training.data.tokens import SEQUENCE_ID, train_tokenizer
+from training.loop.prepare import fixed_sources, prepare, vocabulary
+from training.loop.run import Run, create_run
+
+
+def test_the_vocabulary_is_learned_once_and_kept(data: Path, tmp_path: Path) -> None:
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)
+    train = load_split(data, "train", run.recipe.data)
+    first = vocabulary(run, train, {})
+    assert first.get_vocab_size() <= 300
+    assert run.tokenizer().to_str() == first.to_str()
+    other = train_tokenizer(["a zyzzyva"] * 9, run.recipe.tokenizer, sequence_token=False, max_tokens=9)
+    other.save(str(run.tokenizer_file))
+    assert vocabulary(run, train, {}).to_str() == other.to_str(), "reopened, not learned again"
+    run.tokenizer_file.write_text("{")
+    with pytest.raises(DamagedError, match=r"tokenizer\.json can't be read"):
+        vocabulary(run, train, {})
+
+
+@pytest.mark.parametrize(("text", "first"), [(BAG, False), (TRANSFORMER, True)])
+def test_only_a_transformer_has_the_sequence_token(
+    data: Path, tmp_path: Path, text: str, first: bool
+) -> None:
+    run = create_run(tmp_path / "run", recipe(text, tmp_path), resume=False)
+    tokenizer = vocabulary(run, load_split(data, "train", run.recipe.data), {})
+    assert (tokenizer.encode("a ball").ids[0] == SEQUENCE_ID) is first
+    assert len(tokenizer.encode("ball " * 100).ids) == run.recipe.text.max_tokens
+
+
+def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    splits = (copy / "photos" / "splits.tsv").read_text("utf-8").splitlines()
+    dev = {line.split("\t")[0] for line in splits if line.endswith("\tdev")}
+    for file in (copy / "photos" / "captions").iterdir():
+        rows = [line.split("\t") for line in file.read_text("utf-8").splitlines()]
+        told = [[name, "zyzzyva " * 5 if name in dev else text, kind] for name, text, kind in rows]
+        file.write_text("".join("\t".join(row) + "\n" for row in told), "utf-8")
+    found = []
+    for number, folder in enumerate((data, copy)):
+        run = create_run(tmp_path / f"run{number}", recipe(BAG, tmp_path), resume=False)
+        found.append(vocabulary(run, load_split(folder, "train", run.recipe.data), {}).to_str())
+    assert found[0] == found[1]
+    assert "zyzzyva" in (copy / "photos" / "captions" / "en.tsv").read_text("utf-8")
+
+
+def test_the_fixed_space_is_fitted_on_training_pictures_alone(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    train = draw.standard_normal((2, 40, 24)).astype(np.float32)
+    dev, other = (draw.standard_normal((2, 9, 24)).astype(np.float32) for _ in range(2))
+    given = recipe(BAG, tmp_path)
+    rows = np.arange(40)
+    one, its_dev = fixed_sources(given, train, dev)
+    two, _ = fixed_sources(given, train, 100 * other)
+    assert torch.equal(one.plain(rows), two.plain(rows))
+    assert one.plain(rows).shape == (40, 16)
+    assert its_dev.plain(np.arange(9)).shape == (9, 16)
+    # Each view on the unit sphere, then their mean.
+    assert np.allclose(np.linalg.norm(one.features, axis=2), 1, atol=1e-5)
+    assert np.allclose(one.plain(rows).numpy(), one.features.mean(axis=0))
+
+
+def test_a_learned_space_gets_the_features_as_they_are(tmp_path: Path) -> None:
+    train = np.random.default_rng(0).standard_normal((2, 40, 24)).astype(np.float32)
+    source, _ = fixed_sources(recipe(TRANSFORMER, tmp_path, "vision.training=frozen"), train, train)
+    assert np.array_equal(source.features, train)
+    assert len(source.views(np.arange(3), np.random.default_rng(0))) == 2, "as many views as a loss needs"
+    assert not np.allclose(unit(train), train)
+
+
+def test_whatever_is_prepared_fits_together(data: Path, bag_run: Run) -> None:
+    prepared = prepare(bag_run, data)
+    assert len(prepared.tokens) == len(prepared.data.captions) == 480
+    assert len(prepared.validation.tokens) == len(prepared.validation.data.captions) == 60
+    assert not set(prepared.data.pictures) & set(prepared.validation.data.pictures)
+    batch = prepared.sampler.batches(0)[0]
+    assert max(prepared.data.captions[number].picture for number in batch) < 120
+    assert prepared.model.text.tokens.weight.shape == (bag_run.tokenizer().get_vocab_size(), 16)
+
+
+def test_the_control_shuffles_training_pictures_and_no_others(
+    data: Path, tmp_path: Path, bag_run: Run
+) -> None:
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.shuffle_pictures=true"), resume=False)
+    mixed, plain = prepare(run, data), prepare(bag_run, data)
+    assert mixed.data.pictures == plain.data.pictures
+    assert [c.text for c in mixed.data.captions] == [c.text for c in plain.data.captions]
+    moved = [a.picture != b.picture for a, b in zip(mixed.data.captions, plain.data.captions, strict=True)]
+    assert sum(moved) > 450
+    assert mixed.validation.data == plain.validation.data
+
+
+def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    with (copy / "photos" / "splits.tsv").open("a") as splits:
+        splits.write("no.jpg\ttrain\n")
+    for language in ("en", "de", "pt"):
+        with (copy / "photos" / "captions" / f"{language}.tsv").open("a") as captions:
+            captions.write("no.jpg\ta red ball\thuman\n")
+    given = recipe(BAG, tmp_path, "data.bad_pictures=0")
+    run = create_run(tmp_path / "run", given, resume=False)
+    with pytest.raises(
+        TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, no\.jpg first"
+    ):
+        prepare(run, copy)
+
+
+def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.pictograms=true"), resume=False)
+    both, plain = prepare(run, data), prepare(bag_run, data)
+    count, total = len(plain.data.pictures), len(both.data.pictures)
+    assert total > count + 50
+    assert both.validation.data == plain.validation.data
+    space = both.pictures.plain(np.arange(total)).numpy()
+    assert space.shape == (total, 16)
+    between = np.linalg.norm(space[:count].mean(axis=0) - space[count:].mean(axis=0))
+    assert between < 0.2, "what every drawing has in common is no part of the space"
+    seen = {row for batch in both.sampler.batches(0) for row in batch}
+    assert {both.data.captions[row].picture for row in seen} == set(range(total))
+
+
+def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_path: Path) -> None:
+    settings = ("data.pictograms=true", "objectives.halves={}", "objectives.pseudopairs={}", "mining.begin=1")
+    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, *settings, "mining.every=1"), resume=False)
+    made = prepare(run, data)
+    assert made.halves is not None
+    assert made.pseudopairs is not None
+    drawn = Counter(
+        caption.language for caption in made.data.captions if is_drawing(made.data.pictures[caption.picture])
+    )
+    assert len(drawn) > 1
+    for language, sentences in made.pseudopairs.tokens.items():
+        # What has one token has no halves either: no photograph's caption is as short.
+        assert len(made.halves.tokens[language]) == len(sentences) - drawn[language]
+
+
+def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    given = recipe(BAG, tmp_path, "data.pictograms=true", "data.bad_pictures=0.1")
+    names = load_split(copy, "train", given.data).pictures
+    bad = next(name for name in names if name.startswith("brush/"))
+    file = copy / "pictograms" / "brush.tar"
+    file.write_bytes(broken(file, bad.removeprefix("brush/")))
+    prepared = prepare(create_run(tmp_path / "run", given, resume=False), copy)
+    assert prepared.skipped.undecodable == (bad,)
+    assert prepared.data.pictures == tuple(name for name in names if name != bad)
+    strict = recipe(BAG, tmp_path, "data.pictograms=true")
+    with pytest.raises(
+        TrainingError, match=rf"brush\.tar: 0 of \d+ pictures .* and 1 undecodable, {bad} first"
+    ):
+        prepare(create_run(tmp_path / "strict", strict, resume=False), copy)
+
+
+def broken(archive: Path, name: str) -> bytes:
+    """The bytes of a tar, those of one picture in it put out."""
+    with tarfile.open(archive) as tar:
+        member = tar.getmember(name)
+    raw = archive.read_bytes()
+    end = member.offset_data + member.size
+    return raw[: member.offset_data] + bytes(member.size) + raw[end:]

@@ -1,0 +1,358 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from index.errors import DamagedError, DataError, TrainingError, UsageError
+from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
+from training.data.synthetic.dataset import write_synthetic
+from training.export.bundle import export_run
+from training.loop import engine
+from training.loop import training_loop as loop
+from training.loop.checkpoint import load_best, load_last
+from training.loop.model import weighted_losses
+from training.loop.prepare import prepare
+from training.loop.run import Run, open_run
+from training.loop.training_loop import Loop, learning_rate, train
+from training.loop.validation import validate
+from training.recipes.recipe import Recipe
+from training.recipes.settings import OptimiserSettings
+
+OFTEN = ("run.checkpoint_every=2", "optimiser.epochs=4")
+
+
+class Killed(Exception):
+    """In place of a kill: nothing of the loop may catch it."""
+
+
+def entries(run: Run) -> list[dict[str, Any]]:
+    return list(map(json.loads, run.log_file.read_text("utf-8").splitlines()))
+
+
+def outcome(run: Run) -> dict[str, Any]:
+    return {name: value for name, value in run.result().items() if name != "seconds"}
+
+
+def settings(**table: object) -> OptimiserSettings:
+    return OptimiserSettings.model_validate({"epochs": 1, "batch_size": 2, "learning_rate": 2.0, **table})
+
+
+def train_until(step: int, recipe: Recipe, data: Path, out: Path) -> None:
+    """Train and die at the beginning of a step."""
+    real = Loop._step
+
+    def fatal(self: Loop, batch: Any) -> None:  # noqa: ANN401
+        if self.counters.step == step:
+            raise Killed
+        real(self, batch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loop, "_step", fatal)
+        with pytest.raises(Killed):
+            train(recipe, data, out, resume=True)
+
+
+def test_a_constant_rate() -> None:
+    assert [learning_rate(settings(), step, 100) for step in (0, 50, 99)] == [2, 2, 2]
+
+
+def test_the_rate_rises_over_the_warm_up() -> None:
+    found = [learning_rate(settings(warmup_steps=4), step, 100) for step in range(6)]
+    assert found == [0.5, 1, 1.5, 2, 2, 2]
+
+
+def test_the_rate_falls_to_0() -> None:
+    found = [learning_rate(settings(schedule="linear"), step, 4) for step in range(5)]
+    assert found == [2, 1.5, 1, 0.5, 0]
+
+
+def test_rise_and_fall_together() -> None:
+    both = settings(schedule="linear", warmup_steps=2)
+    assert [learning_rate(both, step, 4) for step in range(4)] == [1, 1.5, 1, 0.5]
+
+
+def test_the_log_holds_what_a_plot_needs(bag_run: Run) -> None:
+    log = entries(bag_run)
+    steps = [entry for entry in log if "step" in entry]
+    assert [entry["step"] for entry in steps] == [0, 10]
+    for entry in steps:
+        parts = [entry[name] for name in ("visual_regression", "cross_modal", "transitive")]
+        assert entry["loss"] == pytest.approx(sum(parts), abs=1e-5)
+        rate = learning_rate(bag_run.recipe.optimiser, entry["step"], 16)
+        assert entry["learning_rate"] == pytest.approx(rate)
+    validations = [entry for entry in log if "epoch" in entry]
+    assert [entry["epoch"] for entry in validations] == [1, 2, 3, 4]
+    for entry in validations:
+        assert set(entry["languages"]) == {"en", "de", "pt"}
+        mean = sum(entry["languages"].values()) / 3
+        assert entry["sum_of_recalls"] == pytest.approx(mean, abs=0.01)
+
+
+def test_it_learns(bag_run: Run) -> None:
+    steps = [entry for entry in entries(bag_run) if "step" in entry]
+    assert steps[-1]["loss"] < 0.9 * steps[0]["loss"]
+
+
+def test_the_result_says_what_was_done(bag_run: Run) -> None:
+    result = bag_run.result()
+    assert (result["epochs"], result["steps"]) == (4, 16)
+    assert result["pictures"] == 120
+    assert result["captions"] == 480
+    assert result["seconds"] >= 0
+    validations = {e["epoch"]: e["sum_of_recalls"] for e in entries(bag_run) if "epoch" in e}
+    assert result["sum_of_recalls"] == max(validations.values())
+    assert result["best_epoch"] == max(validations, key=lambda epoch: (validations[epoch], -epoch))
+
+
+def test_its_seconds_are_those_of_mining_and_validation_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+
+    def takes(seconds: float) -> Callable[..., dict[str, float]]:
+        def spend(*_: object) -> dict[str, float]:
+            nonlocal now
+            now += seconds
+            return {"en": now}
+
+        return spend
+
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(Loop, "_take_up_pairs", takes(1))
+    monkeypatch.setattr(loop, "validate", takes(10))
+    monkeypatch.setattr(Loop, "_step", takes(100))
+    run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
+    assert run.result()["seconds"] == 4 * (1 + 10) + 16 * 100
+
+
+def test_the_best_checkpoint_is_the_one_that_validated_best(data: Path, bag_run: Run) -> None:
+    prepared = prepare(bag_run, data)
+    counters = load_best(bag_run.best_file, prepared.model)
+    found = validate(prepared.model, prepared.validation, prepared.device)
+    assert sum(found.values()) / 3 == pytest.approx(bag_run.result()["sum_of_recalls"], abs=1e-3)
+    assert counters.best_epoch == bag_run.result()["best_epoch"]
+
+
+def test_a_later_epoch_that_is_worse_or_no_better_does_not_become_the_best(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = iter([100.0, 300.0, 300.0, 200.0])
+    monkeypatch.setattr(loop, "validate", lambda *_: {"en": next(told), "de": 0.0})
+    run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
+    assert (run.result()["sum_of_recalls"], run.result()["best_epoch"]) == (150, 2)
+    prepared = prepare(run, data)
+    assert load_best(run.best_file, prepared.model).epoch == 2
+    best, last = load_file(run.best_file), load_file(run.last_file)
+    assert not torch.equal(best["model.text.tokens.weight"], last["model.text.tokens.weight"])
+
+
+def test_it_validates_as_often_as_the_recipe_says_and_at_the_end(data: Path, tmp_path: Path) -> None:
+    run = train(recipe(BAG, tmp_path, "run.validate_every=3"), data, tmp_path / "run")
+    assert [entry["epoch"] for entry in entries(run) if "epoch" in entry] == [3, 4]
+
+
+@pytest.mark.parametrize("text", [BAG, TRANSFORMER])
+def test_a_seed_decides_everything(
+    data: Path, tmp_path: Path, text: str, request: pytest.FixtureRequest
+) -> None:
+    more = FROZEN if text is TRANSFORMER else ()
+    first: Run = request.getfixturevalue("transformer_run" if text is TRANSFORMER else "bag_run")
+    again = train(recipe(text, tmp_path, *more), data, tmp_path / "again")
+    other = train(recipe(text, tmp_path, *more, "seed=6"), data, tmp_path / "other")
+    assert entries(again) == entries(first)
+    assert entries(other) != entries(first)
+    ours, theirs = load_file(again.best_file), load_file(first.best_file)
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+@pytest.fixture(scope="module")
+def unbroken(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """Whole runs of three systems that save every second epoch."""
+    runs = {}
+    for name, (text, *overrides) in SYSTEMS.items():
+        folder = tmp_path_factory.mktemp(name)
+        runs[name] = train(recipe(text, folder, *overrides), data, folder / "run")
+    return runs
+
+
+SYSTEMS: dict[str, tuple[str, ...]] = {
+    "bag": (BAG, *OFTEN),
+    "transformer": (TRANSFORMER, *OFTEN, *FROZEN),
+    "tuned": (TRANSFORMER, "optimiser.batch_size=64"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("bag", [1]),  # before any checkpoint
+        ("bag", [8]),  # right after one
+        ("bag", [14]),  # an epoch later: the log and the best checkpoint are ahead of the last one
+        ("transformer", [3, 9, 15]),
+        ("tuned", [3]),
+    ],
+)
+def test_a_broken_run_goes_on_to_the_same_end(
+    data: Path, tmp_path: Path, unbroken: dict[str, Run], name: str, steps: list[int]
+) -> None:
+    whole = unbroken[name]
+    given = recipe(SYSTEMS[name][0], tmp_path, *SYSTEMS[name][1:])
+    for step in steps:
+        train_until(step, given, data, tmp_path / "run")
+    run = train(given, data, tmp_path / "run", resume=True)
+    assert entries(run) == entries(whole)
+    assert outcome(run) == outcome(whole)
+    ours, theirs = load_file(run.best_file), load_file(whole.best_file)
+    assert set(ours) == set(theirs)
+    assert all(torch.allclose(ours[key], theirs[key], atol=1e-5) for key in theirs)
+
+
+def test_a_finished_run_is_left_alone(data: Path, bag_run: Run) -> None:
+    before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
+    assert train(bag_run.recipe, data, bag_run.folder, resume=True) == bag_run
+    with pytest.raises(UsageError, match="holds a run already"):
+        train(bag_run.recipe, data, bag_run.folder)
+    after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
+    assert after == before
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_checkpoint(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = recipe(BAG, tmp_path, *OFTEN)
+    real, calls = weighted_losses, 0
+
+    def poisoned(*arguments: Any) -> dict[str, Tensor]:  # noqa: ANN401
+        nonlocal calls
+        calls += 1
+        losses = real(*arguments)
+        return losses | {"cross_modal": losses["cross_modal"] * float("nan")} if calls == 11 else losses
+
+    monkeypatch.setattr(engine, "weighted_losses", poisoned)
+    with pytest.raises(TrainingError, match="the loss is not finite at step 10") as caught:
+        train(given, data, tmp_path / "run")
+    assert "optimiser.learning_rate" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    prepared = prepare(open_run(tmp_path / "run"), data)
+    optimiser = torch.optim.Adam(prepared.model.parameters())
+    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 8
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_weights_that_are_not_finite_reach_no_checkpoint(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, steps = torch.optim.Adam.step, 0
+
+    def overflowing(optimiser: torch.optim.Adam) -> None:
+        nonlocal steps
+        steps += 1
+        real(optimiser)
+        if steps == 16:  # the last step before the second checkpoint
+            optimiser.param_groups[0]["params"][0].data[0, 0] = float("inf")
+
+    monkeypatch.setattr(torch.optim.Adam, "step", overflowing)
+    with pytest.raises(TrainingError, match="weights are not finite at step 16"):
+        train(recipe(BAG, tmp_path, *OFTEN), data, tmp_path / "run")
+    prepared = prepare(open_run(tmp_path / "run"), data)
+    optimiser = torch.optim.Adam(prepared.model.parameters())
+    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 8
+
+
+def test_a_rate_far_too_high_ends_in_that_error(data: Path, tmp_path: Path) -> None:
+    """No stand-in: the real loss of a real model that has blown up."""
+    given = recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.learning_rate=1e30", "optimiser.epochs=20")
+    with pytest.raises(TrainingError, match="the loss is not finite at step"):
+        train(given, data, tmp_path / "run")
+
+
+def multiplied(monkeypatch: pytest.MonkeyPatch, times: dict[int, float]) -> None:
+    """Let the loss of some steps be so many times what it is."""
+    real = Loop._check
+
+    def check(self: Loop, loss: float) -> None:
+        real(self, loss * times.get(self.counters.step, 1))
+
+    monkeypatch.setattr(Loop, "_check", check)
+
+
+EXPLOSIVE = (*OFTEN, "optimiser.epochs=12", "optimiser.explosion_steps=6")
+
+
+def test_an_exploding_loss_ends_the_run_and_no_checkpoint_holds_it(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four steps an epoch; it explodes at step 21, and epoch 6 would have saved after step 23."""
+    multiplied(monkeypatch, {step: 100.0 for step in range(21, 48)})
+    with pytest.raises(TrainingError, match="10 times its median for 6 steps at step 26") as caught:
+        train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run")
+    assert "optimiser.learning_rate" in str(caught.value)
+    prepared = prepare(open_run(tmp_path / "run"), data)
+    optimiser = torch.optim.Adam(prepared.model.parameters())
+    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 16
+    assert load_best(tmp_path / "run" / "best.safetensors", prepared.model).step <= 20
+
+
+def test_a_short_outburst_is_none(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    multiplied(monkeypatch, {step: 100.0 for step in range(20, 25)})
+    assert train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run").result()["epochs"] == 12
+
+
+def test_what_the_guard_has_seen_outlives_an_interruption(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Resumed after step 16, it knows what an ordinary loss is from before."""
+    multiplied(monkeypatch, {step: 100.0 for step in range(16, 48)})
+    given = recipe(BAG, tmp_path, *EXPLOSIVE)
+    train_until(18, given, data, tmp_path / "run")
+    with pytest.raises(TrainingError, match="for 6 steps at step 21"):
+        train(given, data, tmp_path / "run", resume=True)
+
+
+def test_a_damaged_checkpoint_is_not_gone_on_with(data: Path, tmp_path: Path) -> None:
+    given = recipe(BAG, tmp_path)
+    train_until(5, given, data, tmp_path / "run")
+    last = tmp_path / "run" / "last.safetensors"
+    last.write_bytes(last.read_bytes()[:-100])
+    with pytest.raises(DamagedError, match=r"last\.safetensors is not a readable checkpoint"):
+        train(given, data, tmp_path / "run", resume=True)
+
+
+def test_clipping_and_decay_are_the_recipes(data: Path, tmp_path: Path, transformer_run: Run) -> None:
+    prepared = prepare(transformer_run, data)
+    decayed = loop._optimiser(prepared, transformer_run.recipe.optimiser)
+    assert isinstance(decayed, torch.optim.AdamW)
+    assert decayed.defaults["weight_decay"] == 0.01
+    plain = loop._optimiser(prepared, settings())
+    assert type(plain) is torch.optim.Adam
+    free = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.clip_norm=null"), data, tmp_path / "run")
+    assert entries(free) != entries(transformer_run)
+
+
+def test_wrong_data_leaves_nothing_behind(data: Path, tmp_path: Path) -> None:
+    given, out = recipe(BAG, tmp_path, "optimiser.epochs=1"), tmp_path / "run"
+    with pytest.raises(DataError, match=r"splits\.tsv"):
+        train(given, tmp_path / "elsewhere", out)
+    assert train(given, data, out).result()["epochs"] == 1
+
+
+def test_other_data_do_not_go_on_with_a_run_and_are_not_exported(
+    bag_run: Run, data: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(bag_run.folder, tmp_path / "run")
+    (run / "result.json").unlink()
+    other = tmp_path / "other"
+    write_synthetic(other, pictures=PICTURES, size=SIZE, seed=2)
+    shutil.copytree(data / "weights", other / "weights")
+    with pytest.raises(UsageError, match="trained on other data"):
+        train(bag_run.recipe, other, run, resume=True)
+    with pytest.raises(UsageError, match="trained on other data"):
+        export_run(bag_run.folder, other, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    assert (run / "recipe.json").is_file()

@@ -1,0 +1,277 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.errors import RecipeError
+from training.encoders.transformer import TransformerSettings
+from training.objectives import Cloze, CrossModal, Transitive, VisualContrastive
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import Recipe, load_recipe
+
+SMALLEST = """
+name = "tiny"
+description = "The fewest keys there may be"
+[data]
+languages = ["en", "de"]
+[tokenizer]
+[text]
+encoder = "bag"
+[vision]
+backbone = "weights/tiny"
+[head]
+[objectives.cross_modal]
+[optimiser]
+epochs = 1
+batch_size = 8
+learning_rate = 1e-3
+"""
+
+
+def problem(*overrides: str, name: str = "globetrotter") -> str:
+    """The one-line message of a recipe that is refused."""
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(name, overrides)
+    message = str(caught.value)
+    assert message
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", sorted(shipped_recipes()))
+def test_every_shipped_recipe_loads_under_its_own_name(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert recipe.description
+    assert "\n" not in recipe.description
+
+
+def test_the_shipped_recipes_of_the_first_issue() -> None:
+    assert {"globetrotter", "globetrotter-small", "small"} <= set(shipped_recipes())
+
+
+def test_globetrotter_has_the_papers_values() -> None:
+    """Sections 3 (margin, ResNet-18, two augmentations), B.1 and B.3."""
+    recipe = load_recipe("globetrotter")
+    text = recipe.text
+    assert isinstance(text, TransformerSettings)
+    assert (text.layers, text.heads, text.width, text.pooling) == (4, 4, 512, "first")
+    assert (recipe.head.dimension, recipe.head.text) == (128, "mlp")
+    assert recipe.tokenizer.vocabulary == 30_000
+    assert (recipe.vision.training, recipe.vision.space, recipe.vision.views) == ("tuned", "learned", 2)
+    assert recipe.vision.backbone.endswith("resnet-18")
+    optimiser = recipe.optimiser
+    assert (optimiser.batch_size, optimiser.learning_rate, optimiser.weight_decay) == (800, 1e-4, 0)
+    assert (optimiser.schedule, optimiser.warmup_steps) == ("constant", 0)
+    assert recipe.data.pictures == "disjoint"
+
+
+def test_globetrotter_has_the_papers_four_losses() -> None:
+    found = load_recipe("globetrotter").objectives
+    assert set(found) == {"transitive", "visual_contrastive", "cross_modal", "cloze"}
+    transitive, cloze = found["transitive"], found["cloze"]
+    assert isinstance(transitive, Transitive)
+    assert (transitive.weight, transitive.margin, transitive.visual_only) == (1.0, 0.4, False)
+    assert isinstance(found["visual_contrastive"], VisualContrastive)
+    assert isinstance(found["cross_modal"], CrossModal)
+    assert isinstance(cloze, Cloze)
+    assert (cloze.mask, cloze.shared_pass) == (0.15, False)
+    assert {found[name].weight for name in ("visual_contrastive", "cross_modal", "cloze")} == {0.2}
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("spam=1", "spam"),
+        ("data.spam=1", "data.spam"),
+        ("tokenizer.spam=1", "tokenizer.spam"),
+        ("text.spam=1", "text.spam"),
+        ("vision.spam=1", "vision.spam"),
+        ("head.spam=1", "head.spam"),
+        ("optimiser.spam=1", "optimiser.spam"),
+        ("run.spam=1", "run.spam"),
+        ("objectives.transitive.spam=1", "objectives.transitive.spam"),
+        ("objectives.cloze.spam=1", "objectives.cloze.spam"),
+        ("text.token_dropout=0.1", "text.token_dropout"),  # a bag's key in a transformer's table
+    ],
+)
+def test_an_unknown_key_is_refused_by_its_name(override: str, key: str) -> None:
+    assert problem(override) == f"recipe globetrotter: unknown key {key}"
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("seed=-1", "seed"),
+        ("seed=1.5", "seed"),
+        ("name=Two Words", "name"),
+        ("data.languages=[]", "data.languages"),
+        ("data.languages=en", "data.languages"),
+        ('data.languages=["en","English"]', "data.languages"),
+        ('data.languages=["en","de","en"]', "data.languages"),
+        ("data.pictures=some", "data.pictures"),
+        ("tokenizer.vocabulary=100", "tokenizer.vocabulary"),
+        ("text.layers=0", "text.layers"),
+        ("text.dropout=1", "text.dropout"),
+        ("text.max_tokens=3", "text.max_tokens"),
+        ("text.encoder=lstm", "text"),
+        ("vision.views=0", "vision.views"),
+        ("vision.views=11", "vision.views"),
+        ("vision.whitening=1.1", "vision.whitening"),
+        ("head.dimension=1", "head.dimension"),
+        ("optimiser.epochs=0", "optimiser.epochs"),
+        ("optimiser.epochs=many", "optimiser.epochs"),
+        ("optimiser.batch_size=1", "optimiser.batch_size"),
+        ("optimiser.learning_rate=0", "optimiser.learning_rate"),
+        ("optimiser.learning_rate=NaN", "optimiser.learning_rate"),
+        ("optimiser.learning_rate=Infinity", "optimiser.learning_rate"),
+        ("optimiser.clip_norm=0", "optimiser.clip_norm"),
+        ("run.validate_every=0", "run.validate_every"),
+        ("objectives.transitive.margin=1", "objectives.transitive.margin"),
+        ("objectives.transitive.weight=0", "objectives.transitive.weight"),
+        ("objectives.transitive.temperature=0", "objectives.transitive.temperature"),
+        ("objectives.transitive.normalise=no", "objectives.transitive.normalise"),
+        ("objectives.cloze.mask=0", "objectives.cloze.mask"),
+        ("objectives.cross_modal.temperature=Infinity", "objectives.cross_modal.temperature"),
+        ("objectives.cross_modal=3", "objectives.cross_modal"),
+        ("objectives=3", "objectives"),
+        ("objectives={}", "objectives"),
+        ("optimiser=3", "optimiser"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_its_name(override: str, key: str) -> None:
+    assert problem(override).startswith(f"recipe globetrotter: {key}: ")
+
+
+def test_an_unknown_objective_is_refused_and_the_known_ones_are_named() -> None:
+    message = problem("objectives.spam.weight=1")
+    assert "unknown objective spam" in message
+    assert "transitive" in message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["vision.space=whitened"], 'space = "whitened" needs training = "frozen"'),
+        (["vision.average_views=true"], 'average_views needs training = "frozen"'),
+        (["objectives.visual_regression.weight=1"], 'visual_regression needs vision.space = "whitened"'),
+        (["head.text=none"], "needs head.dimension = text.width"),
+        (["vision.views=1"], "objectives.visual_contrastive needs"),
+        (["vision.training=frozen", "vision.space=whitened"], "objectives.visual_contrastive needs"),
+        (["vision.training=frozen", "vision.average_views=true"], "objectives.visual_contrastive needs"),
+        (["text.heads=3"], "width 512 is no multiple of heads 3"),
+    ],
+)
+def test_what_cannot_go_together_is_refused(overrides: list[str], words: str) -> None:
+    assert words in problem(*overrides)
+
+
+def test_an_encoders_keys_come_with_the_encoder() -> None:
+    assert "unknown key text." in problem("text.encoder=bag")
+
+
+@pytest.mark.parametrize(
+    ("override", "path", "value"),
+    [
+        ("optimiser.epochs=3", ("optimiser", "epochs"), 3),
+        ("optimiser.learning_rate=2e-3", ("optimiser", "learning_rate"), 0.002),
+        ("optimiser.clip_norm=null", ("optimiser", "clip_norm"), None),
+        ('data.languages=["en","de"]', ("data", "languages"), ("en", "de")),
+        ("data.shuffle_pictures=true", ("data", "shuffle_pictures"), True),
+        ("vision.backbone=some/folder", ("vision", "backbone"), "some/folder"),
+        ("vision.backbone=a=b", ("vision", "backbone"), "a=b"),
+        ('description="x = 1"', ("description",), "x = 1"),
+        ("run.threads=1", ("run", "threads"), 1),  # a table that the file leaves out
+    ],
+)
+def test_an_override_is_laid_over_the_file(override: str, path: tuple[str, ...], value: object) -> None:
+    found: Any = load_recipe("globetrotter", [override])
+    for part in path:
+        found = getattr(found, part)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_an_override_changes_nothing_else() -> None:
+    plain, changed = load_recipe("globetrotter"), load_recipe("globetrotter", ["objectives.cloze.mask=0.3"])
+    assert changed.objectives["cloze"] != plain.objectives["cloze"]
+    others = {name: loss for name, loss in changed.objectives.items() if name != "cloze"}
+    assert others == {name: loss for name, loss in plain.objectives.items() if name != "cloze"}
+    assert changed.model_copy(update={"objectives": plain.objectives}) == plain
+
+
+def test_the_last_of_two_overrides_counts() -> None:
+    assert load_recipe("globetrotter", ["seed=1", "seed=2"]).seed == 2
+
+
+@pytest.mark.parametrize("override", ["optimiser.epochs", "=3", ""])
+def test_a_malformed_override_is_refused(override: str) -> None:
+    assert "write it as key=value" in problem(override)
+
+
+@pytest.mark.parametrize("override", ["name.x=1", "data.languages.x=1", "vision.backbone.a.b=1"])
+def test_an_override_inside_a_value_is_refused(override: str) -> None:
+    assert "is a value, not a table" in problem(override)
+
+
+def test_a_recipe_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(SMALLEST, "utf-8")
+    recipe = load_recipe(str(file))
+    assert recipe.name == "tiny"
+    assert recipe.vision.image_size == 224
+
+
+def test_a_missing_key_is_refused_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(SMALLEST.replace("epochs = 1\n", ""), "utf-8")
+    assert "optimiser.epochs: Field required" in problem(name=str(file))
+
+
+@pytest.mark.parametrize("content", [b"name = ", b"name = 'a'\nname = 'b'\n", b"\xff\xfe\x00"])
+def test_bad_toml_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_bytes(content)
+    assert f"{file} is not valid TOML" in problem(name=str(file))
+
+
+def test_an_unknown_name_lists_the_shipped_recipes() -> None:
+    message = problem(name="globtrotter")
+    assert message.startswith("no recipe globtrotter; ")
+    assert all(name in message for name in shipped_recipes())
+
+
+def test_a_recipe_survives_json() -> None:
+    for name in shipped_recipes():
+        recipe = load_recipe(name)
+        again = Recipe.model_validate_json(recipe.model_dump_json())
+        assert again == recipe
+        assert again.sha256 == recipe.sha256
+
+
+def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(SMALLEST + "[objectives.transitive]\n", "utf-8")
+    one = load_recipe(str(file))
+    said_otherwise = SMALLEST.replace("[objectives.cross_modal]", "[objectives.transitive]")
+    file.write_text("# a comment\n" + said_otherwise + "[objectives.cross_modal]\nweight = 1\n", "utf-8")
+    other = load_recipe(str(file))
+    assert one == other
+    assert one.sha256 == other.sha256
+    assert load_recipe(str(file), ["seed=1"]).sha256 != one.sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "said"),
+    [
+        ("supervised", "data.pictures=disjoint", 'objectives.paired needs data.pictures = "shared"'),
+        ("globetrotter-mini", "objectives.orthogonality={}", 'needs text.encoder = "adapted"'),
+        ("sigurdsson", "objectives.cloze={}", "needs token embeddings that all languages share"),
+        ("sigurdsson", "objectives.denoising={}", 'needs text.encoder = "transformer" and two languages'),
+        ("lample-conneau", 'data.languages=["en"]', "and two languages"),
+        ("open", "objectives.halves={}", "objectives.halves needs sentences: data.photographs or data.texts"),
+        ("alpha-whitened", "vision.training=tuned", 'objectives.transitive needs vision.training = "frozen"'),
+    ],
+)
+def test_an_objective_needs_what_it_needs(name: str, override: str, said: str) -> None:
+    assert said in problem(override, name=name)

@@ -1,0 +1,166 @@
+"""A small data set drawn by code, in the layout of docs/data.md: what tests and `train --smoke` run on.
+
+Each picture shows one scene (`synthetic_grammar.Scene`): a ground with one to three like things, or two
+unlike ones side by side or one above the other. All scenes of a data set differ, its test lines included.
+"""
+
+import io
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from pathlib import Path
+from random import Random
+from typing import get_args
+
+from PIL import Image, ImageDraw
+
+from index.errors import DataError
+from training.data.synthetic.grammar import (
+    GRAMMARS,
+    Colour,
+    Ground,
+    Pair,
+    Relation,
+    Scene,
+    Shape,
+    Size,
+    Thing,
+    describe,
+)
+from training.data.synthetic.pictograms import write_pictograms
+from training.data.synthetic.things import RGB, Point, draw_thing, shade
+
+LANGUAGES = tuple(GRAMMARS)
+CAPTIONS = 4  # an image and language
+TEST_LINES = 200
+TEXTS = "synthetic"  # the name of the sentences without pictures
+
+
+@dataclass(frozen=True)
+class Texture:
+    """A ground: its colour, and strokes in another (dx, dy as a share of the picture's side)."""
+
+    base: RGB
+    stroke: RGB
+    dx: float
+    dy: float
+    strokes: int
+
+
+TEXTURES: dict[Ground, Texture] = {
+    "snow": Texture((212, 222, 236), (188, 200, 220), 0.02, 0.02, 60),
+    "grass": Texture((96, 150, 70), (60, 115, 45), 0.0, 0.12, 90),
+    "sand": Texture((222, 198, 150), (190, 160, 110), 0.01, 0.0, 120),
+    "water": Texture((90, 170, 205), (150, 210, 230), 0.2, 0.0, 40),
+    "night": Texture((46, 48, 104), (230, 230, 170), 0.0, 0.0, 40),
+}
+# Where things stand: by their number if they are alike, by the relation of the first to the second if not.
+PLACES: dict[int | Relation, tuple[Point, ...]] = {
+    1: ((0.5, 0.5),),
+    2: ((0.28, 0.5), (0.72, 0.5)),
+    3: ((0.27, 0.7), (0.73, 0.7), (0.5, 0.28)),
+    "beside": ((0.28, 0.5), (0.72, 0.5)),
+    "above": ((0.5, 0.26), (0.5, 0.74)),
+    "below": ((0.5, 0.74), (0.5, 0.26)),
+}
+
+
+def draw_scenes(count: int, seed: int) -> list[Scene]:
+    """`count` different scenes, half of them with two kinds of things; equal for equal arguments."""
+    alike = list(_alike())
+    if count > 2 * len(alike):
+        raise DataError(f"{count} scenes asked for, there are {2 * len(alike)}: ask for fewer pictures")
+    rng = Random(f"scenes {seed}")
+    chosen = rng.sample(alike, count - count // 2) + rng.sample(list(_pairs()), count // 2)
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _alike() -> Iterator[Scene]:
+    sizes: tuple[Size, ...] = ("small", "big")
+    kinds = product(get_args(Shape), get_args(Colour), sizes, (1, 2, 3))
+    for ground, (shape, colour, size, count) in product(get_args(Ground), list(kinds)):
+        yield Scene(ground, Thing(shape, colour, size, count))
+
+
+def _pairs() -> Iterator[Scene]:
+    pairs = product(combinations(get_args(Shape), 2), permutations(get_args(Colour), 2), get_args(Relation))
+    for ground, ((one, other), (its, others), relation) in product(get_args(Ground), list(pairs)):
+        yield Scene(ground, Pair(Thing(one, its), Thing(other, others), relation))
+
+
+def draw(scene: Scene, size: int, rng: Random) -> Image.Image:
+    """The scene as an RGB picture of `size` x `size` pixels; shades and places vary with `rng`."""
+    texture = TEXTURES[scene.ground]
+    picture = Image.new("RGB", (size, size), shade(texture.base, rng))
+    pen = ImageDraw.Draw(picture)
+    for _ in range(texture.strokes):
+        x, y = rng.random() * size, rng.random() * size
+        pen.line((x, y, x + texture.dx * size, y + texture.dy * size), fill=shade(texture.stroke, rng))
+    for thing, (x, y) in _placed(scene):
+        centre = (x + rng.uniform(-0.03, 0.03), y + rng.uniform(-0.03, 0.03))
+        draw_thing(pen, thing, centre, size, rng)
+    return picture
+
+
+def _placed(scene: Scene) -> list[tuple[Thing, Point]]:
+    content = scene.content
+    if isinstance(content, Thing):
+        return [(content, place) for place in PLACES[content.count]]
+    return list(zip((content.first, content.second), PLACES[content.relation], strict=True))
+
+
+def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS) -> list[str]:
+    """`count` different sentences for the scene (every scene has more than that in every language)."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[describe(scene, language, rng)] = None
+    return list(found)
+
+
+def split_of(position: int) -> str:
+    """Of every ten pictures eight are for training, one for choosing, one for testing."""
+    return {8: "dev", 9: "test"}.get(position % 10, "train")
+
+
+def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
+    """Write `pictures` JPEG pictures of `size` x `size` pixels with CAPTIONS captions in each of LANGUAGES,
+    TEST_LINES aligned lines a language for scenes that no picture shows, sentences without pictures, one for
+    each scene that a picture shows, and pictograms. Equal arguments, equal bytes.
+
+    Raises DataError if there are not that many different scenes.
+    """
+    scenes = draw_scenes(pictures + TEST_LINES, seed)
+    names = [f"synthetic_{i:05d}.jpg" for i in range(pictures)]
+    photos = folder / "photos"
+    _write_lines(photos / "splits.tsv", [f"{name}\t{split_of(i)}" for i, name in enumerate(names)])
+    _write_pictures(photos / "images.tar", names, scenes, size, seed)
+    for language in LANGUAGES:
+        rng = Random(f"captions {seed} {language}")
+        rows = [(n, text) for n, s in zip(names, scenes, strict=False) for text in captions(s, language, rng)]
+        _write_lines(
+            photos / "captions" / f"{language}.tsv", [f"{name}\t{text}\thuman" for name, text in rows]
+        )
+        lines = [describe(scene, language, rng) for scene in scenes[pictures:]]
+        _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", lines)
+        rng = Random(f"texts {seed} {language}")
+        texts = [describe(scene, language, rng) for scene in scenes[:pictures]]
+        _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
+    write_pictograms(folder / "pictograms", size, seed)
+
+
+def _write_pictures(path: Path, names: Sequence[str], scenes: Sequence[Scene], size: int, seed: int) -> None:
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, scene in zip(names, scenes, strict=False):
+            buffer = io.BytesIO()
+            draw(scene, size, Random(f"picture {seed} {name}")).save(buffer, "JPEG", quality=90)
+            entry = tarfile.TarInfo(name)
+            entry.size = buffer.tell()
+            buffer.seek(0)
+            archive.addfile(entry, buffer)
+
+
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")

@@ -1,0 +1,254 @@
+"""From a finished run to an encoder bundle, with the checks that make it fit to ship."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from evaluation.measures.scores import ALL, score_translation
+from evaluation.suites.pictograms import held_out_names
+from evaluation.suites.sets import TRANSLATION, line_up, read_captions, read_split
+from index.encoder.bundle import (
+    CARD,
+    EMBEDDINGS,
+    ENCODER,
+    ENCODER_INT8,
+    TOKENIZER,
+    Bundle,
+    BundleManifest,
+    Origin,
+    publish_bundle,
+)
+from index.encoder.text_encoder import Precision, TextEncoder
+from index.errors import TrainingError, UsageError
+from index.storage.files import describe
+from training.data.captions import CaptionedPictures
+from training.data.tokens import tokenize
+from training.encoders.bag import Bag
+from training.encoders.pretrained import load_text
+from training.encoders.vision import load_backbone
+from training.export.calibration import calibrate
+from training.export.card import model_card
+from training.export.onnx import export_text_branch, quantise
+from training.export.vocabulary import write_word_embeddings, write_word_lists
+from training.loop.checkpoint import load_best
+from training.loop.model import TwoBranch
+from training.loop.prepare import training_captions, training_texts
+from training.loop.run import Run, open_run
+from training.loop.validation import embed_texts
+from training.recipes.recipe import Recipe
+
+PARITY = 1e-4  # largest cosine distance between torch and ONNX
+PARITY_SENTENCES = 1000
+INT8_LOSS = 1.0  # points of mean R@1 that 8 bits may cost
+Vectors = NDArray[np.float32]
+
+
+def export_run(
+    folder: Path,
+    data: Path,
+    out: Path,
+    *,
+    name: str | None,
+    version: str,
+    licence: str,
+    compact: bool = False,
+    without: Sequence[str] = (),
+) -> Bundle:
+    """Publish the best checkpoint of a finished run as a bundle at `out`.
+
+    ONNX must equal torch within 1e-4 cosine on up to 1,000 validation sentences (TrainingError otherwise);
+    the 8-bit graph is kept, and made the default, when it costs less than one point of mean R@1 between the
+    languages of the validation captions. `compact` leaves out what another file gives: the 32-bit graph where
+    the 8-bit one is the default, and the table of token embeddings where the graph gives a word's vector.
+    The bundle is for the run's languages but those of `without`, which are not good enough to offer.
+    `data` is the folder that the run was trained on.
+    """
+    run = open_run(folder)
+    result = run.result()
+    manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
+    captions = training_captions(run, data)
+    model = best_model(run, data)
+    staging = out.parent / f".{out.name}.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    _write_parts(run, manifest.languages, captions, training_texts(run, data), model, staging)
+    measured = _measure(run, data, model, staging, manifest)
+    if compact:
+        measured = _compact(run.recipe, model, staging, measured)
+    measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
+    manifest = measured.model_copy(update={"measures": measures})
+    (staging / CARD).write_text(model_card(run.recipe, manifest, result), encoding="utf-8")
+    return publish_bundle(staging, out, manifest)
+
+
+def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:
+    """The languages of the bundle, sorted."""
+    known = run.recipe.data.languages
+    if unknown := [code for code in without if code not in known]:
+        raise UsageError(f"--without {unknown[0]}: {run.folder} knows {', '.join(known)}")
+    kept = tuple(sorted(set(known) - set(without)))
+    if len(kept) < 2:
+        have = f"knows {'one language' if len(kept) else 'no other language'}"
+        raise UsageError(f"{run.folder} {have}; a bundle needs two to translate between")
+    return kept
+
+
+def _manifest(
+    run: Run, languages: tuple[str, ...], data_sha256: str, name: str | None, version: str, licence: str
+) -> BundleManifest:
+    recipe = run.recipe
+    try:
+        return BundleManifest(
+            name=name or recipe.name,
+            version=version,
+            licence=licence,
+            languages=languages,
+            dimension=recipe.head.dimension,
+            max_tokens=recipe.text.max_tokens,
+            recipe=Origin(name=recipe.name, sha256=recipe.sha256),
+            data=Origin(name=_data_name(recipe), sha256=data_sha256),
+            created=datetime.now(UTC).replace(microsecond=0),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
+
+
+def best_model(run: Run, data: Path) -> TwoBranch:
+    """The model of the best checkpoint, on the CPU, not training."""
+    backbone = load_backbone(run.recipe.vision.backbone, data)
+    width = backbone.width(run.recipe.vision.image_size)
+    tuned = backbone if run.recipe.vision.training == "tuned" else None
+    text = load_text(run.recipe.text, data)
+    model = TwoBranch(run.recipe, run.tokenizer().get_vocab_size(), width, tuned, text)
+    load_best(run.best_file, model)
+    return model.eval()
+
+
+def _write_parts(
+    run: Run,
+    languages: Sequence[str],
+    captions: CaptionedPictures,
+    texts: Mapping[str, list[str]],
+    model: TwoBranch,
+    staging: Path,
+) -> None:
+    export_text_branch(model, staging / ENCODER)
+    quantise(staging / ENCODER, staging / ENCODER_INT8)
+    (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
+    tokens = model.text.word_table().detach().numpy()
+    if tokens.ndim == 3:  # languages in the manifest's order
+        tokens = tokens[[run.recipe.data.languages.index(code) for code in languages]]
+    write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
+    write_word_lists(captions, texts, languages, staging / "words")
+
+
+def _measure(
+    run: Run, data: Path, model: TwoBranch, staging: Path, manifest: BundleManifest
+) -> BundleManifest:
+    """Check parity, decide on 8 bits, fit the confidence; the manifest with what came out."""
+    texts, names = (
+        {code: rows for code, rows in found.items() if code in manifest.languages}
+        for found in (validation_texts(data, run.recipe), _validation_names(data, run.recipe))
+    )
+    bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
+    distance = _parity(run, model, bundle, texts)
+    full, small = (_encode(bundle, texts, precision) for precision in ("fp32", "int8"))
+    measures = {
+        "onnx_cosine_distance": distance,
+        "validation_r1": _r1(full),
+        "validation_r1_int8": _r1(small),
+    }
+    keep = measures["validation_r1"] - measures["validation_r1_int8"] < INT8_LOSS
+    if not keep:
+        (staging / ENCODER_INT8).unlink()
+    kept: Precision = "int8" if keep else "fp32"
+    named = [_encode(bundle, names, kept)] if names else []
+    return manifest.model_copy(
+        update={
+            "measures": {name: round(value, 6) for name, value in measures.items()},
+            "precision": kept,
+            "calibration": calibrate([small if keep else full, *named], run.recipe.seed),
+        }
+    )
+
+
+def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleManifest) -> BundleManifest:
+    """Without the files that a service can do without; the manifest that says so."""
+    if manifest.precision == "int8":
+        (staging / ENCODER).unlink()
+    # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
+    if not isinstance(model.text, Bag) or model.text.teller or recipe.head.text != "none":
+        return manifest
+    (staging / EMBEDDINGS).unlink()
+    return manifest.model_copy(update={"words": "encoder"})
+
+
+def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
+    """Language -> dev captions, row i about the same picture: for the checks here, never for training.
+
+    Where two languages or more have human translations, only those: one speaker's caption is often no
+    translation of another's. Without photographs the names of the drawings' concepts.
+    """
+    if not recipe.data.photographs:
+        return held_out_names(data, recipe.data.languages, (), "dev")[1]
+    photos = data / "photos"
+    files = {language: photos / "captions" / f"{language}.tsv" for language in recipe.data.languages}
+    if recipe.data.pictograms:  # a language may have names of drawings alone
+        files = {language: file for language, file in files.items() if file.is_file()}
+    captions = {language: read_captions(file) for language, file in files.items()}
+    translated = {
+        language: [row for row in rows if row.source == TRANSLATION] for language, rows in captions.items()
+    }
+    some = {language: rows for language, rows in translated.items() if rows}
+    return line_up(some if len(some) > 1 else captions, read_split(photos / "splits.tsv", "dev"))
+
+
+def _validation_names(data: Path, recipe: Recipe) -> dict[str, list[str]]:
+    """Where there are sentences and drawings, language -> names of concepts, row i the same in each, of which
+    no drawing is learned from: what the languages without captions have."""
+    both = recipe.data.photographs and recipe.data.pictograms
+    return held_out_names(data, recipe.data.languages, (), "dev")[1] if both else {}
+
+
+def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
+    """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
+    each = -(-PARITY_SENTENCES // len(texts))
+    sentences = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
+    # Where pads are attended to, a sentence depends on its neighbours in the batch: then each by itself.
+    batches = (
+        [sentences] if getattr(run.recipe.text, "attention_mask", True) else [[one] for one in sentences]
+    )
+    tokenizer, encoder = run.tokenizer(), TextEncoder(bundle, precision="fp32")
+    with torch.inference_mode():
+        found = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
+    onnx = [encoder.encode(batch) for batch in batches]
+    distance = float(1 - (np.concatenate(found) * np.concatenate(onnx)).sum(axis=1).min())
+    if not distance <= PARITY:
+        raise TrainingError(f"the ONNX encoder differs from torch's by a cosine distance of {distance:.2g}")
+    return distance
+
+
+def _encode(bundle: Bundle, texts: Mapping[str, list[str]], precision: Precision) -> dict[str, Vectors]:
+    encoder = TextEncoder(bundle, precision=precision)
+    return {language: encoder.encode(rows) for language, rows in texts.items()}
+
+
+def _r1(vectors: Mapping[str, Vectors]) -> float:
+    """Mean R@1 by CSLS over all ordered pairs of languages."""
+    return score_translation("validation", "", vectors).means[ALL]["csls_r1"]
+
+
+def _data_name(recipe: Recipe) -> str:
+    kinds = "+".join(recipe.data.caption_kinds) or "all captions"
+    shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
+    texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
+    kinds_of = {"photos": recipe.data.photographs, "pictograms": recipe.data.pictograms}
+    pictures = " and ".join(name for name, there in kinds_of.items() if there)
+    return f"{pictures} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"

@@ -1,0 +1,132 @@
+"""The model card of a bundle, from what the run and the export measured. No figure is written by hand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from index.encoder.bundle import BundleManifest
+from index.text.languages import language
+from training.recipes.recipe import Recipe
+
+CARD = """# {title}
+
+{description}.
+
+A multilingual text encoder learned from captioned pictures: sentences of {count} languages become unit
+vectors of {dimension} dimensions, so that a sentence is translated by finding its neighbour. {pairing}
+
+| | |
+|---|---|
+| languages | {languages} |
+| recipe | `{recipe}` (SHA-256 `{recipe_sha}`) |
+| data | {data} (SHA-256 `{data_sha}`) |
+| pictures, captions | {pictures}, {captions} |
+| training | {epochs} epochs, {seconds} s, best epoch {best_epoch} |
+| energy | not metered; {energy:.2g} Wh if a busy core takes {watts} W |
+| longest input | {max_tokens} tokens, the rest is cut off |
+| precision used | {precision} |
+| licence of the weights | {licence} |
+
+## Measured at export
+
+On the validation pictures, whose captions were not trained on:
+
+| measure | value |
+|---|---|
+{measures}
+
+`sum_of_recalls` is sentence-picture retrieval (R@1 + R@5 + R@10, both directions, mean over languages);
+{kept}. `validation_r1` is retrieval between languages with CSLS, in 32 and in 8 bits.
+The 8-bit encoder is used when it costs less than one point. `onnx_cosine_distance` is the largest difference
+between the trained model and the exported one.
+{calibration}
+
+## Limits
+
+{knows} Names, numbers, abstract sentences and
+anything that cannot be seen are outside of it. Sentences that differ in one word (left, right; two, three)
+are often taken for one another. Confidence is meant for sentences like those of the data.
+{terms}
+## Made by
+
+{made}
+    passepartout export RUN --data DIR --out BUNDLE
+"""
+
+WATTS = 15  # of a core and its share of the machine, for the estimate of energy
+
+UNPAIRED = """No two captions
+were ever paired: the languages meet only through the pictures."""
+MINED = """No two
+sentences were ever given as a pair: the languages meet through the pictures, then through pairs that the
+encoder found by itself."""
+
+PHOTOGRAPHS = "It knows what photographs show and says it in the words of captions."
+DRAWINGS = """It knows what drawings of pictograms show and what they are called: words, and hardly how
+sentences are made of them."""
+BOTH = f"""{PHOTOGRAPHS} What a language knows that has
+names of drawings alone are words, and hardly how sentences are made of them."""
+
+TERMS = """
+## Terms of the data
+
+The photographs are Flickr users', their captions are for research: so is what is learned from them. Use these
+weights for research only.
+"""
+
+
+def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, Any]) -> str:
+    """Markdown."""
+    rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
+    return CARD.format(
+        title=f"{manifest.name}@{manifest.version}",
+        description=recipe.description,
+        count=len(manifest.languages),
+        dimension=manifest.dimension,
+        pairing=MINED if recipe.mining else UNPAIRED,
+        languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
+        recipe=recipe.name,
+        recipe_sha=recipe.sha256[:16],
+        data=manifest.data.name,
+        data_sha=manifest.data.sha256[:16],
+        pictures=result["pictures"],
+        captions=result["captions"],
+        epochs=result["epochs"],
+        seconds=result["seconds"],
+        energy=float(result["seconds"]) * WATTS / 3600,
+        watts=WATTS,
+        best_epoch=result["best_epoch"],
+        max_tokens=manifest.max_tokens,
+        precision=manifest.precision,
+        licence=manifest.licence,
+        measures="\n".join(rows),
+        kept="it chose the checkpoint" if recipe.run.keep == "best" else "the last checkpoint was kept",
+        calibration=_calibration(manifest),
+        made=_made(recipe),
+        knows=_knows(recipe),
+        terms=TERMS if "research" in manifest.licence.lower() else "",
+    )
+
+
+def _knows(recipe: Recipe) -> str:
+    if not recipe.data.photographs:
+        return DRAWINGS
+    return BOTH if recipe.data.pictograms else PHOTOGRAPHS
+
+
+def _calibration(manifest: BundleManifest) -> str:
+    found = manifest.calibration
+    if found is None:
+        return ""
+    return (
+        f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was not\n"
+        f"there (expected calibration error {found.ece:.3f})."
+    )
+
+
+def _made(recipe: Recipe) -> str:
+    """The commands that give the run."""
+    if not recipe.data.added:
+        return f"    passepartout train {recipe.name} --data DIR --out RUN"
+    steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]
+    first = f"a run of {', '.join(recipe.data.first)}"
+    return "\n".join([f"    # from {first}, each step with a RUN of its own", *steps])

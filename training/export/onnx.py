@@ -1,0 +1,80 @@
+"""The text branch as ONNX: token ids and mask in, unit vectors out; and its 8-bit version."""
+
+import tempfile
+from pathlib import Path
+
+import onnx
+import onnxruntime.quantization as quantization
+import torch
+from torch import Tensor, nn
+
+from index.encoder.text_encoder import INPUTS, OUTPUT
+from training.loop.model import TwoBranch
+from training.quiet import quiet
+
+
+class _TextBranch(nn.Module):
+    def __init__(self, model: TwoBranch) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.model.embed_text(ids, mask)
+
+
+def export_text_branch(model: TwoBranch, file: Path) -> None:
+    """Write the text encoder, its head and the normalisation as one ONNX graph.
+
+    Inputs `input_ids` and `attention_mask` (n, t) int64, output `sentence_embedding` (n, d) float32;
+    n and t are free.
+    """
+    branch = _TextBranch(model).cpu().eval()
+    ids = torch.full((2, 6), 5, dtype=torch.int64)
+    sizes = {0: torch.export.Dim("n"), 1: torch.export.Dim("t", max=model.text.settings.max_tokens)}
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
+    try:
+        with quiet(), torch.no_grad():
+            torch.onnx.export(
+                branch,
+                (ids, torch.ones_like(ids)),
+                file,
+                input_names=list(INPUTS),
+                output_names=[OUTPUT],
+                dynamic_shapes=(sizes, sizes),
+                dynamo=True,
+                external_data=False,
+                verbose=False,
+            )
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
+    _forget_where(file)
+
+
+def _forget_where(file: Path) -> None:
+    """Drop what torch notes of each node's line of source: it names the folders of whoever exports."""
+    model = onnx.load(file)
+    graph = model.graph
+    for noted in (
+        model,
+        graph,
+        *graph.node,
+        *graph.value_info,
+        *graph.input,
+        *graph.output,
+        *graph.initializer,
+    ):
+        noted.ClearField("metadata_props")
+        noted.ClearField("doc_string")
+    onnx.save(model, file)
+
+
+def quantise(file: Path, target: Path) -> None:
+    """8-bit weights for embeddings and matrix products, activations quantised on the fly."""
+    model = onnx.load(file)
+    # The quantiser transposes weights and then stumbles over their shapes as the exporter noted them.
+    del model.graph.value_info[:]
+    with tempfile.TemporaryDirectory() as folder, quiet():
+        draft = Path(folder) / target.name
+        quantization.quantize_dynamic(model, draft, weight_type=quantization.QuantType.QInt8)
+        target.write_bytes(draft.read_bytes())

@@ -1,0 +1,39 @@
+"""The pictures of a split in the space of a finished run: what image-sentence retrieval is measured with."""
+
+from pathlib import Path
+
+import torch
+
+from evaluation.suites.retrieval import PictureVectors
+from evaluation.suites.sets import read_split
+from training.data.captions import CaptionedPictures
+from training.encoders.vision import load_backbone
+from training.export.bundle import best_model
+from training.loop.prepare import open_pictures, picture_sources, training_captions
+from training.loop.run import Run, open_run
+from training.loop.validation import embed_pictures
+
+
+def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
+    """Embed the photographs of a split by a finished run's best model.
+
+    `data` is what the run was trained on. Raises UsageError if it has not finished, DataError if a picture is
+    missing.
+    """
+    run = open_run(folder)
+    result = run.result()
+    names = tuple(sorted(read_split(data / "photos" / "splits.tsv", split)))
+    model = best_model(run, data)
+    shown = CaptionedPictures(names, ())
+    archive = open_pictures(data, run.recipe)
+    archive.require(names)
+    backbone = model.backbone or load_backbone(run.recipe.vision.backbone, data)
+    sources = picture_sources(run, archive, backbone, _fitted(run, data), shown)
+    with torch.inference_mode():
+        vectors = embed_pictures(model, sources[1], len(names), torch.device("cpu"))
+    return PictureVectors(names, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
+
+
+def _fitted(run: Run, data: Path) -> CaptionedPictures:
+    """The training pictures, on which a whitened space is fitted; a streamed run needs none."""
+    return CaptionedPictures((), ()) if run.recipe.data.stream else training_captions(run, data)

@@ -1,0 +1,59 @@
+"""What a bundle knows of words: a list a language, and a vector a token."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+from index.text.normalisation import words
+from training.data.captions import CaptionedPictures
+from training.data.pictograms import is_drawing
+
+SEEN = 3  # times in training, for a word to be listed
+
+
+def write_word_lists(
+    data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
+) -> None:
+    """LANG.tsv for each of `languages`: word TAB count of those seen at least SEEN times, most frequent
+    first, in the captions and the sentences without pictures. What a concept is called counts once, however
+    many artists drew it."""
+    counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
+    captions = {
+        (PurePosixPath(name).name if is_drawing(name) else number, caption.language, caption.text)
+        for number, caption in enumerate(data.captions)
+        for name in (data.pictures[caption.picture],)
+    }
+    said = Counter((language, text) for _, language, text in captions)
+    said.update((language, sentence) for language, sentences in texts.items() for sentence in sentences)
+    for (language, text), times in said.items():
+        if language in counts:
+            for word in words(text, language):
+                counts[language][word] += times
+    folder.mkdir()
+    for language, found in counts.items():
+        listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)
+        lines = [f"{word}\t{-count}\n" for count, word in listed]
+        (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def write_word_embeddings(tokens: NDArray[np.float32], dimension: int, file: Path) -> None:
+    """The token embeddings, (vocabulary, width) or (languages, vocabulary, width), as float16 in `dimension`
+    dimensions.
+
+    A wider matrix is projected on its first principal axes (no mean taken off), which keep as much of the
+    inner products as `dimension` numbers can; a narrower one is filled up with zeros.
+    """
+    width = tokens.shape[-1]
+    if width > dimension:
+        rows = tokens.reshape(-1, width)
+        _, axes = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
+        tokens = (tokens @ axes[:, ::-1][:, :dimension]).astype(np.float32)
+    elif width < dimension:
+        zeros = np.zeros((*tokens.shape[:-1], dimension - width), np.float32)
+        tokens = np.concatenate([tokens, zeros], axis=-1)
+    # save_file would make it readable by its owner alone.
+    file.write_bytes(save({"embeddings": np.ascontiguousarray(tokens.astype(np.float16))}))

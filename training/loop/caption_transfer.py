@@ -1,0 +1,175 @@
+"""Captions transferred between pictures of different languages (Kádár et al. 2019, 2.2 and 2.3), with any
+run's encoder or from given translations, to retrain any recipe with."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from evaluation.suites.sets import languages_in, read_aligned
+from index.errors import DataError, UsageError
+from index.text.normalisation import clean
+from training.data.captions import CaptionedPictures
+from training.data.tokens import tokenize
+from training.data.transfer import Given, write_given
+from training.export.bundle import best_model
+from training.loop.mining import BLOCK, mine
+from training.loop.prepare import training_captions
+from training.loop.run import Run, open_run
+from training.loop.validation import embed_texts
+from training.recipes.recipe import Recipe
+from training.recipes.transfer_settings import TransferSettings
+
+MOST_LINES = 10_000_000  # of aligned text
+NEIGHBOURS = 10  # of CSLS
+
+Vectors = NDArray[np.float32]
+Found = tuple[NDArray[np.int64], Vectors]  # (m, 2) rows, (m,) cosines
+
+
+def start_folder(settings: TransferSettings, out: Path) -> Path:
+    """Where the run is that comes before the one at `out`."""
+    return Path(settings.start) if settings.start else out.with_name(f"{out.name}-start")
+
+
+def start_recipe(recipe: Recipe) -> Recipe:
+    """The recipe without its table [transfer], and without losses on what is transferred."""
+    table = recipe.model_dump(mode="json", exclude={"transfer"})
+    if recipe.mining is None:
+        left_out = [name for name, objective in recipe.objectives.items() if "mined" in objective.needs]
+        for name in left_out:
+            del table["objectives"][name]
+        one_of = {name: p for name, p in recipe.turns.one_of.items() if name not in left_out}
+        total = sum(one_of.values())
+        table["turns"]["one_of"] = {name: p / total for name, p in one_of.items()}
+    return Recipe.model_validate(table)
+
+
+def finished_start(recipe: Recipe, out: Path) -> Run:
+    """The run that `recipe` goes on from. UsageError if it has not finished or can't be gone on from."""
+    settings = recipe.transfer
+    assert settings is not None, "asked for recipes with a table [transfer]"
+    start = open_run(start_folder(settings, out))
+    start.result()
+    if settings.then == "fine-tune":
+        for part in ("text", "head", "vision"):
+            if getattr(start.recipe, part) != getattr(recipe, part):
+                raise UsageError(
+                    f"{start.folder} was trained with another table [{part}], so its weights do not fit: set "
+                    'transfer.then = "restart"'
+                )
+    return start
+
+
+def take_up(run: Run, data: Path, start: Run | None) -> None:
+    """Put into the run's folder what it begins with: the captions that are transferred and, for fine-tuning,
+    the start's vocabulary and weights. What is there already stays."""
+    settings = run.recipe.transfer
+    if settings is None or run.transferred_file.is_file():
+        return
+    if settings.then == "fine-tune":
+        assert start is not None, "a recipe that fine-tunes has a start"
+        shutil.copyfile(start.tokenizer_file, run.tokenizer_file)
+        shutil.copyfile(start.best_file, run.start_file)
+    captions = training_captions(run, data)
+    if settings.aligned:
+        given = translations(captions, data / "text", settings.aligned)
+    else:
+        assert start is not None, "a recipe that looks for pseudopairs has a start"
+        given = pseudopairs(captions, start, data, settings)
+    if not given:
+        raise DataError(_nothing(settings))
+    write_given(run.transferred_file, captions, given)
+
+
+def pseudopairs(
+    captions: CaptionedPictures, start: Run, data: Path, settings: TransferSettings
+) -> list[Given]:
+    """Each caption's nearest ones in other languages by the start's encoder, if `settings` keeps them."""
+    numbers: dict[str, list[int]] = {}
+    for number, caption in enumerate(captions.captions):
+        numbers.setdefault(caption.language, []).append(number)
+    model, tokenizer = best_model(start, data), start.tokenizer()
+    vectors = {}
+    for language, own in numbers.items():
+        texts = [captions.captions[number].text for number in own]
+        with torch.inference_mode():
+            vectors[language] = embed_texts(model, tokenize(tokenizer, texts), torch.device("cpu"))
+    return [
+        Given(numbers[own][i], other, captions.captions[numbers[other][j]].text, float(cosine))
+        for (own, other), (rows, cosines) in nearest(vectors, settings, start.recipe.seed).items()
+        for (i, j), cosine in zip(rows, cosines, strict=True)
+    ]
+
+
+def nearest(
+    vectors: Mapping[str, Vectors], settings: TransferSettings, seed: int = 0
+) -> dict[tuple[str, str], Found]:
+    """Language -> (n, d) unit rows; (language, other) -> rows of a sentence and of its nearest one, and their
+    cosines, those that the filter keeps, in the order of the sentences."""
+    if settings.nearest == "mutual":
+        return _both_ways(vectors, mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=seed))
+    found = {}
+    for one, other in permutations(vectors, 2):
+        best, cosines = _nearest(vectors[one], vectors[other])
+        kept = np.sort(np.argsort(-cosines, kind="stable")[: round(settings.keep * len(cosines))])
+        found[one, other] = np.stack([kept, best[kept]], axis=1), cosines[kept]
+    return found
+
+
+def _nearest(one: Vectors, other: Vectors) -> tuple[NDArray[np.int64], Vectors]:
+    """For each row of `one` the row of `other` with the highest cosine, and that."""
+    best, cosines = np.empty(len(one), np.int64), np.empty(len(one), np.float32)
+    for start in range(0, len(one), BLOCK):
+        block = one[start : start + BLOCK] @ other.T
+        best[start : start + BLOCK] = block.argmax(axis=1)
+        cosines[start : start + BLOCK] = block.max(axis=1)
+    return best, cosines
+
+
+def _both_ways(
+    vectors: Mapping[str, Vectors], pairs: Mapping[tuple[str, str], NDArray[np.int64]]
+) -> dict[tuple[str, str], Found]:
+    found = {}
+    for (one, other), rows in pairs.items():
+        cosines = np.einsum("nd,nd->n", vectors[one][rows[:, 0]], vectors[other][rows[:, 1]])
+        found[one, other] = rows, cosines
+        order = np.argsort(rows[:, 1], kind="stable")
+        found[other, one] = rows[order, ::-1], cosines[order]
+    return found
+
+
+def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[Given]:
+    """For each caption that is a line of `folder`/NAME.LANG.txt, that line in the other languages."""
+    languages = [code for code in languages_in(folder, ".txt", f"{name}.") if code in captions.languages]
+    if len(languages) < 2:
+        raise DataError(
+            f"{folder} has {name}.LANG.txt for {', '.join(languages) or 'none'} of the recipe's languages: "
+            "two are needed, line i the same in each"
+        )
+    lines = read_aligned(folder, languages, prefix=f"{name}.", most=MOST_LINES)
+    places = {code: _first_places(lines[code]) for code in languages}
+    found = []
+    for number, caption in enumerate(captions.captions):
+        place = places.get(caption.language, {}).get(clean(caption.text))
+        if place is not None:
+            others = (code for code in languages if code != caption.language)
+            found += [Given(number, other, lines[other][place]) for other in others]
+    return found
+
+
+def _first_places(lines: Sequence[str]) -> dict[str, int]:
+    return {clean(line): place for place, line in reversed(list(enumerate(lines)))}
+
+
+def _nothing(settings: TransferSettings) -> str:
+    if settings.aligned:
+        return (
+            f"no caption stands word for word in text/{settings.aligned}.LANG.txt: translate the captions "
+            "and put them there, line by line beside their translations"
+        )
+    return "no two sentences are each other's nearest: the start has learned nothing that its languages share"

@@ -1,0 +1,162 @@
+"""The gradient of one step, of the whole batch however it is cut into chunks and shared among processes.
+
+Contrastive losses need all captions and pictures of a batch at once; the encoders do not. So, as in GradCache
+(Gao et al. 2021, Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup): embed every chunk
+without a graph, gather the embeddings of all chunks and processes, take the losses and their gradient with
+respect to these embeddings, then embed every chunk again with a graph and pass the gradient on. The second
+pass draws the same dropout and masks as the first, from the chunk's own seed.
+
+Batch normalisation in a tuned backbone sees a chunk, not the batch: the one thing that chunks change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from training.loop.distributed import Processes
+from training.loop.model import Batch, TwoBranch, weighted_losses
+from training.loop.statistics import pooled_statistics, still_statistics
+from training.objectives import Objective, Outputs
+from training.recipes.recipe import Recipe
+from training.recipes.settings import OptimiserSettings
+
+Losses = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows of a batch, and the seed of the chance that they meet in the model."""
+
+    batch: Batch
+    seed: int
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the losses need of a chunk at first: its rows, and how many terms some of the objectives have."""
+
+    outputs: Outputs
+    terms: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Computes the gradient of a recipe's objectives for `model`, among these processes."""
+
+    model: TwoBranch
+    recipe: Recipe
+    processes: Processes = field(default_factory=Processes)
+
+    def backward(self, chunks: Sequence[Chunk]) -> Losses:
+        """Leave the gradient of the whole batch on the parameters; objective -> its weighted loss.
+
+        `chunks` are this process's share of the batch; those of all processes in their order are the batch.
+        Losses and gradients are the same in every process. Parameters must be without gradients before.
+        """
+        with pooled_statistics(self.model, self.processes):
+            if len(chunks) == 1 and self.processes.count == 1:
+                losses = weighted_losses(self._active(chunks), self.outputs(chunks[0]))
+                torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
+            else:
+                losses = self._backward_in_parts(chunks)
+        return {name: losses[name].detach() for name in self._active(chunks)}
+
+    def _active(self, chunks: Sequence[Chunk]) -> dict[str, Objective]:
+        """The objectives that the batch is about."""
+        resting = chunks[0].batch.resting
+        return {name: o for name, o in self.recipe.objectives.items() if name not in resting}
+
+    def outputs(self, chunk: Chunk) -> Outputs:
+        """What the model gives for a chunk, in float32 whatever it was computed in."""
+        torch.manual_seed(chunk.seed)
+        device = chunk.batch.ids.device
+        bfloat16 = uses_bfloat16(self.recipe.optimiser, device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+            outputs: Outputs = self.model(chunk.batch)
+        return outputs.float()
+
+    def _backward_in_parts(self, chunks: Sequence[Chunk]) -> Losses:
+        active = self._active(chunks)
+        kept = self.outputs(chunks[0]) if len(chunks) == 1 else None
+        parts = [_embedded(kept, active)] if kept else self._first_pass(chunks, active)
+        whole, totals, start = self._gathered(parts)
+        losses, gradients = _across_rows(active, whole, set(totals))
+        for chunk in chunks:
+            outputs = kept or self.outputs(chunk)
+            stop = start + len(outputs.text)
+            own = self._of_terms(outputs, totals)
+            _pass_on(outputs.rows, [gradient[start:stop] for gradient in gradients], list(own.values()))
+            losses |= {name: losses.get(name, 0) + loss.detach() for name, loss in own.items()}
+            start = stop
+        self.processes.sum_gradients(self.model.parameters())
+        return losses | {name: self.processes.sum(losses[name]) for name in totals}
+
+    @torch.no_grad()
+    def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
+        with still_statistics(self.model):
+            return [_embedded(self.outputs(chunk), active) for chunk in chunks]
+
+    def _gathered(self, parts: Sequence[Embedded]) -> tuple[Outputs, dict[str, int], int]:
+        """The rows of the whole batch, as leaves; objective -> its terms in the whole batch, where it has
+        any; and the place of this process's first row."""
+        rows = [torch.cat(rows) for rows in zip(*(part.outputs.rows for part in parts), strict=True)]
+        terms = [sum(part.terms[name] for part in parts) for name in parts[0].terms]
+        counts = self.processes.counts([len(rows[0]), *terms], rows[0].device)
+        sizes = [count[0] for count in counts]
+        whole = self.processes.gather(torch.cat(rows, dim=1), sizes)
+        fields = torch.split(whole, [row.shape[1] for row in rows], dim=1)
+        leaves = [field.clone().requires_grad_() for field in fields]
+        totals = {name: sum(c[1 + i] for c in counts) for i, name in enumerate(parts[0].terms)}
+        return parts[0].outputs.with_rows(leaves), totals, sum(sizes[: self.processes.number])
+
+    def _of_terms(self, outputs: Outputs, totals: dict[str, int]) -> Losses:
+        """This part's share of the losses that are means of terms."""
+        objectives = {name: self.recipe.objectives[name] for name in totals}
+        shares = {n: (o.terms(outputs) or 0) / max(1, totals[n]) for n, o in objectives.items()}
+        return {n: loss * shares[n] for n, loss in weighted_losses(objectives, outputs).items()}
+
+
+def _embedded(outputs: Outputs, active: Mapping[str, Objective]) -> Embedded:
+    terms = {name: o.terms(outputs) for name, o in active.items()}
+    known = {name: count for name, count in terms.items() if count is not None}
+    return Embedded(outputs.with_rows([row.detach() for row in outputs.rows]), known)
+
+
+def _across_rows(
+    active: Mapping[str, Objective], whole: Outputs, others: set[str]
+) -> tuple[Losses, list[Tensor]]:
+    """The losses in which rows meet, and the gradient of their sum with respect to each field of rows."""
+    losses = weighted_losses({n: o for n, o in active.items() if n not in others}, whole)
+    if not losses:
+        return {}, [torch.zeros_like(row) for row in whole.rows]
+    gradients = torch.autograd.grad(
+        torch.stack(list(losses.values())).sum(), whole.rows, allow_unused=True, materialize_grads=True
+    )
+    return losses, list(gradients)
+
+
+def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:
+    """Whether the encoders compute in bfloat16 there."""
+    if settings.precision == "auto":
+        return device.type == "cuda" and torch.cuda.is_bf16_supported()
+    return settings.precision == "bfloat16"
+
+
+def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
+    """This process's chunks of a batch: contiguous, about equal, of `chunk_size` rows at most (0: no limit).
+
+    How a batch is cut depends on the number of processes only where they outnumber the chunks.
+    """
+    parts = max(processes.count, -(-rows // chunk_size) if chunk_size else 1)
+    edges = [rows * i // parts for i in range(parts + 1)]
+    first, last = (parts * (processes.number + more) // processes.count for more in (0, 1))
+    return [slice(edges[i], edges[i + 1]) for i in range(first, last)]
+
+
+def _pass_on(rows: Sequence[Tensor], gradients: Sequence[Tensor], losses: Sequence[Tensor]) -> None:
+    """Backward from rows with their gradients and from losses, through one graph."""
+    pairs = [(row, gradient) for row, gradient in zip(rows, gradients, strict=True) if row.requires_grad]
+    tensors = [row for row, _ in pairs] + [loss for loss in losses if loss.requires_grad]
+    torch.autograd.backward(tensors, [*(g for _, g in pairs), *(None for _ in tensors[len(pairs) :])])

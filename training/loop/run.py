@@ -1,0 +1,158 @@
+"""The folder of a training run.
+
+    recipe.json           the recipe as trained, overrides in
+    stream.json           the shards that it is streamed from, where it is
+    skipped.json          pictures that could not be used, found when the run began
+    data.sha256           which captions of which pictures it is trained on
+    tokenizer.json        the vocabulary learned from its captions
+    log.jsonl             a JSON object a line: steps (loss and its parts) and validations
+    last.safetensors      everything needed to go on: model, optimiser, random state, counters
+    transferred.tsv       captions that pictures were given, where the recipe transfers them
+    start.safetensors     the model that it begins with, where it goes on from another run
+    pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, where the recipe mines
+    best.safetensors      the model with the best validation so far
+    result.json           written at the end: measures and time; its presence says the run is complete
+
+Every file but the log is replaced whole by rename, so that a killed run leaves the last good state. The log
+is cut back to the checkpoint when a run goes on.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from tokenizers import Tokenizer
+
+from index.errors import DamagedError, RecipeError, UsageError
+from index.storage.files import replace_text
+from training.recipes.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder and its recipe."""
+
+    folder: Path
+    recipe: Recipe
+
+    @property
+    def tokenizer_file(self) -> Path:
+        return self.folder / "tokenizer.json"
+
+    @property
+    def skipped_file(self) -> Path:
+        return self.folder / "skipped.json"
+
+    @property
+    def stream_file(self) -> Path:
+        return self.folder / "stream.json"
+
+    @property
+    def log_file(self) -> Path:
+        return self.folder / "log.jsonl"
+
+    @property
+    def last_file(self) -> Path:
+        return self.folder / "last.safetensors"
+
+    @property
+    def best_file(self) -> Path:
+        return self.folder / "best.safetensors"
+
+    @property
+    def result_file(self) -> Path:
+        return self.folder / "result.json"
+
+    @property
+    def transferred_file(self) -> Path:
+        return self.folder / "transferred.tsv"
+
+    @property
+    def start_file(self) -> Path:
+        return self.folder / "start.safetensors"
+
+    def pseudopairs_file(self, epoch: int) -> Path:
+        """The pairs mined before that epoch."""
+        return self.folder / f"pseudopairs-{epoch}.safetensors"
+
+    def bind(self, data_sha256: str) -> None:
+        """Note the data of this run, or check that it is the data noted. UsageError if it is other data."""
+        file = self.folder / "data.sha256"
+        if not file.is_file():
+            replace_text(file, data_sha256 + "\n")
+        elif file.read_text(encoding="utf-8").strip() != data_sha256:
+            raise UsageError(
+                f"{self.folder} was trained on other data; give the same --data or another --out"
+            )
+
+    def discard(self) -> None:
+        """Remove a run that has not begun, so that the corrected command may use its folder."""
+        begun = ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json")
+        for name in (*begun, "transferred.tsv", "start.safetensors"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def tokenizer(self) -> Tokenizer:
+        """The run's vocabulary. DamagedError if it can't be read."""
+        try:
+            return Tokenizer.from_file(str(self.tokenizer_file))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise DamagedError(f"{self.tokenizer_file} can't be read: {error}") from None
+
+    def log(self, entry: dict[str, Any]) -> None:
+        """Append one line to the log."""
+        with self.log_file.open("a", encoding="utf-8") as log:
+            log.write(json.dumps(entry) + "\n")
+
+    def log_size(self) -> int:
+        """Bytes in the log."""
+        return self.log_file.stat().st_size if self.log_file.exists() else 0
+
+    def cut_log(self, size: int) -> None:
+        """Drop what was logged after a checkpoint."""
+        if self.log_size() > size:
+            os.truncate(self.log_file, size)
+
+    def finish(self, result: dict[str, Any]) -> None:
+        replace_text(self.result_file, json.dumps(result, indent=1) + "\n")
+
+    def result(self) -> dict[str, Any]:
+        """What the finished run measured. UsageError if it has not finished."""
+        if not self.result_file.is_file():
+            raise UsageError(f"{self.folder} is not a finished run; go on with passepartout train --resume")
+        found: dict[str, Any] = json.loads(self.result_file.read_text(encoding="utf-8"))
+        return found
+
+
+def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
+    """A new run, or with `resume` an existing one of the same recipe.
+
+    Raises UsageError when the folder holds another run, or one already and `resume` is not asked for.
+    """
+    described = folder / "recipe.json"
+    if described.is_file():
+        if not resume:
+            raise UsageError(f"{folder} holds a run already; give --resume to go on with it or another --out")
+        if open_run(folder).recipe != recipe:
+            raise UsageError(
+                f"{folder} was trained by another recipe or other --set values; give another --out"
+            )
+        return Run(folder, recipe)
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty and holds no run; give another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_text(described, recipe.model_dump_json(indent=1) + "\n")
+    return Run(folder, recipe)
+
+
+def open_run(folder: Path) -> Run:
+    """An existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
+    described = folder / "recipe.json"
+    if not described.is_file():
+        raise UsageError(f"{folder} holds no training run")
+    try:
+        return Run(folder, Recipe.model_validate_json(described.read_bytes()))
+    except (ValidationError, RecipeError):
+        raise DamagedError(f"{described} is no recipe of this version; train into another folder") from None

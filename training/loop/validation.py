@@ -1,0 +1,66 @@
+"""Validation by retrieval between sentences and pictures: no sentence ever meets its translation.
+
+A recipe's dev pictures are shared out among its languages just as its training pictures are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from evaluation.measures.recall import image_sentence_recall
+from training.data.captions import CaptionedPictures
+from training.data.picture_source import PictureSource
+from training.data.tokens import pad
+from training.loop.model import TwoBranch
+
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """Dev pictures, their captions as token ids, and where the pictures come from."""
+
+    data: CaptionedPictures
+    tokens: list[NDArray[np.int32]]
+    pictures: PictureSource
+
+
+@torch.inference_mode()
+def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) -> dict[str, float]:
+    """Language -> sum of recalls at 1, 5, 10 in both directions (0 to 600), each among its own pictures."""
+    was = model.training
+    model.eval()
+    texts = embed_texts(model, validation.tokens, device)
+    pictures = embed_pictures(model, validation.pictures, len(validation.data.pictures), device)
+    model.train(was)
+    found: dict[str, float] = {}
+    for language in validation.data.languages:
+        rows = [i for i, caption in enumerate(validation.data.captions) if caption.language == language]
+        owners = np.asarray([validation.data.captions[i].picture for i in rows])
+        seen, place = np.unique(owners, return_inverse=True)
+        found[language] = image_sentence_recall(pictures[seen], texts[rows], place)
+    return found
+
+
+def embed_texts(
+    model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device
+) -> NDArray[np.float32]:
+    """Token ids -> (N, D) unit rows."""
+    parts = [
+        model.embed_text(*pad(tokens[start : start + BATCH], device)).float().cpu().numpy()
+        for start in range(0, len(tokens), BATCH)
+    ]
+    return np.concatenate(parts)
+
+
+def embed_pictures(
+    model: TwoBranch, source: PictureSource, count: int, device: torch.device
+) -> NDArray[np.float32]:
+    """The first `count` pictures of a source, as they are -> (N, D) unit rows."""
+    parts = []
+    for start in range(0, count, BATCH):
+        rows = np.arange(start, min(start + BATCH, count))
+        parts.append(model.embed_pictures(source.plain(rows).to(device)).float().cpu().numpy())
+    return np.concatenate(parts)

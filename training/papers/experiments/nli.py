@@ -1,0 +1,258 @@
+"""Inference between sentences: a probe of frozen encoders (Krasner et al. 2025, 3.4; Conneau et al. 2017)."""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from evaluation.reports.document import Block, Grid, Heading, text
+from index.errors import DataError
+from index.progress import Progress
+from training.papers.experiments.sentences import Frozen
+
+LABELS = ("entailment", "neutral", "contradiction")
+SPELLINGS = {"contradictory": "contradiction"}  # of XNLI's machine translations
+# What MultiNLI, XNLI, its machine translations and AmericasNLI call their columns.
+COLUMNS = {
+    "label": ("gold_label", "label"),
+    "premise": ("sentence1", "premise"),
+    "hypothesis": ("sentence2", "hypothesis", "hypo"),
+}
+BATCH = 256
+DEV_SHARE = 0.1  # of what is learned from, kept to stop by, where no file is given for it
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The paper's: two hidden layers of `width`, Adam, at most `epochs`, early stopping after `patience`."""
+
+    epochs: int = 100
+    width: int = 2048
+    learning_rate: float = 2e-5
+    patience: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Premises and hypotheses of one language with their labels, as places in LABELS."""
+
+    premises: list[str]
+    hypotheses: list[str]
+    labels: NDArray[np.int64]
+
+
+def read_pairs(file: Path, language: str = "") -> dict[str, Pairs]:
+    """Language -> its pairs, from a TSV file with a header, in the order of first appearance.
+
+    Its columns are named as in XNLI, MultiNLI or AmericasNLI. A file without a column `language` is in
+    `language`. Pairs without a gold label ("-") are left out: their annotators did not agree.
+    Raises DataError for a file that is none, or has no pairs.
+    """
+    rows: dict[str, list[tuple[str, str, int]]] = {}
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+            names = _columns(file, table.fieldnames or ())
+            for number, row in enumerate(table, 2):
+                if (found := _pair(file, number, row, names)) is not None:
+                    rows.setdefault(row.get("language") or language or "?", []).append(found)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} can't be read as UTF-8 text: {error}") from None
+    if not rows:
+        raise DataError(f"{file} has no pair with a gold label")
+    return {code: _gathered(found) for code, found in rows.items()}
+
+
+def _columns(file: Path, names: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for what, possible in COLUMNS.items():
+        name = next((name for name in possible if name in names), None)
+        if name is None:
+            raise DataError(
+                f"{file} has no column {' or '.join(possible)}: give a TSV file with XNLI's header"
+            )
+        found[what] = name
+    return found
+
+
+def _pair(
+    file: Path, number: int, row: Mapping[str, str | None], names: Mapping[str, str]
+) -> tuple[str, str, int] | None:
+    label, premise, hypothesis = (row.get(names[what]) or "" for what in ("label", "premise", "hypothesis"))
+    if label == "-":
+        return None
+    label = SPELLINGS.get(label, label)
+    if label not in LABELS or not premise or not hypothesis:
+        raise DataError(f"{file} line {number}: a label of {', '.join(LABELS)} or -, and two sentences")
+    return premise, hypothesis, LABELS.index(label)
+
+
+def _gathered(rows: Sequence[tuple[str, str, int]]) -> Pairs:
+    return Pairs([row[0] for row in rows], [row[1] for row in rows], np.asarray([row[2] for row in rows]))
+
+
+def by_language(files: Sequence[Mapping[str, Pairs]]) -> dict[str, Pairs]:
+    """The pairs of several files, language by language."""
+    codes = dict.fromkeys(code for found in files for code in found)
+    return {code: _joined([found[code] for found in files if code in found]) for code in codes}
+
+
+def merged(files: Sequence[Mapping[str, Pairs]]) -> Pairs:
+    """The pairs of all files and languages."""
+    return _joined([pairs for found in files for pairs in found.values()])
+
+
+def _joined(parts: Sequence[Pairs]) -> Pairs:
+    premises = [sentence for part in parts for sentence in part.premises]
+    hypotheses = [sentence for part in parts for sentence in part.hypotheses]
+    return Pairs(premises, hypotheses, np.concatenate([part.labels for part in parts]))
+
+
+def features(premises: Tensor, hypotheses: Tensor) -> Tensor:
+    """u ⊕ v ⊕ |u - v| ⊕ u * v: (n, d) twice -> (n, 4 d)."""
+    return torch.cat([premises, hypotheses, (premises - hypotheses).abs(), premises * hypotheses], dim=1)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The vectors of pairs, (n, d) each, and their labels."""
+
+    premises: Tensor
+    hypotheses: Tensor
+    labels: Tensor
+
+    def part(self, rows: NDArray[np.int64]) -> "Encoded":
+        chosen = torch.from_numpy(rows)
+        return Encoded(self.premises[chosen], self.hypotheses[chosen], self.labels[chosen])
+
+
+def encode_pairs(encoder: Frozen, pairs: Pairs) -> Encoded:
+    """Each distinct sentence is encoded once."""
+    distinct = list(dict.fromkeys([*pairs.premises, *pairs.hypotheses]))
+    place = {sentence: row for row, sentence in enumerate(distinct)}
+    vectors = torch.from_numpy(np.asarray(encoder.encode(distinct), np.float32))
+    one, other = ([place[sentence] for sentence in side] for side in (pairs.premises, pairs.hypotheses))
+    return Encoded(vectors[one], vectors[other], torch.from_numpy(pairs.labels))
+
+
+class Probe(nn.Module):
+    """Two hidden layers over the features of a pair: (n, d) twice -> label logits (n, 3)."""
+
+    def __init__(self, dimension: int, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(4 * dimension, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Linear(width, len(LABELS)),
+        )
+
+    def forward(self, pairs: Encoded) -> Tensor:
+        out: Tensor = self.layers(features(pairs.premises, pairs.hypotheses))
+        return out
+
+
+@torch.inference_mode()
+def accuracy(probe: Probe, pairs: Encoded) -> float:
+    """Per cent of pairs whose label is the likeliest."""
+    rows = np.array_split(np.arange(len(pairs.labels)), -(-len(pairs.labels) // 4096))
+    right = [int((probe(part := pairs.part(some)).argmax(dim=1) == part.labels).sum()) for some in rows]
+    return 100 * sum(right) / len(pairs.labels)
+
+
+def learn_probe(train: Encoded, dev: Encoded, settings: Settings) -> tuple[Probe, int]:
+    """The probe that was best on `dev`, and after how many epochs: training stops `patience` later."""
+    torch.manual_seed(settings.seed)
+    probe = Probe(train.premises.shape[1], settings.width)
+    optimiser = torch.optim.Adam(probe.parameters(), lr=settings.learning_rate)
+    best, at, kept = -1.0, 0, {}
+    with Progress(settings.epochs, unit="epochs", label="nli") as bar:
+        for epoch in range(1, settings.epochs + 1):
+            _epoch(probe, optimiser, train, np.random.default_rng([settings.seed, epoch]))
+            bar.advance()
+            if (found := accuracy(probe, dev)) > best:
+                best, at = found, epoch
+                kept = {name: weights.clone() for name, weights in probe.state_dict().items()}
+            elif epoch - at >= settings.patience:
+                break
+    probe.load_state_dict(kept)
+    return probe, at
+
+
+def _epoch(probe: Probe, optimiser: torch.optim.Optimizer, train: Encoded, draw: np.random.Generator) -> None:
+    order = draw.permutation(len(train.labels))
+    for rows in np.array_split(order, -(-len(order) // BATCH)):
+        part = train.part(rows)
+        optimiser.zero_grad(set_to_none=True)
+        F.cross_entropy(probe(part), part.labels).backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """Accuracy by language, in per cent; how many pairs each has, and that of always saying the commonest."""
+
+    encoder: str
+    accuracies: dict[str, float]
+    pairs: dict[str, int]
+    commonest: dict[str, float]
+    epochs: int
+
+
+def infer(
+    encoder: Frozen, train: Pairs, dev: Pairs | None, tests: Mapping[str, Pairs], settings: Settings
+) -> Inferred:
+    """Learn the probe in one language and test it in each of `tests`."""
+    known, held = encode_pairs(encoder, train), None if dev is None else encode_pairs(encoder, dev)
+    if held is None:
+        order = np.random.default_rng(settings.seed).permutation(len(train.labels))
+        cut = max(1, round(DEV_SHARE * len(order)))
+        known, held = known.part(order[cut:]), known.part(order[:cut])
+    probe, epochs = learn_probe(known, held, settings)
+    found = {code: accuracy(probe, encode_pairs(encoder, pairs)) for code, pairs in tests.items()}
+    counts = {code: len(pairs.labels) for code, pairs in tests.items()}
+    commonest = {
+        code: 100 * Counter(pairs.labels.tolist()).most_common(1)[0][1] / counts[code]
+        for code, pairs in tests.items()
+    }
+    return Inferred(encoder.name, found, counts, commonest, epochs)
+
+
+def blocks(found: Inferred) -> list[Block]:
+    """The report's table."""
+    rows = [
+        [code, str(found.pairs[code]), f"{value:.1f}", f"{found.commonest[code]:.1f}"]
+        for code, value in found.accuracies.items()
+    ]
+    note = (
+        f"A probe over frozen vectors of {found.encoder}, features u ⊕ v ⊕ |u - v| ⊕ u * v, best on its "
+        f"validation pairs after {found.epochs} epochs."
+    )
+    return [Heading(2, "Accuracy, %"), text(note), Grid(["language", "pairs", "accuracy", "commonest"], rows)]
+
+
+def facts(found: Inferred) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "encoder": found.encoder,
+        "accuracy": found.accuracies,
+        "pairs": found.pairs,
+        "commonest": found.commonest,
+        "epochs": found.epochs,
+    }
+
+
+def line(found: Inferred) -> str:
+    """The means on one line."""
+    mean = float(np.mean(list(found.accuracies.values())))
+    each = ", ".join(f"{code} {value:.1f}" for code, value in found.accuracies.items())
+    return f"{found.encoder}: accuracy {mean:.1f} ({each})"

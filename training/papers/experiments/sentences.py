@@ -1,0 +1,111 @@
+"""Sentences as a frozen encoder sees them, be it a training run or an encoder bundle."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from evaluation.suites.sets import available, line_up, read_aligned, read_captions, read_split
+from index.encoder.bundle import open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError
+from index.storage.manifest import NAME
+from training.data.tokens import tokenize
+from training.export.bundle import best_model
+from training.loop.model import TwoBranch
+from training.loop.run import open_run
+from training.loop.validation import embed_texts
+
+Vectors = NDArray[np.float32]
+
+
+class Frozen(Protocol):
+    """An encoder that is not learned any further."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def languages(self) -> tuple[str, ...]: ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Sentences -> (n, d) unit rows."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model and its vocabulary as an encoder."""
+
+    name: str
+    languages: tuple[str, ...]
+    model: TwoBranch
+    tokenizer: Tokenizer
+
+    @torch.inference_mode()
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return embed_texts(self.model, tokenize(self.tokenizer, texts), torch.device("cpu"))
+
+
+class _Bundled:
+    def __init__(self, folder: Path) -> None:
+        bundle = open_bundle(folder)
+        self.name, self.languages = bundle.name, bundle.manifest.languages
+        self._encoder = TextEncoder(bundle)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return self._encoder.encode(texts)
+
+
+def require_photos(data: Path) -> None:
+    """DataError for a folder without data: a backbone not found there would be looked for on the net."""
+    if not (data / "photos").is_dir():
+        raise DataError(f"{data} has no photos/: docs/data.md describes the data folder")
+
+
+def open_model(folder: Path, data: Path) -> Model:
+    """The encoder of a finished run. UsageError if there is none."""
+    run = open_run(folder)
+    run.result()
+    require_photos(data)
+    return Model(run.recipe.name, run.recipe.data.languages, best_model(run, data), run.tokenizer())
+
+
+def open_frozen(folder: Path, data: Path) -> Frozen:
+    """The encoder of a bundle or of a finished run."""
+    return _Bundled(folder) if (folder / NAME).is_file() else open_model(folder, data)
+
+
+def photo_captions(
+    data: Path, split: str, languages: Sequence[str], limit: int | None = None
+) -> dict[str, list[str]]:
+    """Language -> captions of a split, row i about the same picture, of the languages that have a file.
+
+    DataError where fewer than two do, or no picture has a caption in each.
+    """
+    folder = data / "photos"
+    codes = available(folder / "captions", ".tsv", languages, ())
+    captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in codes}
+    found = line_up(captions, read_split(folder / "splits.tsv", split), limit=limit)
+    if not found[codes[0]]:
+        raise DataError(f"{folder}: no picture of split {split} has a caption in each of {', '.join(codes)}")
+    return found
+
+
+def benchmarks(data: Path, languages: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """Set -> language -> lines that correspond: every folder of `data`/benchmark with two of `languages`."""
+    found = {}
+    for folder in sorted(path for path in (data / "benchmark").glob("*") if path.is_dir()):
+        codes = [code for code in languages if (folder / f"{code}.txt").is_file()]
+        if len(codes) > 1:
+            found[folder.name] = read_aligned(folder, codes)
+    return found
+
+
+def encoded(encoder: Frozen, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+    """Language -> unit rows."""
+    return {code: encoder.encode(lines) for code, lines in texts.items()}

@@ -1,0 +1,203 @@
+"""Globetrotter's appendix A as steps: `passepartout add-language` and `passepartout experiment`, measured."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from evaluation.reports.experiments import Experiment, Outcome, Run, Step
+from evaluation.reports.report import NAMES
+from index.errors import DamagedError
+from training.papers.reproduce.commands import call
+from training.papers.reproduce.study import Planned, Study
+from training.papers.reproduce.systems import Figures, train_run
+from training.recipes.recipe import Recipe, load_recipe
+
+ADDED = Experiment(
+    "new-language",
+    "A new language in one epoch (A.2)",
+    "The last of the recipe's languages is held out with its share of the pictures, and added to the "
+    "finished run from its captions alone. Validation captions; all sets: work/STEP/added/report.",
+    headline="to the new one, CSLS R@10",
+)
+_HALVES = (
+    "Captions of test pictures cut in two: does the second half belong to the first? A small head over "
+    "frozen token states learns from half of the languages and is tested on all; chance is 50."
+)
+HALVES = Experiment("correspondence", "Sentence correspondence (A.1)", _HALVES, headline="unseen languages")
+HALVES_ADDED = Experiment(
+    "correspondence-added",
+    "Sentence correspondence, with a language added later (A.1, table 7)",
+    f"{_HALVES} Added later: the language that A.2 adds, tested with the same head.",
+    headline="language added later",
+)
+CLUSTERS = Experiment(
+    "clusters",
+    "Clusters, by meaning or by language (A.4)",
+    "k-means of captions of test pictures: purity and entropy of languages within a cluster (high purity: "
+    "clusters by language), and how often captions of one picture in two languages share one. By chance: "
+    "labels dealt anew. What is in them: work/STEP/report.md.",
+    headline="one picture together, %",
+)
+WRITING = Experiment(
+    "generation",
+    "Generation from sentence vectors (A.5)",
+    "A small GPT-2 learns to write the first language from its sentence vectors, then writes from those of "
+    "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
+    headline="chrF",
+)
+GROWN = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
+PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
+SHOWN_BY_CLUSTERS = {
+    "purity": "purity, %",
+    "entropy": "entropy, bits",
+    "information": "information",
+    "together": "one picture together, %",
+}
+PROBE, WRITE = 3.0, 10.0  # minutes
+SET = "validation captions"
+SHOWN = ("csls_r10", "positives")
+
+
+def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
+    """The steps of one seed; `trained` is the experiment whose steps trained the systems."""
+    for system in PROBED:
+        of = f"{trained.name}.{system}.{seed}"
+        yield _measured(study, HALVES, of, system, seed, PROBE, _probe(study, of, seed))
+        yield _measured(study, CLUSTERS, of, system, seed, PROBE, _cluster(study, of, seed))
+    for system, minutes in GROWN.items():
+        of = f"{ADDED.name}.{system}.{seed}"
+        yield _added(study, system, minutes, seed)
+        yield _measured(study, HALVES_ADDED, of, system, seed, PROBE, _probe(study, of, seed, added=True))
+        of = f"{trained.name}.{system}.{seed}"
+        yield _measured(study, WRITING, of, system, seed, WRITE, _write(study, of, system, seed))
+
+
+def _measured(
+    study: Study, experiment: Experiment, trained: str, system: str, seed: int, minutes: float, run: Run
+) -> Planned:
+    step = Step(experiment, system, minutes, run, seed, needs=(trained,))
+    return Planned(step, lambda: study.recipe(system, seed))
+
+
+def _probe(study: Study, trained: str, seed: int, added: bool = False) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        runs = ["--encoder-run", needed[trained] / "run"]
+        runs += ["--adapted", needed[trained] / "added"] if added else []
+        _experiment("correspondence", study, seed, folder, *runs)
+        return Outcome(measures=halves(folder))
+
+    return run
+
+
+def _cluster(study: Study, trained: str, seed: int) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        _experiment("clusters", study, seed, folder, "--encoder", needed[trained] / "bundle")
+        return Outcome(measures=clusters(folder))
+
+    return run
+
+
+def _write(study: Study, trained: str, system: str, seed: int) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        target = study.recipe(system, seed).data.languages[0]
+        encoder = ("--encoder", needed[trained] / "bundle", "--target", target)
+        _experiment("generate", study, seed, folder, *encoder)
+        return Outcome(measures=generation(folder))
+
+    return run
+
+
+def _experiment(name: str, study: Study, seed: int, out: Path, *options: object) -> None:
+    call("experiment", name, *options, "--data", study.data, "--seed", seed, "--out", out)
+
+
+def clusters(report: Path) -> Figures:
+    """What `experiment clusters` measured of its first encoder, each beside what chance gives."""
+    with _read(report) as facts:
+        system = facts["systems"][0]
+        return {
+            title + when: float(system[part][key])
+            for key, title in SHOWN_BY_CLUSTERS.items()
+            for part, when in (("measures", ""), ("expected", " by chance"))
+        }
+
+
+def generation(report: Path) -> Figures:
+    """What `experiment generate` measured, mean over the languages that are not the one written."""
+    titles = {
+        "chrf": "chrF",
+        "control_chrf": "chrF, control",
+        "bleu": "BLEU",
+        "control_bleu": "BLEU, control",
+    }
+    with _read(report) as facts:
+        others = [found for code, found in facts["languages"].items() if code != facts["target"]]
+        return {title: float(mean(found[key] for found in others)) for key, title in titles.items()}
+
+
+def halves(report: Path) -> Figures:
+    """What `experiment correspondence` measured of its first run, per cent."""
+    with _read(report) as facts:
+        (system,) = facts["systems"]
+        found = {"seen languages": system["seen"], "unseen languages": system["unseen"]}
+        found |= {"relative decrease": system["relative_decrease"]}
+        if system["added"]:
+            found["language added later"] = mean(system["added"].values())
+        return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
+    step = Step(ADDED, system, minutes, _add(study, system, seed), seed)
+    return Planned(step, lambda: without_last(study, system, seed)[1])
+
+
+def _add(study: Study, system: str, seed: int) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        overrides, recipe = without_last(study, system, seed)
+        train_run(study.data, folder / "run", system, overrides)
+        language, added = recipe.data.held_out[0], folder / "added"
+        shutil.rmtree(added, ignore_errors=True)  # of a run that was interrupted here: it takes a minute
+        call("add-language", folder / "run", language, "--data", study.data, "--out", added)
+        return Outcome(measures=costs(added / "report", language))
+
+    return run
+
+
+def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...], Recipe]:
+    """The overrides that hold the last language of a recipe out, and the recipe that they make of it."""
+    codes = study.recipe(system, seed).data.languages
+    held = (f"data.languages={json.dumps(codes[:-1])}", f"data.held_out={json.dumps(codes[-1:])}")
+    overrides = (*study.settings(seed), *held)
+    return overrides, load_recipe(system, overrides)
+
+
+def costs(report: Path, language: str) -> Figures:
+    """What `add-language` measured on validation captions: the languages there were, before and after, and
+    the new one."""
+    groups = {
+        "the others before": ("the other languages", "before"),
+        "the others after": ("the other languages", "after"),
+        "from the new one": (f"from {language}", "after"),
+        "to the new one": (f"to {language}", "after"),
+    }
+    with _read(report) as facts:
+        means = facts["sets"][SET]["means"]
+        return {
+            f"{title}, {NAMES[key]}": float(means[group][when][key])
+            for key in SHOWN
+            for title, (group, when) in groups.items()
+        }
+
+
+@contextmanager
+def _read(report: Path) -> Iterator[dict[str, Any]]:
+    """report.json of an experiment; DamagedError for what is not there, in it or as it should be."""
+    path = report / "report.json"
+    try:
+        yield json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{path}: no report of this experiment: repeat the command") from error

@@ -1,0 +1,188 @@
+"""Globetrotter (arXiv 2012.04631), experiment by experiment: the most telling steps first, seed by seed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.reports.experiments import Experiment, Outcome, Run, Step, outcome
+from evaluation.reports.report import read_tables
+from evaluation.suites.corpus import BENCHMARK
+from evaluation.suites.sets import available
+from training.papers.reproduce.appendix import appendix
+from training.papers.reproduce.commands import call
+from training.papers.reproduce.study import Planned, Study
+from training.papers.reproduce.systems import BETWEEN_SCRIPTS, POOL, TRANSLATION, Figures, measure, train
+from training.recipes.recipe import Recipe
+
+RIDGE = "ridge"
+SENTENCES = Experiment(
+    "sentences",
+    "Sentence translation (5.2, Fig. 3)",
+    "Positives found: the paper's measure, captions of 200 test pictures, all languages in one pool. R@k: "
+    f"the sentences of {BENCHMARK}; between scripts: captions of a test picture in languages that share no "
+    "letter; means over ordered pairs of languages. Pair by pair: work/STEP/multi30k and work/STEP/photos.",
+    headline=POOL,
+    ceiling="supervised",
+)
+ELEVEN = Experiment(
+    "photos-11",
+    "Sentence translation, eleven languages",
+    SENTENCES.note,
+    headline=POOL,
+    ceiling="supervised-photos-11-balanced",
+)
+CORPUS = Experiment(
+    "corpus",
+    "As a user meets it: answers from an index without the translation",
+    f"Every sentence of {BENCHMARK} against the sentences of text/: the top answer, between a random one and "
+    "the best that the index holds. chrF and BLEU by sacrebleu; signatures: work/STEP/report.md.",
+    headline="chrf_way",
+)
+_WORDS = (
+    "Ground truth by tf-idf, mutual top 5 (eq. 6, 7), from lines that correspond. Average Recall@10 in both "
+    "directions; aligned by multi-pairwise Procrustes (3.4) where it does not say before."
+)
+# In the order of the tables of `evaluate words`.
+WORDS = tuple(
+    Experiment(name, f"Word translation (5.3): {title}", _WORDS, headline="csls_r10")
+    for name, title in {
+        "words": "whole words",
+        "words-different": "whole words spelt differently",
+        "tokens": "tokens, as in the paper",
+        "tokens-different": "tokens spelt differently",
+    }.items()
+)
+WORD_MEASURES = ("before_cosine_r10", "cosine_r10", "before_csls_r10", "csls_r10", "rose_csls_r10")
+# Matrices of these are drawn (Fig. 7 and 9).
+DRAWN = ("best", "globetrotter-mini", "best-photos-11-pictograms")
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of the tables: a shipped recipe, and about how many minutes it takes on one core."""
+
+    recipe: str
+    minutes: float
+
+
+FIRST = (
+    System("best", 12),
+    System("globetrotter-mini", 10),
+    System("supervised", 12),
+    System("text-only", 8),
+    System("sigurdsson", 5),
+)
+THEN = (
+    System("without-transitive", 10),
+    System("without-visual-contrastive", 10),
+    System("without-cross-modal", 10),
+    System("without-cloze", 9),
+    System("without-alpha-x", 10),
+    System("lample-conneau", 18),
+    System("globetrotter-small", 8),
+)
+OF_ELEVEN = (
+    System("best-photos-11-pictograms", 27),
+    System("supervised-photos-11-balanced", 5),
+    System("best-photos-11", 25),
+)
+# Whose words are translated and whose answers are read, early and late in a seed.
+READ_FIRST, READ_THEN = (
+    ("best", "globetrotter-mini"),
+    ("supervised", "text-only", "sigurdsson", "lample-conneau"),
+)
+
+
+def globetrotter(study: Study) -> list[Planned]:
+    """Every step of every seed; a step comes after those it needs."""
+    return [step for seed in study.seeds for step in _of_seed(study, seed)]
+
+
+def _of_seed(study: Study, seed: int) -> Iterator[Planned]:
+    yield from (_trained(study, SENTENCES, system, seed) for system in FIRST)
+    if seed == study.seeds[0]:  # in closed form: it has no seed
+        yield Planned(Step(SENTENCES, RIDGE, 4, _ridge(study), seed), lambda: _ridge_recipe(study))
+    for system in READ_FIRST:
+        yield from _read(study, SENTENCES, system, seed)
+    yield from (_trained(study, SENTENCES, system, seed) for system in THEN)
+    for system in READ_THEN:
+        yield from _read(study, SENTENCES, system, seed)
+    yield from (_trained(study, ELEVEN, system, seed) for system in OF_ELEVEN)
+    yield from _words(study, ELEVEN, OF_ELEVEN[0].recipe, seed, minutes=12)
+    yield from appendix(study, SENTENCES, seed)
+
+
+def _trained(study: Study, experiment: Experiment, system: System, seed: int) -> Planned:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        train(study.data, folder, system.recipe, study.settings(seed))
+        found = measure(study.data, folder)
+        pool = outcome(read_tables(folder / "photos")[-1])
+        return Outcome(measures=named(found), matrices=pool.matrices if system.recipe in DRAWN else {})
+
+    step = Step(experiment, system.recipe, system.minutes, run, seed)
+    return Planned(step, lambda: study.recipe(system.recipe, seed))
+
+
+def named(figures: Figures) -> Figures:
+    """The figures of a system as the report has them: the paper's measure first, CSLS before cosine."""
+    titles = {name: f"between scripts, CSLS R@{name.rpartition('r')[2]}" for name in BETWEEN_SCRIPTS}
+    order = (POOL, *sorted(TRANSLATION, key=lambda name: name.startswith("cosine")), *BETWEEN_SCRIPTS)
+    return {titles.get(name, name): figures[name] for name in order if name in figures}
+
+
+def _ridge(study: Study) -> Run:
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        from training.papers.reproduce.ridge import measure_ridge
+
+        known = _ridge_recipe(study).data.languages
+        languages = available(study.data / "benchmark" / BENCHMARK, ".txt", known, [])
+        return Outcome(measures=named(measure_ridge(study.data, languages, study.overrides)))
+
+    return run
+
+
+def _read(study: Study, trained: Experiment, system: str, seed: int) -> Iterator[Planned]:
+    """What its answers are like, and its words."""
+    needs = (f"{trained.name}.{system}.{seed}",)
+    step = Step(CORPUS, system, 6, _suite(study, "corpus", needs[0]), seed, needs=needs)
+    yield Planned(step, lambda: study.recipe(system, seed))
+    yield from _words(study, trained, system, seed, minutes=4)
+
+
+def _words(study: Study, trained: Experiment, system: str, seed: int, minutes: float) -> Iterator[Planned]:
+    """Four tables of one measurement: the first step measures, the others read."""
+    bundle = f"{trained.name}.{system}.{seed}"
+    measured = f"{WORDS[0].name}.{system}.{seed}"
+    for number, experiment in enumerate(WORDS):
+        run = _table(measured, number) if number else _suite(study, "words", bundle)
+        needs = (measured,) if number else (bundle,)
+        step = Step(experiment, system, 0.1 if number else minutes, run, seed, needs=needs)
+        yield Planned(step, lambda: study.recipe(system, seed))
+
+
+def _suite(study: Study, suite: str, trained: str) -> Run:
+    """Measure the bundle of the step `trained` on a suite; its first table."""
+
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        bundle = needed[trained] / "bundle"
+        call("evaluate", suite, "--encoder", bundle, "--data", study.data, "--out", folder)
+        return _picked(folder, 0)
+
+    return run
+
+
+def _table(measured: str, number: int) -> Run:
+    return lambda folder, needed: _picked(needed[measured], number)
+
+
+def _picked(report: Path, number: int) -> Outcome:
+    """A table of a report; of words the measures that the paper has, and no matrices."""
+    found = outcome(read_tables(report)[number])
+    kept = {key: value for key, value in found.measures.items() if key in WORD_MEASURES or "_r10" not in key}
+    return Outcome(measures=kept)
+
+
+def _ridge_recipe(study: Study) -> Recipe:
+    from training.papers.reproduce.ridge import ridge_recipe
+
+    return ridge_recipe(study.overrides)

@@ -1,0 +1,215 @@
+"""A recipe: everything that decides what a training run learns, as TOML.
+
+A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
+that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well
+(training.recipe_files).
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from index.errors import RecipeError
+from training.encoders.adapted import AdaptedSettings
+from training.encoders.bag import BagSettings
+from training.encoders.gru import GRUSettings
+from training.encoders.hybrid import HybridSettings
+from training.encoders.pretrained import PretrainedSettings
+from training.encoders.transformer import TransformerSettings
+from training.encoders.universal import UniversalSettings
+from training.objectives import OBJECTIVES, Need, Objective
+from training.objectives.schedule import TurnSettings
+from training.recipes.files import read_recipe
+from training.recipes.settings import (
+    DataSettings,
+    HeadSettings,
+    MiningSettings,
+    OptimiserSettings,
+    RunSettings,
+    Table,
+    TokenizerSettings,
+    VisionSettings,
+)
+from training.recipes.transfer_settings import TransferSettings
+
+TextSettings = Annotated[
+    TransformerSettings
+    | BagSettings
+    | AdaptedSettings
+    | GRUSettings
+    | HybridSettings
+    | PretrainedSettings
+    | UniversalSettings,
+    Field(discriminator="encoder"),
+]
+
+
+class Recipe(Table):
+    """One system, ready to train. Tables are documented at their classes."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    description: str
+    seed: int = Field(default=0, ge=0)
+    data: DataSettings
+    tokenizer: TokenizerSettings = TokenizerSettings()  # a pretrained text encoder brings its own
+    text: TextSettings
+    vision: VisionSettings
+    head: HeadSettings
+    objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
+    mining: MiningSettings | None = None
+    turns: TurnSettings = TurnSettings()
+    transfer: TransferSettings | None = None
+    optimiser: OptimiserSettings
+    run: RunSettings = RunSettings()
+
+    @field_validator("objectives", mode="before")
+    @classmethod
+    def _known_objectives(cls, tables: object) -> object:
+        if not isinstance(tables, Mapping):
+            return tables  # pydantic says what it should be
+        unknown = sorted(set(tables) - set(OBJECTIVES))
+        if unknown:
+            raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
+        return {name: _objective(name, table) for name, table in tables.items()}
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "Recipe":
+        if "visual_regression" in self.objectives and self.vision.space != "whitened":
+            raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
+        mined = [name for name, objective in self.objectives.items() if "mined" in objective.needs]
+        if (self.mining is not None and not mined) or (mined and not (self.mining or self.transfer)):
+            raise ValueError(
+                f"objectives.{(mined or ['pseudopairs'])[0]} and the table [mining] need each other"
+                + (", or the table [transfer]" if mined else "")
+            )
+        if self.mining is not None and not (self.mining.captions or self.data.texts):
+            raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
+        if getattr(self.text, "embeddings", "") == "vouched" and self.vision.space != "whitened":
+            raise ValueError('text.embeddings = "vouched" needs vision.space = "whitened"')
+        if self.head.text == "none" and self.text.width != self.head.dimension:
+            raise ValueError('head.text = "none" needs head.dimension = text.width')
+        for name, objective in self.objectives.items():
+            if objective.views_needed > 1 and not self.vision.gives_two_views:
+                raise ValueError(
+                    f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
+                )
+            self._needs_are_met(name, objective)
+        self.turns.check(self.objectives)
+        if self.text.encoder == "pretrained" and self.tokenizer != TokenizerSettings():
+            raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
+        if self.data.stream:
+            self._can_be_streamed()
+        return self
+
+    def _can_be_streamed(self) -> None:
+        wrong = {
+            'vision.training = "tuned"': self.vision.training != "tuned",
+            'data.pictures = "shared"': self.data.pictures != "shared",
+            "no data.shuffle_pictures": self.data.shuffle_pictures,
+            "no data.pictograms": self.data.pictograms,
+            "no data.texts": self.data.texts != "",
+            "no [mining] and no [transfer]": bool(self.mining or self.transfer),
+            "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
+            "no data.rotation": self.data.rotation != (),
+            "no objectives.halves": "halves" in self.needs,
+            "no tokenizer.dropout": self.tokenizer.dropout > 0,
+            'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder
+            not in ("transformer", "bag")
+            or getattr(self.text, "embeddings", "shared") != "shared",
+        }
+        for needed, is_wrong in wrong.items():
+            if is_wrong:
+                raise ValueError(f"data.stream needs {needed}")
+
+    def _needs_are_met(self, name: str, objective: Objective) -> None:
+        encoder, vision = self.text.encoder, self.vision
+        if "decoder" in objective.needs and (encoder != "transformer" or len(self.data.languages) < 2):
+            raise ValueError(f'objectives.{name} needs text.encoder = "transformer" and two languages')
+        if "adaptations" in objective.needs and encoder != "adapted":
+            raise ValueError(f'objectives.{name} needs text.encoder = "adapted"')
+        if name == "cloze" and encoder not in ("transformer", "bag"):
+            raise ValueError("objectives.cloze needs token embeddings that all languages share")
+        if "halves" in objective.needs and not (self.data.photographs or self.data.texts):
+            raise ValueError(f"objectives.{name} needs sentences: data.photographs or data.texts")
+        if "partners" in objective.needs and self.data.pictures == "disjoint":
+            raise ValueError(f'objectives.{name} needs data.pictures = "shared", "pivoted" or "common"')
+        if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):
+            raise ValueError(
+                f'objectives.{name} needs vision.training = "frozen" and vision.space = "learned"'
+            )
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its objectives need beyond texts, views and cloze."""
+        return frozenset().union(*(objective.needs for objective in self.objectives.values()))
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run begins with a trained model."""
+        return self.transfer is not None and self.transfer.then == "fine-tune"
+
+    @property
+    def sha256(self) -> str:
+        """Identifies what the recipe says, however it was written."""
+        described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest()
+
+
+def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
+    """The recipe of that name or path, with `key=value` overrides (`optimiser.epochs=3`) laid over it."""
+    table = read_recipe(name)
+    for override in overrides:
+        _lay_over(table, override)
+    try:
+        return Recipe.model_validate(table)
+    except ValidationError as error:
+        raise RecipeError(f"recipe {name}: {_first_problem(error)}") from None
+    except RecipeError as error:  # an objective's
+        raise RecipeError(f"recipe {name}: {error}") from None
+
+
+def _objective(name: str, table: object) -> Objective:
+    try:
+        return OBJECTIVES[name].model_validate(table)
+    except ValidationError as error:
+        raise RecipeError(_first_problem(error, "objectives", name)) from None
+
+
+def _lay_over(table: dict[str, Any], override: str) -> None:
+    key, separator, text = override.partition("=")
+    if not separator or not key:
+        raise RecipeError(f"--set {override}: write it as key=value, as in optimiser.epochs=3")
+    *path, last = key.split(".")
+    for part in path:
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise RecipeError(f"--set {override}: {part} is a value, not a table")
+    table[last] = _value(text)
+
+
+def _value(text: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _first_problem(error: ValidationError, *above: str) -> str:
+    first = error.errors(include_url=False)[0]
+    parts = [*above, *map(str, first["loc"])]
+    if parts[:1] == ["text"]:
+        del parts[1:2]  # the encoder's name, which pydantic puts there
+    place = ".".join(parts)
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {place}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
