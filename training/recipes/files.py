@@ -22,9 +22,9 @@ OWN = ("name", "description")
 
 
 def shipped_recipes() -> dict[str, Path]:
-    """Name -> file of the recipes that come with the package."""
+    """Name -> file of the recipes that come with the package, in whichever folder they lie."""
     folder = Path(str(resources.files("training") / "recipes"))
-    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+    return {file.stem: file for file in sorted(folder.rglob("*.toml"), key=lambda file: file.stem)}
 
 
 def read_recipe(name: str) -> Table:

@@ -2,7 +2,7 @@
 
 A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
 that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well
-(training.recipe_files).
+(training.recipes.files).
 """
 
 import hashlib

@@ -45,7 +45,7 @@ def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) 
 
 
 def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(tmp_path: Path) -> None:
-    recipes = {path.stem for path in RECIPES.glob("*.toml")}
+    recipes = {path.stem for path in RECIPES.rglob("*.toml")}
     for name in (*recipes, "ridge", "trigrams"):
         keep(tmp_path, name, 0, mr=33.3, weights=120)
     groups = "fig-3,joined,variants,claims,photos-11"

@@ -1,3 +1,4 @@
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from index.errors import RecipeError
 from tests.training.tiny import BAG
-from training.recipes.files import Table, merged
+from training.recipes.files import Table, merged, shipped_recipes
 from training.recipes.recipe import load_recipe
 
 CHANGED = """
@@ -30,6 +31,14 @@ def problem(file: Path) -> str:
         load_recipe(str(file))
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def test_shipped_recipes_lie_in_three_rooms_and_no_two_share_a_name() -> None:
+    folder = Path(str(resources.files("training") / "recipes"))
+    files = list(folder.rglob("*.toml"))
+    assert {file.relative_to(folder).parts[0] for file in files} == {"main", "papers", "ablations"}
+    assert len(shipped_recipes()) == len(files)
+    assert all(load_recipe(name).name == name for name in shipped_recipes())
 
 
 def test_a_recipe_is_the_one_it_extends_with_its_own_keys_laid_over(tmp_path: Path) -> None:
