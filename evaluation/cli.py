@@ -59,7 +59,7 @@ def evaluate(
     """
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work
-    run = _run(suite, data, _codes(languages), dictionaries, pictures, out)
+    run = _run(suite, data, _codes(languages), dictionaries, pictures)
     opened = open_bundle(bundle)
     tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
@@ -88,7 +88,6 @@ def _run(
     chosen: list[str],
     dictionaries: tuple[str, ...],
     pictures: Path | None,
-    out: Path,
 ) -> Callable[[TextEncoder, Sequence[str]], list[Table]]:
     """What is to be measured, given an encoder and the languages that it knows."""
     if dictionaries:
@@ -108,7 +107,7 @@ def _run(
             return lambda encoder, known: picture_consistency(encoder, data, known, chosen, shown)
         return lambda encoder, known: retrieval(encoder, data, known, chosen, shown)
     if suite == CONSISTENCY:
-        return lambda encoder, known: consistency(encoder, data, known, chosen, out)
+        return lambda encoder, known: consistency(encoder, data, known, chosen)
     return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
 
 

@@ -38,11 +38,10 @@ NAMES = {
     "rsum": "sum of recalls",
     "ece": "calibration error",
 }
-# What is asked in several languages at once: in the question's alone, with own or given translations.
-ASKED = {"alone": "alone", "own_a": "own A", "own_c": "own C", "given_a": "given A", "given_c": "given C"}
+# A question in its own language alone, with own or with given translations (suite `consistency`).
 NAMES |= {
-    f"{key}_{measure}": f"{name} {label}"
-    for key, name in ASKED.items()
+    f"{questions}_{measure}": f"{questions} {label}"
+    for questions in ("alone", "own", "given")
     for measure, label in (("r1", "R@1"), ("r10", "R@10"), ("mr", "mR"))
 }
 NAMES |= {f"before_{key}": f"{name} before Procrustes" for key, name in NAMES.items()}

@@ -9,7 +9,7 @@ from typing import Literal
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder, Vectors
 from index.errors import UnknownLanguageError
-from index.search.consistency import Consistency, consistent, own_translations
+from index.search.consistency import consistent, own_translations
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
@@ -153,12 +153,11 @@ class Translator:
         k: int = 1,
         *,
         given: Mapping[str, Sequence[str]] | None = None,
-        learned: Consistency | None = None,
     ) -> list[list[Match]]:
         """As `sentences`, asked in other languages as well (consistency.py): with the translations `given`,
         language -> one a text, or with those that this index has in third languages.
 
-        Ordered by the mean over the languages, or as `learned`. Raises UnknownLanguageError.
+        Ordered by the mean of the scores over the languages. Raises UnknownLanguageError.
         """
         self._pair(source, target)
         questions = {source: self.encode(texts)}
@@ -166,7 +165,7 @@ class Translator:
             questions = own_translations(self._sentences, questions[source], source, target)
         for code, translations in (given or {}).items():
             questions.setdefault(code, self.encode(translations))
-        return consistent(self._sentences, questions, source, target, k, learned)
+        return consistent(self._sentences, questions, source, target, k)
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
         """For each word in `source` the k words of `target` of the same meaning, best first.
