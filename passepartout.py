@@ -17,24 +17,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
-    "train": ("training.cli:train", "Learn an encoder from captioned pictures."),
+    "train": ("training.cli:train", "Train an encoder on captioned pictures."),
     "add-language": (
         "training.papers.experiments.cli:add_language",
         "Teach a finished run one more language.",
     ),
-    "experiment": ("training.papers.experiments.cli:experiment", "Globetrotter's appendix, on your data."),
+    "experiment": (
+        "training.papers.experiments.cli:experiment",
+        "Run the experiments of Globetrotter's appendix on your data.",
+    ),
     "reproduce": (
         "training.papers.reproduce.cli:reproduce",
-        "A paper's experiments on your data, as one report.",
+        "Repeat a paper's experiments on your data, as one report.",
     ),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
-    "pictures": ("training.cli:pictures", "Embed pictures by a training run, to be measured with."),
+    "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
-    "card": ("evaluation.reports.card:card", "Write what was measured of a bundle into its card."),
-    "encode": ("index.commands.index:encode", "Sentences to unit vectors."),
-    "index": ("index.commands.index:index", "Build, inspect and verify an index."),
-    "translate": ("service.translate:translate", "Translate with a service, or an index."),
-    "jobs": ("service.jobs.worker:jobs", "Change, build and roll back an index as a service is asked to."),
+    "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
+    "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
+    "index": ("index.commands.index:index", "Build, change, inspect and verify an index."),
+    "translate": ("service.translate:translate", "Translate with an index or a running service."),
+    "jobs": ("service.jobs.worker:jobs", "Run the index jobs that a service accepts."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
 }
 

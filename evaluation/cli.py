@@ -27,21 +27,23 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.command()
 @click.argument("suite", type=click.Choice([*SUITES, CONSISTENCY, RETRIEVAL]))
 @click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
-@click.option("--data", type=FOLDER, help="The data (docs/data.md); for `aligned` its folder.")
-@click.option("--languages", default="", help="Average over these too, for example en,de,pt.")
+@click.option(
+    "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
+)
+@click.option("--languages", default="", help="Also average over these, such as en,de,pt.")
 @click.option(
     "--dictionary",
     "dictionaries",
     multiple=True,
     metavar="FROM:TO=FILE",
-    help="For `words`: a TSV file of word and translation to measure on; repeatable.",
+    help="For `words`: a TSV file of words and their translations; repeatable.",
 )
 @click.option(
     "--pictures",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="For `retrieval`, and for `consistency` if you like: the file that `passepartout pictures` wrote.",
+    help="For `retrieval`, and optionally `consistency`: the file that `passepartout pictures` wrote.",
 )
-@click.option("--out", type=FOLDER, required=True, help="The folder that report.json and report.md go to.")
+@click.option("--out", type=FOLDER, required=True, help="The folder to write report.json and report.md to.")
 @click.option("--json", "as_object", is_flag=True, help="Print report.json instead of the means.")
 def evaluate(
     suite: str,
@@ -55,7 +57,7 @@ def evaluate(
 ) -> None:
     """Measure how well an encoder bundle translates by retrieval (docs/evaluation.md).
 
-    Languages: those of the data that the bundle knows, and any that --languages names besides.
+    Measures the languages of the data that the bundle knows, and any others named by --languages.
     """
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work

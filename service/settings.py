@@ -40,7 +40,7 @@ class Settings(BaseSettings):
         default=1, ge=1, le=256, description="Threads of one worker for encoding and search."
     )
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
-        default="info", description="Least severe message that is logged; texts are never logged."
+        default="info", description="Least severe level that is logged; texts are never logged."
     )
     log_format: Literal["text", "json"] = Field(
         default="text", description="Log lines as text or as JSON objects, to stderr."
@@ -49,7 +49,7 @@ class Settings(BaseSettings):
         default=False, description="Log a line for each request: its id, route, status and time."
     )
     metrics: Literal["loopback", "everyone", "off"] = Field(
-        default="loopback", description="Who may read /metrics: this machine alone, everyone, or nobody."
+        default="loopback", description="Who may read /metrics: only this machine, everyone, or nobody."
     )
     traces_url: str | None = Field(
         default=None,
@@ -59,19 +59,18 @@ class Settings(BaseSettings):
         default=5, ge=1, le=3600, description="An idle connection is closed after this time."
     )
     shutdown_seconds: int = Field(
-        default=10, ge=1, le=3600, description="Time that running requests get on SIGTERM."
+        default=10, ge=1, le=3600, description="Time that running requests have to finish after SIGTERM."
     )
 
     watch_seconds: float = Field(
         default=1.0,
         ge=0,
         le=3600,
-        description="How often to look whether the index names another version; 0: only on SIGHUP and when "
-        "asked.",
+        description="How often to check for a new version of the index; 0: only on SIGHUP or on request.",
     )
 
     batch_size: int = Field(
-        default=64, ge=1, description="Texts, a target each, that are computed together at most."
+        default=64, ge=1, description="Most text and target pairs that are computed together."
     )
     batch_wait_seconds: float = Field(
         default=0.0,
@@ -82,33 +81,31 @@ class Settings(BaseSettings):
     max_queued: int = Field(
         default=16_384,
         ge=1,
-        description="Texts, a target each, that wait to be computed in one worker; more get 503.",
+        description="Most text and target pairs waiting in one worker; more get 503.",
     )
     compute_seconds: float = Field(
-        default=10.0, gt=0, le=3600, description="A request not computed after this time gets 503."
+        default=10.0, gt=0, le=3600, description="A request that has not been computed by then gets 503."
     )
 
     cache_entries: int = Field(
         default=10_000,
         ge=0,
-        description="Answers kept in the process, a text and target each; 0 switches that cache off.",
+        description="Answers cached in the process, one per text and target; 0 switches that cache off.",
     )
-    cache_seconds: int = Field(
-        default=86_400, ge=1, description="Time that an answer is kept in either cache."
-    )
+    cache_seconds: int = Field(default=86_400, ge=1, description="Seconds that an answer is cached.")
     redis_url: SecretStr | None = Field(
         default=None,
-        description="redis://, rediss:// (TLS) or unix:// address, with a password where it needs one; "
-        "answers are then cached there too, for all processes.",
+        description="Redis that caches answers for all processes: a redis://, rediss:// (TLS) or unix:// "
+        "address, with a password where needed.",
     )
     redis_timeout_seconds: float = Field(
         default=0.02,
         gt=0,
         le=5,
-        description="Longest wait for Redis; then it is done without.",
+        description="Longest wait for Redis before answering without it.",
     )
     redis_pause_seconds: float = Field(
-        default=2.0, ge=0, le=3600, description="Time for which Redis is left alone after it failed."
+        default=2.0, ge=0, le=3600, description="Pause after Redis has failed before it is tried again."
     )
 
     request_seconds: float = Field(
@@ -140,21 +137,20 @@ class Settings(BaseSettings):
     )
 
     max_explained: int = Field(
-        default=64, ge=0, description="Answers in one response that asks for reasons (explain)."
+        default=64, ge=0, description="Answers in one response with explanations (explain)."
     )
 
     api_keys: SecretStr | None = Field(
         default=None,
-        description="Keys that are let in, as name:sha256 entries, comma-separated; none lets everyone in.",
+        description="Accepted API keys, as comma-separated name:sha256 entries; none: no key is needed.",
     )
     admin_keys: SecretStr | None = Field(
         default=None,
-        description="Keys that may change what is served, in the same form; none lets nobody.",
+        description="Keys that may change the index, in the same form; none: nobody may.",
     )
     rate_limit: str | None = Field(
         default=None,
-        description="Requests that one API key, else one address, may make, such as 600/minute; none: no "
-        "limit.",
+        description="Requests allowed per API key, or per address without one, such as 600/minute.",
     )
     cors_origins: str | None = Field(
         default=None,
@@ -164,52 +160,50 @@ class Settings(BaseSettings):
 
     jobs_url: SecretStr | None = Field(
         default=None,
-        description="Redis that keeps the queue of jobs, an address as redis_url's; none: the index is not "
-        "changed over HTTP.",
+        description="Redis for the job queue, an address like redis_url; none: no changes over HTTP.",
     )
     jobs_queue: str = Field(
         default="passepartout",
         pattern=r"^[a-z0-9-]{1,64}$",
-        description="Name of the queue: one for each index, where several share that Redis.",
+        description="Name of the queue; each index needs its own where several share that Redis.",
     )
     jobs_patience_seconds: int = Field(
         default=60,
         ge=3,
         le=3600,
-        description="A job whose worker has not been heard of for this long is begun again.",
+        description="A job whose worker has been silent for this long is started again.",
     )
     jobs_keep_seconds: int = Field(
         default=604_800,
         ge=60,
-        description="Time that jobs which have ended are kept, and uploads that no job has used.",
+        description="How long finished jobs and unused uploads are kept.",
     )
     job_seconds: int = Field(
-        default=86_400, ge=1, description="Time that a job gets; one not done by then is ended."
+        default=86_400, ge=1, description="Longest time a job may take before it is stopped."
     )
     spool: Path | None = Field(
         default=None,
-        description="Folder of uploads, for service and worker; none: that of the index with .spool after "
-        "its name.",
+        description="Folder of uploads, shared by service and worker; none: the index folder with .spool "
+        "appended.",
     )
     max_upload_bytes: int = Field(
-        default=268_435_456, ge=1024, description="Longest corpus file, as it is sent."
+        default=268_435_456, ge=1024, description="Largest upload of a corpus file."
     )
     max_corpus_bytes: int = Field(
-        default=2_147_483_648, ge=1024, description="Longest corpus file, decompressed."
+        default=2_147_483_648, ge=1024, description="Largest corpus file after decompression."
     )
     max_spool_bytes: int = Field(
-        default=4_294_967_296, ge=1024, description="All uploads that wait for their jobs, together."
+        default=4_294_967_296, ge=1024, description="Largest total of uploads waiting for their jobs."
     )
     upload_seconds: float = Field(
-        default=600.0, gt=0, le=86_400, description="Time in which an upload must have come."
+        default=600.0, gt=0, le=86_400, description="Longest time an upload may take."
     )
 
     drop_in_min_confidence: float = Field(
         default=0.5,
         ge=0,
         le=1,
-        description="Answers less likely than this are left out of LibreTranslate's protocol, "
-        "which has no way to tell how likely they are.",
+        description="Least confidence of answers in LibreTranslate's protocol, which cannot show it.",
     )
 
     @property

@@ -30,12 +30,17 @@ KEY = "PASSEPARTOUT_KEY"
     "targets",
     multiple=True,
     required=True,
-    help="Language to translate into: de, or de,pt; repeatable.",
+    help="Language to translate into, such as de or de,pt; repeatable.",
 )
-@click.option("--from", "source", help="Language of the text; detected without it.")
+@click.option("--from", "source", help="Language of the text. [default: detected]")
 @click.option("--word", is_flag=True, help="TEXT is a word, not a sentence.")
 @click.option(
-    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Answers to show."
+    "-k",
+    "count",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="Answers per text and language.",
 )
 @click.option(
     "--min-confidence",
@@ -43,12 +48,12 @@ KEY = "PASSEPARTOUT_KEY"
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Leave out answers less likely than this.",
+    help="Hide answers with a lower confidence.",
 )
-@click.option("--explain", is_flag=True, help="Show the reasons for each answer.")
+@click.option("--explain", is_flag=True, help="Show why each answer was given.")
 @click.option("--index", "folder", type=click.Path(path_type=Path), help="The index to search.")
-@click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (its key: {KEY}).")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as the API gives it.")
+@click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (API key: {KEY}).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as the API returns it.")
 def translate(
     texts: tuple[str, ...],
     targets: tuple[str, ...],
@@ -61,7 +66,7 @@ def translate(
     url: str | None,
     as_json: bool,
 ) -> None:
-    """Translate each TEXT by finding what says the same in the other languages; - reads lines."""
+    """Translate each TEXT by finding the closest match in the index; - reads lines from standard input."""
     if (folder is None) == (url is None):
         raise UsageError("give --index FOLDER or --url ADDRESS, one of them")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))

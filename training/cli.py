@@ -11,13 +11,19 @@ from index.errors import UsageError
 @click.argument("recipe")
 @click.option("--data", type=click.Path(path_type=Path), help="The data folder (docs/data.md).")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
-@click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
-@click.option("--smoke", is_flag=True, help="The whole path at tiny sizes, on drawn pictures.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As in optimiser.epochs=3.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
+@click.option("--smoke", is_flag=True, help="Try the whole path at tiny sizes on drawn pictures.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the recipe, such as optimiser.epochs=3; repeatable.",
+)
 def train(
     recipe: str, data: Path | None, out: Path, resume: bool, smoke: bool, overrides: tuple[str, ...]
 ) -> None:
-    """Learn an encoder by RECIPE: a shipped recipe's name or a TOML file."""
+    """Train an encoder with RECIPE, the name of a shipped recipe or a TOML file."""
     if smoke:
         if data is not None or resume:
             raise UsageError(
@@ -53,10 +59,10 @@ def train(
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
-@click.option("--split", default="test", show_default=True, help="Of photos/splits.tsv.")
+@click.option("--split", default="test", show_default=True, help="A split of photos/splits.tsv.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
 def pictures(run: Path, data: Path, split: str, out: Path) -> None:
-    """Embed the photographs of a split by a finished RUN, for `evaluate retrieval`."""
+    """Embed the photographs of a split with a finished RUN, for `evaluate retrieval`."""
     from training.export.picture_vectors import picture_vectors
 
     found = picture_vectors(run, data, split)
@@ -68,11 +74,13 @@ def pictures(run: Path, data: Path, split: str, out: Path) -> None:
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The bundle's folder.")
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
-@click.option("--name", help="The bundle's name; the recipe's when left out.")
+@click.option("--name", help="The bundle's name. [default: the recipe's]")
 @click.option("--version", "version", default="1", show_default=True)
-@click.option("--licence", default="unspecified", show_default=True, help="Of the weights.")
-@click.option("--without", multiple=True, metavar="CODE", help="A language to leave out; may be repeated.")
-@click.option("--compact", is_flag=True, help="No file that another can stand in for: 8 bits alone.")
+@click.option("--licence", default="unspecified", show_default=True, help="The licence of the weights.")
+@click.option("--without", multiple=True, metavar="CODE", help="A language to leave out; repeatable.")
+@click.option(
+    "--compact", is_flag=True, help="Only the 8-bit graph, without the float32 one and the word embeddings."
+)
 def export(
     run: Path,
     out: Path,

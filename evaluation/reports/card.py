@@ -36,10 +36,10 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     type=FOLDER,
     multiple=True,
     required=True,
-    help="A folder that `passepartout evaluate` wrote about BUNDLE as it is; repeatable.",
+    help="A report of `passepartout evaluate` on this very BUNDLE; repeatable.",
 )
 def card(bundle: Path, folders: tuple[Path, ...]) -> None:
-    """Write what reports say of BUNDLE into its card and manifest, for each language and pair."""
+    """Copy the figures of reports into the card and manifest of BUNDLE, by language and pair."""
     written = write_quality(bundle, [read_report(folder) for folder in folders])
     click.echo(f"{bundle / CARD}: {', '.join(written)}")
 

@@ -164,7 +164,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     for step in steps:
         for part in (step.experiment.name, step.system):
             if not NAME.fullmatch(part):
-                raise UsageError(f"{part!r} is no name of a step: give small letters, digits, - and _")
+                raise UsageError(f"{part!r} is not a step name: use lower-case letters, digits, - and _")
         if step.name in before:
             raise UsageError(f"step {step.name} is there twice: give another seed or system")
         if missing := set(step.needs) - before:

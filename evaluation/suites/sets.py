@@ -24,7 +24,7 @@ class Caption:
 
 
 def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
-    """The codes of all files `folder`/`prefix`LANG`suffix`, sorted; none where there is no folder."""
+    """The codes of all files `folder`/`prefix`LANG`suffix`, sorted; none where there is not a folder."""
     names = (path.name for path in folder.glob(f"{prefix}*{suffix}"))
     codes = (name.removeprefix(prefix).removesuffix(suffix) for name in names)
     return sorted(code for code in codes if re.match(CODE, code))
@@ -33,7 +33,7 @@ def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
 def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
     """The languages with a file LANG`suffix` in `folder` that `in_common` takes; DataError without it."""
     if not folder.is_dir():
-        raise DataError(f"{folder} is no folder: give the data with --data")
+        raise DataError(f"{folder} is not a folder: give the data with --data")
     return in_common(folder, languages_in(folder, suffix), known, chosen, suffix)
 
 

@@ -161,7 +161,7 @@ def _reach(address: str) -> None:
     """Find out quickly, since Ray tries for a minute."""
     found = ADDRESS.fullmatch(address)
     if found is None:
-        raise UsageError(f"{address!r} is no Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
+        raise UsageError(f"{address!r} is not a Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
     if found["host"] is None:
         return
     try:

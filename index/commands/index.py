@@ -39,13 +39,13 @@ BATCH = 64
 
 
 @click.command()
-@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle.")
 @click.option("--language", help="The language of the text; must be one of the bundle's.")
 @click.option(
-    "--input", "source", type=FILE, help="Text file, one sentence a line; without it standard input."
+    "--input", "source", type=FILE, help="Text file, one sentence per line. [default: standard input]"
 )
 @click.option(
-    "--output", type=FILE, required=True, help="The .npy file to write: float32 (lines, dimensions)."
+    "--output", type=FILE, required=True, help="The .npy file to write: float32, shape (lines, dimensions)."
 )
 @click.option("--precision", type=click.Choice(["auto", "fp32", "int8"]), default="auto", show_default=True)
 @THREADS
@@ -57,7 +57,7 @@ def encode(
     precision: Precision,
     threads: int,
 ) -> None:
-    """Turn sentences into unit vectors: row i is line i, empty lines included."""
+    """Turn sentences into unit vectors; row i is line i, empty lines included."""
     import numpy as np
 
     from index.encoder.bundle import open_bundle
@@ -102,34 +102,37 @@ for command in COMMANDS:
 
 
 @index.command()
-@click.option("--encoder", "folder", type=FOLDER, required=True, help="Encoder bundle.")
+@click.option("--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle.")
 @CORPUS
 @FORMAT
 @click.option(
     "--keep",
     type=click.Choice(RULES),
     multiple=True,
-    help="Leave out a rule of cleaning: form (texts stay as they are written), unconfirmed, long, language "
-    "(lines surely in another), duplicate, near; as often as wanted.",
+    help="Skip a cleaning rule: form (normalisation), unconfirmed, long, language (lines clearly in another "
+    "language), duplicate, near; repeatable.",
 )
 @click.option(
     "--longest",
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Longest sentence, in characters.",
+    help="Drop sentences longer than this many characters.",
 )
 @click.option(
     "--likeness",
     type=click.FloatRange(0.5, 1),
     default=1.0,
     show_default=True,
-    help="Drop what is this like an earlier sentence; 1: equal but for case, punctuation and spaces.",
+    help="Drop near-duplicates at least this similar; 1: equal but for case, punctuation and spaces.",
 )
 @searching("auto", "csls", 1, True)
 @encoding
 @click.option(
-    "--out", type=FOLDER, required=True, help="The index: a new folder, or one that gets a new version."
+    "--out",
+    type=FOLDER,
+    required=True,
+    help="The index: a new folder, or an existing one that gets a new version.",
 )
 @THREADS
 @JSON
@@ -177,16 +180,16 @@ def build(
 @index.command()
 @INDEX
 @click.option(
-    "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv, which --corpus reads again."
+    "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv; --corpus can read it back."
 )
 @click.option(
-    "--dictionary", "pair", metavar="FROM-TO", help="Instead, words and their translations, as TSV."
+    "--dictionary", "pair", metavar="FROM-TO", help="Write words and their translations instead, as TSV."
 )
 @click.option(
-    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Translations of a word."
+    "-k", "count", type=click.IntRange(1, 100), default=1, show_default=True, help="Translations per word."
 )
 def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
-    """Write the sentences of an index, those that translate each other together; or a dictionary."""
+    """Write the sentences of an index, with their translations beside them, or write a dictionary."""
     from index.commands.dictionary import export_dictionary
     from index.corpus.export import export_index
 
@@ -200,7 +203,7 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @INDEX
 @JSON
 def info(folder: Path, as_json: bool) -> None:
-    """Show what an index holds and how well it answers."""
+    """Show what an index contains and how well it translates."""
     from index.storage.manifest import read_manifest
     from index.storage.versions import VERSIONS, IndexManifest, current
 
@@ -212,7 +215,7 @@ def info(folder: Path, as_json: bool) -> None:
 @INDEX
 @JSON
 def verify(folder: Path, as_json: bool) -> None:
-    """Check every file of every version of an index against its checksum, and open the current one."""
+    """Check every file of every version against its checksum, and open the current version."""
     from index.search.translator import Translator
     from index.storage.versions import current, open_version, versions
 

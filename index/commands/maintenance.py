@@ -28,7 +28,7 @@ from index.formats.registry import Source
 SHOWN = 5  # ids of a language, where they are not asked for as JSON
 
 ENCODER = click.option(
-    "--encoder", type=FOLDER, help="Refuse to change an index that another encoder bundle made."
+    "--encoder", type=FOLDER, help="Fail unless the index was built with this encoder bundle."
 )
 
 
@@ -37,7 +37,7 @@ ENCODER = click.option(
 @CORPUS
 @FORMAT
 @click.option(
-    "--own-ids", is_flag=True, help="Ids are LANG:ID as FILE has them, not LANG:FILE:ID; each must be new."
+    "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
 @ENCODER
 @searching()
@@ -54,7 +54,7 @@ def add(
     as_json: bool,
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
-    """Add sentences to an index: a new version, in which only they are encoded."""
+    """Add sentences to an index, as a new version; only they are encoded."""
     _change(folder, encoder, threads, as_json, options, add=_sources(corpora, form), own_ids=own_ids)
 
 
@@ -76,14 +76,14 @@ def replace(
     as_json: bool,
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
-    """Give sentences of an index another text and metadata, by the ids that `index export` writes."""
+    """Replace the text and metadata of sentences, by the ids that `index export` writes."""
     _change(folder, encoder, threads, as_json, options, replace=_sources(corpora, form))
 
 
 @click.command()
 @INDEX
-@click.option("--id", "ids", multiple=True, help="A sentence, such as de:17; repeatable.")
-@click.option("--ids", "file", type=FILE, help="A file with an id a line.")
+@click.option("--id", "ids", multiple=True, help="The id of a sentence, such as de:17; repeatable.")
+@click.option("--ids", "file", type=FILE, help="A file of ids, one per line.")
 @searching()
 @THREADS
 @JSON
@@ -95,7 +95,7 @@ def delete(
     as_json: bool,
     **options: Any,  # noqa: ANN401 (what `searching` adds)
 ) -> None:
-    """Take sentences out of an index by their ids."""
+    """Remove sentences from an index by their ids."""
     _change(folder, None, threads, as_json, options, delete=[*ids, *(_lines(file) if file else [])])
 
 
@@ -146,7 +146,7 @@ def _change(
 @click.argument("new", required=False)
 @JSON
 def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
-    """Show which sentences version NEW (the one served) has, lost or has changed since OLD (its base)."""
+    """Show what was added, removed or changed in version NEW (the current one) since OLD (its base)."""
     from index.storage.difference import compare
 
     before, after, found = compare(folder, old, new)
@@ -164,10 +164,10 @@ def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
 
 @click.command()
 @INDEX
-@click.option("--to", "version", help="The version to serve. [the one before]")
+@click.option("--to", "version", help="The version to serve. [default: the previous one]")
 @JSON
 def rollback(folder: Path, version: str | None, as_json: bool) -> None:
-    """Serve another version, after checking every file of it."""
+    """Serve another version, after checking all its files."""
     from index.storage.versions import roll_back
 
     served = roll_back(folder, version)
@@ -181,11 +181,11 @@ def rollback(folder: Path, version: str | None, as_json: bool) -> None:
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Versions to keep, the latest; the one served is kept in any case.",
+    help="How many of the latest versions to keep; the one served is always kept.",
 )
 @JSON
 def gc(folder: Path, keep: int, as_json: bool) -> None:
-    """Remove old versions, and what builds left that did not end."""
+    """Remove old versions and the remains of builds that did not finish."""
     from index.storage.versions import collect, versions
 
     removed = collect(folder, keep)

@@ -44,9 +44,12 @@ THREADS = click.option(
     callback=_limit,
     help="CPU threads.",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Answer as JSON, for programs.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 FORMAT = click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="The format of every FILE. [by extension]"
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="The format of every FILE. [default: from its name]",
 )
 
 
@@ -75,7 +78,7 @@ CORPUS = click.option(
     type=CorpusOption(),
     multiple=True,
     required=True,
-    help="Sentences of a language, or of every language that FILE names (TMX, tables, ...); repeatable.",
+    help="Sentences in LANG, or in every language that FILE itself names (TMX, tables, ...); repeatable.",
 )
 
 
@@ -112,7 +115,7 @@ def searching(
             metavar="milvus://HOST:PORT/NAME",
             callback=_store,
             show_default=FILES if structure else "as before",
-            help="Where the vectors of sentences are kept: a Milvus, milvus://PATH/FILE.db for milvus-lite, "
+            help="Where to keep sentence vectors: a Milvus server, milvus://PATH/FILE.db for milvus-lite, "
             f"or {FILES}.",
         ),
         click.option(
@@ -120,20 +123,20 @@ def searching(
             type=click.Choice(["csls", "ratio"]),
             default=scoring,
             show_default=shown(scoring),
-            help="What ranks sentences: CSLS or the ratio margin.",
+            help="How sentences are ranked: by CSLS or by the ratio margin.",
         ),
         click.option(
             "--least-count",
             type=click.IntRange(1),
             default=least_count,
             show_default=shown(least_count),
-            help="Leave out words that occur less often than this.",
+            help="Leave out words that occur fewer times than this.",
         ),
         click.option(
             "--phrases/--no-phrases",
             default=phrases,
             show_default=shown(phrases),
-            help="Have phrases of two words among the words.",
+            help="Include two-word phrases among the words.",
         ),
     )
 
@@ -151,14 +154,14 @@ def encoding(command: Command) -> Command:
         "--ray-address",
         envvar="RAY_ADDRESS",
         metavar="HOST:PORT",
-        help="The Ray cluster. [one that is started on this machine]",
+        help="The Ray cluster. [default: start one on this machine]",
     )
     engine = click.option(
         "--engine",
         type=click.Choice(["local", "ray"]),
         default="local",
         show_default=True,
-        help="What encodes: processes of this machine, or a Ray cluster; the index is the same.",
+        help="Where to encode: on this machine or on a Ray cluster; the index is the same.",
     )
     return engine(ray(command))
 

@@ -27,4 +27,4 @@ def _object(path: Path, number: int, line: str) -> dict[str, object]:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -50,7 +50,9 @@ def format_of(source: Source) -> str:
         from index.formats.xml import root_name
 
         if (root := root_name(source.path)) not in ROOTS:
-            raise CorpusError(f"{source.path}: <{root}> is no root of TMX, XLIFF or CLDR: give --format")
+            raise CorpusError(
+                f"{source.path}: <{root}> is not a root element of TMX, XLIFF or CLDR: give --format"
+            )
         return ROOTS[root]
     if last[1:].split("-")[0] in languages() and last not in EXTENSIONS:
         return "moses"

@@ -71,7 +71,7 @@ def parse(text: str) -> Address:
     found = HOST.fullmatch(text)
     if found is None or int(found["port"]) > 65535:
         secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
-        raise UsageError(f"{text.rpartition('@')[2]!r} is no address of Milvus: {FORM}{secret}")
+        raise UsageError(f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: {FORM}{secret}")
     scheme = "https" if found["tls"] else "http"
     return Address(f"{scheme}://{found['host']}:{found['port']}", found["name"] or PREFIX, text)
 

@@ -61,7 +61,7 @@ async def upload(
     engine: EngineNow,
     settings: SettingsNow,
     jobs: JobsNow,
-    form: Annotated[Format, Query(alias="format", description="What the file is.")],
+    form: Annotated[Format, Query(alias="format", description="The format of the file.")],
     compression: Annotated[Compression, Query(description="How it is compressed.")] = "none",
     language: Annotated[
         str | None,
@@ -106,7 +106,7 @@ def _check(request: Request, engine: Engine, form: Format, language: str | None)
 
 @router.get(
     "/uploads",
-    summary="Uploads that no job has used",
+    summary="List unused uploads",
     openapi_extra=NEEDS_A_KEY,
     responses=problem_responses(*READING),
 )
@@ -129,7 +129,7 @@ async def remove(upload_id: str, settings: SettingsNow) -> Response:
 
 @router.get(
     "/versions",
-    summary="Versions of the index",
+    summary="List the versions of the index",
     openapi_extra=NEEDS_A_KEY,
     responses=problem_responses(*READING),
 )

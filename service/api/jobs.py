@@ -84,7 +84,7 @@ async def submit(
         str | None,
         Header(
             pattern=IDEMPOTENCY_KEY,
-            description="The client's own name for this change: sent again with it, it is not made twice.",
+            description="The client's own id for this change; with the same id it is not made twice.",
         ),
     ] = None,
 ) -> Job:
@@ -103,7 +103,7 @@ async def submit(
 
 
 @router.get(
-    "", summary="The latest jobs", openapi_extra=NEEDS_A_KEY, responses=problem_responses(*JOB_PROBLEMS)
+    "", summary="List the latest jobs", openapi_extra=NEEDS_A_KEY, responses=problem_responses(*JOB_PROBLEMS)
 )
 async def latest(jobs: JobsNow) -> Jobs:
     found = await _ask(jobs.latest)
@@ -112,7 +112,7 @@ async def latest(jobs: JobsNow) -> Jobs:
 
 @router.get(
     "/{job_id}",
-    summary="A job",
+    summary="Read a job",
     openapi_extra=NEEDS_A_KEY,
     responses=ONE_JOB,
 )
@@ -147,7 +147,7 @@ async def events(
     request: HttpRequest,
     job_id: str,
     jobs: JobsNow,
-    last_event_id: Annotated[str | None, Header(description="The last event that it has had.")] = None,
+    last_event_id: Annotated[str | None, Header(description="The id of the last event received.")] = None,
 ) -> Response:
     """Server-sent events: `progress` with what is known of the job, at last `end` with all of it.
 

@@ -117,7 +117,7 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
 
 @router.post(
     "/suggest",
-    summary="Suggestions are not taken",
+    summary="Refuse a suggestion",
     response_model=Suggested,
     responses=failures(*SPEAKS_ALL, 403),
 )
@@ -129,7 +129,7 @@ async def suggest() -> Response:
 
 
 @router.get(
-    "/frontend/settings", summary="What LibreTranslate's clients may ask for", responses=failures(*READS)
+    "/frontend/settings", summary="Read the limits, as LibreTranslate does", responses=failures(*READS)
 )
 async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
     """The limits of this service in LibreTranslate's terms, with a pair of languages to begin with."""
@@ -147,7 +147,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
     )
 
 
-@router.get("/health", summary="Can it translate, as LibreTranslate says it", responses=failures(*READS))
+@router.get("/health", summary="Check readiness, as LibreTranslate does", responses=failures(*READS))
 async def health(engine: EngineNow) -> Health:
     """Answers once the index is open and warm."""
     return Health()

@@ -15,7 +15,7 @@ router = APIRouter()
 
 @router.get(
     "/metrics",
-    summary="Counts and times for Prometheus",
+    summary="Read metrics, for Prometheus",
     response_class=PlainTextResponse,
     responses=problem_responses(
         ProblemType.UNAUTHORISED, ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL

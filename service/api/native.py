@@ -100,7 +100,7 @@ async def languages(engine: EngineNow) -> list[Language]:
 
 @router.get(
     "/health/live",
-    summary="Is the process alive",
+    summary="Check liveness",
     responses=problem_responses(ProblemType.METHOD_NOT_ALLOWED),
 )
 async def live() -> Health:
@@ -108,7 +108,7 @@ async def live() -> Health:
     return Health(status="live")
 
 
-@router.get("/health/ready", summary="Can it translate", responses=READING_PROBLEMS)
+@router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
 async def ready(engine: EngineNow) -> Readiness:
     """Answers once the index is open and warm; which index and model it serves."""
     return Readiness(model=engine.translator.model, index=engine.translator.version)

@@ -43,7 +43,7 @@ class Choices(BaseModel):
         default=None, description="Language code of the texts; left out, each text's language is detected."
     )
     target: Targets
-    k: Annotated[int, Field(strict=True, ge=1, description="Most answers for a text and target.")] = 1
+    k: Annotated[int, Field(strict=True, ge=1, description="Most answers per text and target.")] = 1
     min_confidence: Annotated[
         float,
         Field(
@@ -55,9 +55,7 @@ class Choices(BaseModel):
             "gives for the text (`metadata.memory`).",
         ),
     ] = 0.0
-    explain: Annotated[
-        bool, Field(strict=True, description="Whether each answer comes with the reasons for it.")
-    ] = False
+    explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
 
 
 SENTENCE_EXAMPLE: JsonDict = {
@@ -147,7 +145,7 @@ class Explanation(BaseModel):
     margin: float = Field(
         description="How far the score is above the best other answer's; negative where it is below."
     )
-    candidates: int = Field(description="How many sentences or words there were to choose from.")
+    candidates: int = Field(description="How many sentences or words it was chosen from.")
     agreement: Agreement
 
 
@@ -157,7 +155,9 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
-    score: float = Field(allow_inf_nan=False, description="What the answers are ranked by, highest first.")
+    score: float = Field(
+        allow_inf_nan=False, description="The score that answers are ranked by, highest first."
+    )
     confidence: float = Field(ge=0, le=1, description="Estimated probability that this is a translation.")
     id: str = Field(description="Where it stands in the index.", examples=["de:41"])
     metadata: dict[str, Any] = Field(
@@ -165,7 +165,7 @@ class Answer(BaseModel):
         "where aligned sentences of the corpus say that it translates (nearly) this text, which (`memory`)."
     )
     explanation: Explanation | None = Field(
-        default=None, exclude_if=lambda given: given is None, description="Where `explain` was asked for."
+        default=None, exclude_if=lambda given: given is None, description="Present where `explain` was set."
     )
 
 
@@ -251,7 +251,7 @@ class SentenceResponse(Response):
         }
     )
 
-    results: list[SentenceResult] = Field(description="One result a text, in the order they were sent.")
+    results: list[SentenceResult] = Field(description="One result per text, in the order sent.")
 
 
 class WordResponse(Response):
@@ -267,7 +267,7 @@ class WordResponse(Response):
         }
     )
 
-    results: list[WordResult] = Field(description="One result a word, in the order they were sent.")
+    results: list[WordResult] = Field(description="One result per word, in the order sent.")
 
 
 class Quality(BaseModel):
@@ -275,7 +275,7 @@ class Quality(BaseModel):
 
     r1: float = Field(ge=0, le=1, description="The share that found it first.")
     r10: float = Field(ge=0, le=1, description="The share that found it among the first ten.")
-    n: int = Field(description="How many were asked.")
+    n: int = Field(description="How many were tried.")
     ece: float | None = Field(
         description="Expected calibration error of the confidences; null where there was too little to tell."
     )
@@ -318,11 +318,9 @@ class FieldError(BaseModel):
 
     field: str = Field(description="The field, with its position in a list.", examples=["text[3]"])
     message: str = Field(description="What is wrong and what to change.")
-    limit: float | int | None = Field(
-        default=None, description="The limit that was passed, where there is one."
-    )
+    limit: float | int | None = Field(default=None, description="The limit that was exceeded, if any.")
     allowed: list[str] | None = Field(
-        default=None, description="The values that would do, where they can be listed."
+        default=None, description="The allowed values, where they can be listed."
     )
 
 
@@ -340,7 +338,7 @@ class Problem(BaseModel):
     )
     request_id: str | None = Field(
         default=None,
-        description="Names this request in the log, as the header X-Request-ID does.",
+        description="The id of this request in the log and in the header X-Request-ID.",
         examples=["4f1c0d9be2a86357"],
     )
     errors: list[FieldError] | None = Field(

@@ -213,9 +213,9 @@ def _base(url: str) -> httpx2.URL:
     try:
         base = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise UnreachableError(f"{url!r} is no address ({error}): give one as http://host:8000") from None
+        raise UnreachableError(f"{url!r} is not an address ({error}): give one as http://host:8000") from None
     if base.scheme not in ("http", "https") or not base.host:
-        raise UnreachableError(f"{url!r} is no address: give one as http://host:8000")
+        raise UnreachableError(f"{url!r} is not an address: give one as http://host:8000")
     return base
 
 

@@ -32,18 +32,18 @@ class ProblemType(Enum):
         "method-not-allowed",
         405,
         "Method not allowed",
-        "The path exists, for other methods: those in the Allow header.",
+        "This path does not take this method; the Allow header lists those it takes.",
     )
     TOO_SLOW = (
         "too-slow",
         408,
         "Too slow",
-        "The request did not come in the time that it gets: send it at once.",
+        "The request took too long to arrive: send it in one go.",
     )
     NO_JOBS = (
         "no-jobs",
         409,
-        "No queue of jobs",
+        "No job queue",
         "Changes over HTTP need a queue: set PASSEPARTOUT_JOBS_URL to a Redis and start `passepartout jobs`.",
     )
     KEY_REUSED = (
@@ -56,14 +56,14 @@ class ProblemType(Enum):
         "spool-full",
         409,
         "No room for uploads",
-        "Too many uploads wait for their jobs: use or delete them (max_spool_bytes).",
+        "Too many uploads are waiting for their jobs: use or delete them (max_spool_bytes).",
     )
-    BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is longer than the service reads.")
+    BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is larger than the service accepts.")
     VERSION_REFUSED = (
         "version-refused",
         409,
         "Version refused",
-        "The index's current version cannot be served, the log says why; the one before stays.",
+        "The current version of the index cannot be served; the previous one stays in use. The log says why.",
     )
     UNSUPPORTED_MEDIA_TYPE = (
         "unsupported-media-type",
@@ -81,46 +81,51 @@ class ProblemType(Enum):
         "unknown-language",
         422,
         "Unknown language",
-        "A language that the index does not hold; `errors` lists those it holds.",
+        "The index does not have this language; `errors` lists those it has.",
     )
     UNDETECTED_LANGUAGE = (
         "undetected-language",
         422,
         "Language not recognised",
-        "`source` was left out and the text's language could not be told: give `source`.",
+        "The language of the text could not be detected: give `source`.",
     )
     HEAD_TOO_LARGE = (
         "head-too-large",
         431,
         "Head too large",
-        "The request has more or longer headers, or a longer path, than the service reads.",
+        "The request has more or longer headers, or a longer path, than the service accepts.",
     )
     TOO_MANY_REQUESTS = (
         "too-many-requests",
         429,
         "Too many requests",
-        "This client asks more often than it may: try again after Retry-After seconds.",
+        "This client has sent too many requests: try again after Retry-After seconds.",
     )
-    INTERNAL = ("internal-error", 500, "Internal error", "A fault of the service; the log has the details.")
+    INTERNAL = ("internal-error", 500, "Internal error", "The service failed; the log has the details.")
     OVERLOADED = (
         "overloaded",
         503,
         "Overloaded",
-        "More requests wait than the service can answer soon: try again after Retry-After seconds.",
+        "Too many requests are waiting: try again after Retry-After seconds.",
     )
     STORE_UNREACHABLE = (
         "store-unreachable",
         503,
-        "Store of vectors unreachable",
-        "The Milvus that has the vectors of this index does not answer: try again after Retry-After seconds.",
+        "Vector store unreachable",
+        "The Milvus server with this index's vectors does not answer: try again after Retry-After seconds.",
     )
     JOBS_UNREACHABLE = (
         "jobs-unreachable",
         503,
-        "Queue of jobs unreachable",
-        "The Redis that keeps the jobs does not answer: try again after Retry-After seconds.",
+        "Job queue unreachable",
+        "The Redis with the job queue does not answer: try again after Retry-After seconds.",
     )
-    NOT_READY = ("not-ready", 503, "Not ready", "The index is not open yet, or no longer: try again shortly.")
+    NOT_READY = (
+        "not-ready",
+        503,
+        "Not ready",
+        "The index is not open yet, or is being closed: try again shortly.",
+    )
 
     def __init__(self, slug: str, status: int, title: str, meaning: str) -> None:
         self.slug = slug

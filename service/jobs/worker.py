@@ -89,7 +89,7 @@ def make_worker(settings: Settings) -> JobWorker:
 @click.command()
 @click.option("--index", type=click.Path(path_type=Path), help="Folder of the index.  [default: var/index]")
 def jobs(index: Path | None) -> None:
-    """Do the jobs that the service takes: changes, builds and rollbacks of an index.
+    """Run the jobs that the service accepts: changes, builds and rollbacks of an index.
 
     Every further setting is an environment variable: docs/reference/settings.md.
     """

@@ -14,17 +14,17 @@ const EXAMPLES = {
   sentence: ["A dog runs on the beach.", "Two children are playing football.", "A man plays the guitar."],
   word: ["dog", "beach", "snow"],
 };
-// From this probability on, an answer is called so.
+// The label of an answer, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
-const GONE = { title: "No answer", detail: "The service cannot be reached: is it still running?" };
+const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
     "least-shown", "about", "share", "shared", "windows", "languages", "corpus"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
-// wanted: a translation was asked for before the languages were there.
+// wanted: a translation was requested before the languages had loaded.
 const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, answers: 0 };
 
 function languageName(code) {
@@ -62,7 +62,7 @@ function sourceChanged() {
 }
 
 function leastChanged() {
-  page["least-shown"].textContent = `${page.least.value} %`;
+  page["least-shown"].textContent = `${page.least.value}%`;
 }
 
 function fillLanguages(languages) {
@@ -85,7 +85,7 @@ function readForm() {
   return body;
 }
 
-// ---- the address: everything that was asked, so that it can be shared
+// ---- the address holds the whole request, so that it can be shared
 
 function writeAddress() {
   const asked = new URLSearchParams({ kind: state.kind, text: page.text.value, target: chosenTargets().join(",") });
@@ -136,10 +136,10 @@ function show(...children) {
 }
 
 function showWelcome() {
-  const say = element("p", { class: "empty" }, element("em", {}, "The answers will hang here."));
+  const say = element("p", { class: "empty" }, element("em", {}, "Translations will appear here."));
   const english = state.languages.some((language) => language.code === "en");
   const examples = (english && EXAMPLES[state.kind]) || [];
-  if (examples.length) say.append("Try one:", element("span", { class: "examples" }, ...examples.map(exampleButton)));
+  if (examples.length) say.append("Try one of these:", element("span", { class: "examples" }, ...examples.map(exampleButton)));
   show(say);
 }
 
@@ -177,7 +177,7 @@ function languageBlock(code, answers) {
 
 function answerItem(code, answer) {
   const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const said = answer.metadata.memory ? "in your corpus" : LIKELIHOODS[step][1];
+  const said = answer.metadata.memory ? "from your corpus" : LIKELIHOODS[step][1];
   const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
   return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
@@ -200,7 +200,7 @@ function whyButton(code, answer, why) {
     try {
       const { results: [result] } = await ask(`translate/${"word" in asked ? "word" : "sentence"}`, { ...asked, target: code, explain: true });
       const found = result.translations[code].find((one) => one.id === answer.id);
-      why.replaceChildren(...(found ? reasons(found, result.source, languageName) : ["The index has changed since: ask again."]));
+      why.replaceChildren(...(found ? reasons(found, result.source, languageName) : ["The index has changed in the meantime. Please translate again."]));
     } catch (error) {
       why.replaceChildren((error.problem ?? GONE).detail ?? "The service gave no reason.");
     }
@@ -210,15 +210,15 @@ function whyButton(code, answer, why) {
 
 function nothingLikely() {
   const least = Number(page.least.value);
-  const say = element("p", { class: "none" }, "No translation found that is likely enough. ");
+  const say = element("p", { class: "none" }, "No translation is likely enough. ");
   if (!least) return say;
   const lower = () => {
     page.least.value = 0;
     leastChanged();
     translate();
   };
-  say.append(`Answers less likely than ${least} % are left out: `,
-    element("button", { type: "button", class: "plain", onclick: lower }, "show them all"));
+  say.append(`Answers below ${least}% are hidden: `,
+    element("button", { type: "button", class: "plain", onclick: lower }, "show all"));
   return say;
 }
 
@@ -248,7 +248,7 @@ async function translate() {
   const body = readForm();
   if (!body.target.length) return showProblem({ title: "No language chosen", detail: "Choose at least one language to translate into." });
   page.answered.setAttribute("aria-busy", "true");
-  const slow = setTimeout(() => show(element("p", { class: "waiting" }, "Looking through the index …")), 150);
+  const slow = setTimeout(() => show(element("p", { class: "waiting" }, "Searching …")), 150);
   try {
     const answer = await ask(`translate/${state.kind}`, body, request.signal);
     showResult(answer.results[0], body);
@@ -267,12 +267,12 @@ async function describe() {
   const count = sentences.toLocaleString("en");
   const held = state.languages.filter((language) => language.sentences).length;
   const more = state.languages.length - held;
-  page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, that the index holds in `
-    + `${held} languages: found, never made up, by an encoder that met the languages only through `
-    + `pictures. ${more ? `It can be asked in ${more} more. ` : ""}Model ${model}, index ${index}.`;
+  page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
+    + `${held} languages. Nothing is made up: an encoder that learned the languages from captioned pictures finds `
+    + `the closest match. ${more ? `You can also translate from ${more} more languages. ` : ""}Model ${model}, index ${index}.`;
 }
 
-// The index has another version: what is told of it is told anew.
+// The index has a new version: describe that one.
 async function changed() {
   state.languages = await ask("languages");
   page.languages.replaceChildren(...languagesView(state.languages));
@@ -314,7 +314,7 @@ for (const tab of tabs) {
 }
 window.addEventListener("hashchange", readAddress);
 
-readQuestion(address()); // at once: what is typed or chosen while the languages are on their way stays
+readQuestion(address()); // first, so that what is typed or chosen while the languages load is kept
 try {
   fillLanguages(await ask("languages"));
   state.loading = false;

@@ -3,14 +3,14 @@
 
 import { ask, element } from "./dom.js";
 
-const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, a sentence a line" };
+const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, one sentence per line" };
 const EXTENSIONS = { xlf: "xliff", xliff: "xliff", tmx: "tmx", po: "po", pot: "po", tsv: "tsv", csv: "csv", jsonl: "jsonl", ndjson: "jsonl", txt: "txt" };
 const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
 const ENDED = ["succeeded", "failed", "cancelled"];
 const AGAIN = 2000; // milliseconds before a job is asked for anew
-const GONE = { title: "No answer", detail: "The service cannot be reached: is it still running?" };
+const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 
-const NO_KEY = { title: "Not an admin's key", detail: "The service knows no such key for admins: see its setting admin_keys." };
+const NO_KEY = { title: "Not an admin key", detail: "The service does not accept this key for changes: see its setting admin_keys." };
 
 const state = { key: null, job: null, upload: null, languages: [], changed: null };
 const part = {};
@@ -58,8 +58,8 @@ function lockedView() {
     key.value = "";
   });
   return element("section", { class: "view" }, element("h2", {}, "Change the corpus"),
-    element("p", {}, "Adding sentences and going back to an earlier version take the key of an admin. It is kept in the memory of "
-      + "this page alone, until the page is closed."),
+    element("p", {}, "Adding sentences or going back to an earlier version requires an admin key. It is kept in this page's memory "
+      + "only, until you close the page."),
     element("div", { class: "fields" }, field("Key", key), element("button", { class: "go", form: "unlocking" }, "Unlock")), said);
 }
 
@@ -78,9 +78,9 @@ function lock() {
 function openView() {
   const file = element("input", { type: "file", required: "", form: "uploading" });
   const form = element("select", { form: "uploading" }, ...Object.entries(FORMATS).map(([value, name]) => element("option", { value }, name)));
-  const language = element("select", { form: "uploading" }, element("option", { value: "" }, "as the file says"),
+  const language = element("select", { form: "uploading" }, element("option", { value: "" }, "as given in the file"),
     ...state.languages.map(({ code, name }) => element("option", { value: code }, name)));
-  const ways = [way("add", "Add to what there is", true), way("build", "Put in the place of all there is", false)];
+  const ways = [way("add", "Add to the current sentences", true), way("build", "Replace all current sentences", false)];
   part.start = element("button", { class: "go", form: "uploading" }, "Upload");
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
@@ -95,8 +95,8 @@ function openView() {
   };
   return [
     element("section", { class: "view" }, element("h2", {}, "Upload a file"),
-      element("p", {}, "A translation memory or other sentences, compressed (", COMPRESSIONS.join(", "), ") or not. A new version of the index is "
-        + "built beside the one that answers, and takes its place when it is complete."),
+      element("p", {}, "A translation memory or other sentences, optionally compressed (", COMPRESSIONS.join(", "), "). A new version of the index is "
+        + "built while the current one goes on answering, and replaces it when it is complete."),
       element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)),
       element("fieldset", { class: "ways-in" }, element("legend", { class: "unseen" }, "What to do with it"), ...ways),
       part.start, part.going),
@@ -121,13 +121,13 @@ async function add(file, format, language, action) {
   const last = file.name.toLowerCase().split(".").at(-1);
   const query = new URLSearchParams({ format, compression: COMPRESSIONS.includes(last) ? last : "none" });
   if (language) query.set("language", language);
-  await going("Sending the file", async (show) => {
-    const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Sending the file", done, file.size));
+  await going("Uploading", async (show) => {
+    const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
     return { action, uploads: [id] };
   });
 }
 
-// fetch tells nothing of how much has been sent.
+// fetch does not report upload progress.
 function sent(path, file, progress) {
   return new Promise((done, fail) => {
     const request = new XMLHttpRequest();
@@ -147,7 +147,7 @@ function sent(path, file, progress) {
 
 // ---- a job
 
-// What is going on, from the first byte to the new version; `prepare` gives the change to ask for.
+// Shows progress from the first byte to the new version; `prepare` returns the change to request.
 async function going(label, prepare) {
   const text = element("p", { role: "status" }, label);
   const progress = element("progress", { max: "1", "aria-label": "Progress" });
@@ -178,18 +178,18 @@ async function going(label, prepare) {
 }
 
 function outcome(job) {
-  if (job.state === "cancelled") return element("p", { role: "status" }, "Cancelled: nothing has changed.");
-  if (job.state === "failed") return problem({ title: "Nothing has changed", detail: job.reason });
+  if (job.state === "cancelled") return element("p", { role: "status" }, "Cancelled; nothing was changed.");
+  if (job.state === "failed") return problem({ title: "Nothing was changed", detail: job.reason });
   const dropped = Object.entries(job.dropped ?? {}).map(([reason, count]) => `${count} ${reason}`).join(", ");
-  return element("p", { role: "status" }, `Version ${job.version} answers now.${dropped ? ` Left out: ${dropped}.` : ""}`);
+  return element("p", { role: "status" }, `Version ${job.version} is now in use.${dropped ? ` Left out: ${dropped}.` : ""}`);
 }
 
-// EventSource cannot send a key: the stream is read by hand, and taken up again where it was cut off.
+// EventSource cannot send a key, so the stream is read here, and resumed where it was cut off.
 async function watched(job, show) {
   const control = new AbortController();
   state.job = Object.assign(control, { id: job.id });
   const { workers } = await call("admin/jobs");
-  if (!workers) show("Waiting for a worker: none is running, start “passepartout jobs”");
+  if (!workers) show("Waiting for a worker. None is running: start “passepartout jobs”.");
   let last = null;
   for (;;) {
     const headers = { "X-API-Key": state.key, ...(last && { "Last-Event-ID": last }) };
@@ -227,14 +227,14 @@ async function* lines(body) {
 function stageName(stage) {
   const name = state.languages.find(({ code }) => stage === `encode ${code}`)?.name;
   if (name) return `Encoding ${name}`;
-  return { begun: "Begun", check: "Reading the file" }[stage] ?? stage[0].toUpperCase() + stage.slice(1);
+  return { begun: "Started", check: "Reading the file" }[stage] ?? stage[0].toUpperCase() + stage.slice(1);
 }
 
 // ---- versions
 
 async function showVersions() {
   const { current, versions } = await call("admin/versions");
-  const names = ["Version", "Made", "From", "Sentences", ""];
+  const names = ["Version", "Built", "Based on", "Sentences", ""];
   part.versions.replaceChildren(element("table", { class: "counts" },
     element("thead", {}, element("tr", {}, ...names.map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name)))),
     element("tbody", {}, ...versions.map((version) => versionRow(version, current)))));
@@ -242,9 +242,9 @@ async function showVersions() {
 
 function versionRow({ id, base, created, sentences }, current) {
   const counts = Object.entries(sentences).map(([code, count]) => `${code} ${count.toLocaleString("en")}`).join(", ");
-  const back = () => going(`Going to version ${id}`, async () => ({ action: "rollback", version: id }));
-  const last = id === current ? element("span", { class: "served" }, "answers now")
-    : element("button", { type: "button", class: "plain", "aria-label": `Serve version ${id}`, onclick: back }, "Serve this");
+  const back = () => going(`Switching to version ${id}`, async () => ({ action: "rollback", version: id }));
+  const last = id === current ? element("span", { class: "served" }, "in use")
+    : element("button", { type: "button", class: "plain", "aria-label": `Use version ${id}`, onclick: back }, "Use this");
   return element("tr", {}, element("th", { scope: "row" }, id),
     ...[new Date(created).toLocaleString(), base ?? "–", counts, last].map((content) => element("td", {}, content)));
 }

@@ -20,7 +20,7 @@ function filled(made, attributes, children) {
 }
 
 export function percent(share) {
-  return `${Math.round(share * 100)} %`;
+  return `${Math.round(share * 100)}%`;
 }
 
 // A share of 1, drawn; the number stands beside it.

@@ -1,4 +1,4 @@
-// The languages of the index: what it holds of each, how near they lie, how well each pair is translated.
+// The languages of the index: how much it has of each, how similar they are, how well each pair translates.
 
 import { drawn, element, percent } from "./dom.js";
 
@@ -12,11 +12,11 @@ export function languagesView(languages) {
   return parts;
 }
 
-// ---- what there is
+// ---- contents
 
 function counts(languages) {
   const more = languages.filter(({ sentences }) => !sentences).map(({ name }) => name);
-  const said = more.length ? `The encoder knows ${more.length} more, which can be asked in, not for: ${more.join(", ")}.` : "";
+  const said = more.length ? `You can also translate from these ${more.length} languages, but not into them, as the index has no sentences in them: ${more.join(", ")}.` : "";
   const rows = languages.filter(({ sentences }) => sentences).map(({ code, name, sentences, words, nearness }) => {
     const nearest = Object.keys(nearness).sort((a, b) => nearness[b] - nearness[a]).slice(0, 3);
     return element("tr", {}, element("th", { scope: "row" }, name), cell(code),
@@ -24,7 +24,7 @@ function counts(languages) {
       cell(nearest.map((other) => languages.find((one) => one.code === other)?.name ?? other).join(", ") || "–"));
   });
   const names = ["Language", "Code", "Sentences", "Words", "Nearest"];
-  return section("What the index holds", said, scrolled("Languages of the index", element("table", { class: "counts" },
+  return section("What is in the index", said, scrolled("Languages of the index", element("table", { class: "counts" },
     element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...rows))));
 }
@@ -33,24 +33,24 @@ function cell(text, kind = "") {
   return element("td", kind ? { class: kind } : {}, text);
 }
 
-// ---- how well
+// ---- quality
 
 function quality(languages) {
-  const said = "How many in 100 sentences found their own translation first, where the corpus says which it is: from the "
-    + "language of the row into that of the column. Distrust the pale ones.";
+  const said = "How many sentences in 100 found their own translation first, measured on the aligned sentences of the corpus; from "
+    + "the language of the row into that of the column. The paler, the less reliable.";
   const into = languages.filter(({ sentences }) => sentences);
   const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));
   const rows = into.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
     ...into.map((to) => shade(from.quality?.[to.code]))));
-  return section("How good the pairs are", said, scrolled("Quality of each pair of languages",
+  return section("How well each pair translates", said, scrolled("Quality of each pair of languages",
     element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows))));
 }
 
 function shade(found) {
   if (!found) return element("td", { class: "unknown" }, "·");
-  const made = element("td", { "data-dark": found.r1 >= 0.55, title: `of ${found.n} sentences; ${percent(found.r10)} among ten` },
+  const made = element("td", { "data-dark": found.r1 >= 0.55, title: `of ${found.n} sentences; ${percent(found.r10)} among the first ten` },
     String(Math.round(found.r1 * 100)));
-  made.style.setProperty("--share", percent(found.r1).replace(" ", ""));
+  made.style.setProperty("--share", percent(found.r1));
   return made;
 }
 
@@ -60,12 +60,12 @@ function map(languages) {
   const distance = languages.map((a) => languages.map((b) => (a === b ? 0 : 1 - nearness(a, b))));
   const places = fitted(scaled(distance));
   const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "map", "aria-labelledby": "map-title" },
-    drawn("title", { id: "map-title" }, "Languages on a map, those that the encoder sees alike near each other"),
+    drawn("title", { id: "map-title" }, "A map of the languages; languages that the encoder finds similar are close together"),
     ...links(distance, places), ...languages.flatMap(({ name }, number) => [
       drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
       drawn("text", { x: places[number][0], y: places[number][1] - 10, "text-anchor": "middle" }, name)]));
-  return section("Which languages lie near each other", "Near means that the encoder sees their sentences alike; each is tied to the one "
-    + "nearest to it. The map is flat and the languages are not, so it shows roughly what the table says.", picture);
+  return section("Which languages are similar", "Languages are close together when the encoder gives their sentences similar vectors; each is linked to its "
+    + "nearest. Two dimensions can show this only roughly; the table above is exact.", picture);
 }
 
 function nearness(a, b) {

@@ -70,7 +70,7 @@ def test_json_prints_the_report(
         (["--languages", "en,fr"], "has no fr.txt: there are ar, de, en, pt, zh"),
         (["--languages", "en,,de"], "give each code once"),
         (["--languages", "en,en"], "give each code once"),
-        (["--data", "/nowhere/at/all"], "/nowhere/at/all is no folder"),
+        (["--data", "/nowhere/at/all"], "/nowhere/at/all is not a folder"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_2(

@@ -72,7 +72,7 @@ def test_a_fault_of_its_own_shows_nothing_of_it(
         "type": "/problems/internal-error",
         "title": "Internal error",
         "status": 500,
-        "detail": "A fault of the service; the log has the details.",
+        "detail": "The service failed; the log has the details.",
         "request_id": "mine-1",
     }
     (record,) = [record for record in caplog.records if record.getMessage() == "fault"]

@@ -86,7 +86,7 @@ def _take(
     elif kind == "json":
         found = json.loads(_content(tar, member))
         if not isinstance(found, dict):
-            raise ValueError(f"{member.name} is no object of languages")
+            raise ValueError(f"{member.name} is not an object of languages")
         sample.captions |= {code: texts for code in languages if (texts := _texts(found.get(code)))}
     elif kind.endswith(".txt"):
         codes = [code for code in languages if code.lower() == language]

@@ -25,7 +25,7 @@ class TransformerSettings(BaseModel):
     @model_validator(mode="after")
     def _heads_divide(self) -> "TransformerSettings":
         if self.width % self.heads:
-            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+            raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         return self
 
     def build(self, vocabulary: int, languages: int = 1) -> "Transformer":

@@ -155,4 +155,6 @@ def open_run(folder: Path) -> Run:
     try:
         return Run(folder, Recipe.model_validate_json(described.read_bytes()))
     except (ValidationError, RecipeError):
-        raise DamagedError(f"{described} is no recipe of this version; train into another folder") from None
+        raise DamagedError(
+            f"{described} is not a recipe of this version; train into another folder"
+        ) from None

@@ -39,7 +39,7 @@ def test_languages_that_are_not_there_are_refused(folder: Path) -> None:
         available(folder, ".txt", {"en"}, ["fr"])
     with pytest.raises(DataError, match="two languages in common"):
         available(folder, ".txt", {"en", "pt"}, [])
-    with pytest.raises(DataError, match="is no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         available(folder / "nowhere", ".txt", {"en"}, [])
 
 

@@ -239,8 +239,8 @@ def test_the_command_joins_a_cluster_by_its_address(
         ("127.0.0.1:9", PassepartoutError, "no Ray cluster at 127.0.0.1:9 .*refused"),
         ("ray://127.0.0.1:9", PassepartoutError, "no Ray cluster at ray://127.0.0.1:9"),
         ("127.0.0.1:99999", PassepartoutError, "no Ray cluster at"),
-        ("http://127.0.0.1:9", UsageError, "is no Ray cluster: give HOST:PORT"),
-        ("127.0.0.1", UsageError, "is no Ray cluster: give HOST:PORT"),
+        ("http://127.0.0.1:9", UsageError, "is not a Ray cluster: give HOST:PORT"),
+        ("127.0.0.1", UsageError, "is not a Ray cluster: give HOST:PORT"),
     ],
 )
 def test_a_cluster_that_is_not_there(

@@ -48,7 +48,7 @@ def test_xml_is_told_by_its_root(tmp_path: Path, root: str, wanted: str) -> None
 @pytest.mark.parametrize("content", ["<html/>", "no xml", ""])
 def test_other_xml_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.xml").write_text(content)
-    with pytest.raises(CorpusError, match="is no root of TMX, XLIFF or CLDR"):
+    with pytest.raises(CorpusError, match="is not a root element of TMX, XLIFF or CLDR"):
         format_of(Source(tmp_path / "x.xml"))
 
 

@@ -137,7 +137,7 @@ def test_csv_cells_may_hold_line_breaks(tmp_path: Path) -> None:
         ("x.jsonl", b'{"text": "a"}\n{"text": "b"\n', r"x\.jsonl, line 2: not JSON"),
         ("x.jsonl", b'["a"]\n', r"x\.jsonl, line 1: list, not an object"),
         ("x.jsonl", b'{"text": 3}\n', r"x\.jsonl, line 1: a text is int, not a string"),
-        ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is no JSON"),
+        ("x.jsonl", b'{"text": "a", "n": NaN}\n', r"x\.jsonl, line 1: not JSON \(NaN is not JSON"),
         ("x.jsonl", b'{"text": ' + b"[" * 100_000 + b"}\n", r"x\.jsonl, line 1: not JSON"),
         ("x.parquet", b"PAR1 and then nothing", r"x\.parquet, after row 0: cannot be read as Parquet"),
         ("none.parquet", None, r"none\.parquet, after row 0: cannot be read"),

@@ -345,7 +345,9 @@ def test_addresses(text: str, uri: str, prefix: str) -> None:
     ],
 )
 def test_what_is_no_address(text: str) -> None:
-    with pytest.raises(UsageError, match="is no address of Milvus: give milvus://HOST:PORT/NAME"):
+    with pytest.raises(
+        UsageError, match="is not the address of a Milvus server: give milvus://HOST:PORT/NAME"
+    ):
         parse(text)
 
 

@@ -77,12 +77,12 @@ def test_a_sentence_is_translated_and_the_address_tells_it(page: Page, address: 
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill(DOG)
     only(page, "German", "Chinese")
-    page.get_by_label("At least this likely").fill("0")
+    page.get_by_label("Minimum confidence").fill("0")
     page.get_by_role("button", name="Translate").click()
     first = page.locator("[data-code=de] .answer").first
     expect(first.locator(".answer-text")).to_have_attribute("lang", "de")
     expect(first.locator(".said")).to_have_text("very likely")
-    percent = int(first.locator(".percent").inner_text().removesuffix(" %"))
+    percent = int(first.locator(".percent").inner_text().removesuffix("%"))
     assert percent >= 85
     filled = first.locator(".bar").evaluate("bar => 100 * bar.firstChild.offsetWidth / bar.offsetWidth")
     assert filled == pytest.approx(percent, abs=2)
@@ -164,10 +164,10 @@ def test_nothing_likely_enough_is_told_with_the_way_out(page: Page) -> None:
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill("Quarterly figures.")
     only(page, "German")
-    page.get_by_label("At least this likely").fill("95")
+    page.get_by_label("Minimum confidence").fill("95")
     page.get_by_role("button", name="Translate").click()
-    expect(page.locator("[data-code=de]")).to_contain_text("No translation found that is likely enough.")
-    page.get_by_role("button", name="show them all").click()
+    expect(page.locator("[data-code=de]")).to_contain_text("No translation is likely enough.")
+    page.get_by_role("button", name="show all").click()
     expect(page.locator("[data-code=de] .answer")).to_have_count(3)
 
 
@@ -177,7 +177,7 @@ def test_waiting_is_shown(page: Page) -> None:
     page.get_by_label("Sentence to translate").fill(DOG)
     page.keyboard.press("Enter")
     expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
-    expect(page.locator("#answers")).to_contain_text("Looking through the index")
+    expect(page.locator("#answers")).to_contain_text("Searching")
     held[0].continue_()
     expect(page.locator("#answered")).to_have_attribute("aria-busy", "false")
     expect(page.locator(".answer").first).to_be_visible()
@@ -227,15 +227,15 @@ def test_what_is_chosen_and_asked_before_the_languages_are_there_is_not_lost(pag
     page.get_by_role("tab", name="Word").click()
     page.get_by_label("Word to translate").fill("dog")
     page.get_by_label("Word to translate").press("Enter")
-    page.get_by_label("Answers for each").fill("2")
-    page.get_by_label("At least this likely").fill("0")
+    page.get_by_label("Answers per language").fill("2")
+    page.get_by_label("Minimum confidence").fill("0")
     (route,) = held
     route.continue_()
     expect(page.locator("[data-code=de] .answer")).to_have_count(2)
     expect(page.get_by_role("tab", name="Word")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_label("Word to translate")).to_have_value("dog")
     page.evaluate("location.hash = ''")
-    expect(page.locator(".empty")).to_contain_text("The answers will hang here.")
+    expect(page.locator(".empty")).to_contain_text("Translations will appear here.")
 
 
 def test_why_an_answer(page: Page) -> None:
@@ -252,7 +252,7 @@ def test_why_an_answer(page: Page) -> None:
     expect(why).to_contain_text("Back into English:")
     expect(why.locator(".ways li")).to_have_count(4)
     for name in ("Portuguese", "Chinese", "Arabic"):
-        expect(why).to_contain_text(f"Through {name}:")
+        expect(why).to_contain_text(f"Via {name}:")
     alike, text, answer, score = (float(one) for one in why.locator("dd b").all_text_contents()[:4])
     assert score == pytest.approx(2 * alike - text - answer, abs=0.025)
     expect(first.locator(".origin")).to_contain_text("de.txt · de:")
@@ -269,7 +269,7 @@ def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
     expect(page.get_by_label("Sentence to translate")).to_be_hidden()
     row = page.get_by_role("row", name="German de")
     expect(row).to_contain_text("200")
-    picture = page.get_by_role("img", name="Languages on a map")
+    picture = page.get_by_role("img", name="A map of the languages")
     names = ["English", "German", "Portuguese", "Chinese", "Arabic"]
     assert picture.locator("text").all_text_contents() == names
     places = picture.locator("circle").evaluate_all(
@@ -293,7 +293,7 @@ def test_the_quality_of_each_pair_is_a_matrix(page: Page) -> None:
     table = page.get_by_role("region", name="Quality of each pair of languages")
     expect(table.get_by_role("row", name="English")).to_contain_text("81")
     cell = table.get_by_role("cell", name="81")
-    expect(cell).to_have_attribute("title", "of 200 sentences; 95 % among ten")
+    expect(cell).to_have_attribute("title", "of 200 sentences; 95% among the first ten")
     blank = table.get_by_role("row", name="German").get_by_role("cell").first
     colours = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (cell, blank)]
     assert len(set(colours)) == 2
@@ -344,9 +344,9 @@ def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -
         page.goto(f"{address}#{urlencode(asked)}")
         first = page.locator(".answer").first
         expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
-        expect(first.locator(".said")).to_have_text("in your corpus")
+        expect(first.locator(".said")).to_have_text("from your corpus")
         expect(first.locator(".memory")).to_have_text(
-            "Your corpus translates “The dog sleeps.” so, which is 94 % this text."
+            "Your corpus gives this translation for “The dog sleeps.”, a 94% match."
         )
         page.close()
 

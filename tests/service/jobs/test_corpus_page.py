@@ -51,7 +51,7 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
     first = current(stage.index)
     page.get_by_label("Key").fill("a wrong one")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Not an admin's key")
+    expect(page.get_by_role("alert")).to_contain_text("Not an admin key")
     unlock(page)
     expect(page.get_by_label("File", exact=True)).to_be_focused()
     choose(page, "memory.tmx", TMX)
@@ -59,14 +59,14 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
     page.evaluate(NOTE)
     page.get_by_role("button", name="Upload").press("Enter")
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
-    expect(page.get_by_text("Waiting for a worker: none is running")).to_be_visible()
+    expect(page.get_by_text("Waiting for a worker. None is running")).to_be_visible()
     with stage.working():
-        expect(page.get_by_text("answers now.")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("is now in use.")).to_be_visible(timeout=20_000)
         assert "Encoding German: 41 of 41 sentences" in page.evaluate("window.told")
         second = current(stage.index)
         assert second != first
         row = page.get_by_role("row", name=second)
-        expect(row).to_contain_text("answers now")
+        expect(row).to_contain_text("in use")
         expect(row).to_contain_text("en 41, de 41")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -74,9 +74,9 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
         page.set_viewport_size({"width": 320, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
-        page.get_by_role("button", name=f"Serve version {first}").press("Enter")
+        page.get_by_role("button", name=f"Use version {first}").press("Enter")
         row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=first))
-        expect(row).to_contain_text("answers now", timeout=20_000)
+        expect(row).to_contain_text("in use", timeout=20_000)
         assert current(stage.index) == first
         choose(page, "x.tmx", b"no")
         page.get_by_role("button", name="Upload").press("Enter")
@@ -97,5 +97,5 @@ def test_what_goes_on_is_cancelled(page: Page, stage: Stage) -> None:
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled: nothing has changed.")).to_be_visible()
+    expect(page.get_by_text("Cancelled; nothing was changed.")).to_be_visible()
     assert stage.ask("GET", "/admin/jobs").json()["jobs"][0]["state"] == "cancelled"

@@ -96,5 +96,5 @@ def test_dropout_works_while_training_alone() -> None:
 
 
 def test_heads_must_divide_the_width() -> None:
-    with pytest.raises(ValidationError, match="width 16 is no multiple of heads 3"):
+    with pytest.raises(ValidationError, match="width 16 is not a multiple of heads 3"):
         encoder(heads=3)

@@ -159,7 +159,7 @@ def test_an_unknown_objective_is_refused_and_the_known_ones_are_named() -> None:
         (["vision.views=1"], "objectives.visual_contrastive needs"),
         (["vision.training=frozen", "vision.space=whitened"], "objectives.visual_contrastive needs"),
         (["vision.training=frozen", "vision.average_views=true"], "objectives.visual_contrastive needs"),
-        (["text.heads=3"], "width 512 is no multiple of heads 3"),
+        (["text.heads=3"], "width 512 is not a multiple of heads 3"),
     ],
 )
 def test_what_cannot_go_together_is_refused(overrides: list[str], words: str) -> None:

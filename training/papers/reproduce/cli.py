@@ -14,11 +14,22 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.command()
 @click.argument("paper", type=click.Choice(["globetrotter"]))
 @click.option("--data", type=FOLDER, required=True, help="The data folder (docs/data.md).")
-@click.option("--out", type=FOLDER, required=True, help="The report's folder; a run there is gone on with.")
-@click.option("--budget", type=click.FloatRange(0), metavar="MINUTES", help="No bound when left out.")
+@click.option(
+    "--out", type=FOLDER, required=True, help="The report's folder; an interrupted run there is continued."
+)
+@click.option(
+    "--budget", type=click.FloatRange(0), metavar="MINUTES", help="Stop after this long. [default: no limit]"
+)
 @click.option("--seeds", default="0,1,2", show_default=True)
-@click.option("--only", multiple=True, metavar="PATTERN", help="As in 'sentences.best.*'; repeatable.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Of every recipe; repeatable.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Run only these steps, such as 'sentences.best.*'; repeatable.",
+)
+@click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set a key of every recipe; repeatable."
+)
 def reproduce(
     paper: str,
     data: Path,
@@ -28,7 +39,7 @@ def reproduce(
     only: tuple[str, ...],
     overrides: tuple[str, ...],
 ) -> None:
-    """Train, translate and measure what PAPER did, the most telling first (docs/reproduce.md)."""
+    """Repeat the experiments of PAPER, the most important ones first (docs/reproduce.md)."""
     from evaluation.reports.summary import reproduce as run_and_report
     from training.papers.reproduce.globetrotter import globetrotter
     from training.papers.reproduce.study import Study, choose
