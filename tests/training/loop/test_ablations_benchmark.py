@@ -5,15 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from benchmarks.ablations import GROUPS, main
+from benchmarks.ablations import GROUPS, VARIATIONS, main
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import load_recipe
 
 ROOT = Path(__file__).parents[3]
-RECIPES = ROOT / "training" / "recipes"
 MEASURED_AS_BUNDLES = {"small", "open"}
-FOR_A_GPU = {"globetrotter", "pseudopairs-start", "pseudopairs", "mule", "smalr", "caption-tuning"}
-FOR_A_GPU |= {f"caption-tuning-{variant}" for variant in ("english", "pivot", "quechua")}
+FOR_A_GPU = {"globetrotter", "pseudopairs-start", "pseudopairs", "mule", "smalr"}
+FOR_A_GPU |= {"caption-tuning", "caption-tuning-pivot"}
 FIGURES = {"cosine_r1": 10.0, "cosine_r10": 40.0, "csls_r1": 12.0, "csls_r10": 44.0}
 FIGURES |= {"scripts_csls_r1": 3.0, "scripts_csls_r10": 20.0, "positives": 12.5}
 
@@ -45,8 +47,8 @@ def test_what_is_finished_is_not_done_again_and_is_in_the_table(tmp_path: Path) 
 
 
 def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(tmp_path: Path) -> None:
-    recipes = {path.stem for path in RECIPES.rglob("*.toml")}
-    for name in (*recipes, "ridge", "trigrams"):
+    recipes = set(shipped_recipes())
+    for name in (*recipes, *VARIATIONS, "ridge", "trigrams"):
         keep(tmp_path, name, 0, mr=33.3, weights=120)
     groups = "fig-3,joined,variants,claims,photos-11"
     done = CliRunner().invoke(main, words(tmp_path, "--systems", groups, "--seeds", "0"))
@@ -56,7 +58,15 @@ def test_groups_name_their_systems_once_and_every_recipe_that_a_core_can_train(t
     named = [line.removeprefix("| ").partition(" | ")[0] for line in lines]
     assert len(set(named)) == len(named)
     assert recipes - set(named) == FOR_A_GPU | MEASURED_AS_BUNDLES
-    assert not recipes & set(GROUPS), "a recipe can be asked for alone"
+    assert set(named) >= set(VARIATIONS)
+    assert not (recipes | set(VARIATIONS)) & set(GROUPS), "a system can be asked for alone"
+
+
+@pytest.mark.parametrize("name", VARIATIONS)
+def test_a_variation_is_a_recipe_that_can_be_trained_and_no_other(name: str) -> None:
+    recipe, *settings = VARIATIONS[name]
+    assert name not in shipped_recipes()
+    assert load_recipe(recipe, settings) != load_recipe(recipe)
 
 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
@@ -72,4 +82,4 @@ def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
 def test_an_unknown_recipe_is_told_before_anything_runs(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, words(tmp_path, "--systems", "text-only,spam"))
     assert done.exit_code == 2
-    assert "no recipe spam" in done.stderr
+    assert "no system spam" in done.stderr

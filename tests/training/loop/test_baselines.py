@@ -30,7 +30,7 @@ TINY = (
 )
 TRANSFORMER = ("text.layers=1", "text.heads=2", "text.feedforward=32")
 SIZES = {
-    "alpha-whitened": (*TRANSFORMER, "head.dimension=8"),
+    "globetrotter-mini": (*TRANSFORMER, "head.dimension=8", "objectives.transitive.space=whitened"),
     "lample-conneau": (*TRANSFORMER, "head.dimension=16"),
     "sigurdsson": ("head.dimension=8",),
     "supervised": (*TRANSFORMER, "head.dimension=8"),

@@ -270,7 +270,11 @@ def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
         ("sigurdsson", "objectives.denoising={}", 'needs text.encoder = "transformer" and two languages'),
         ("lample-conneau", 'data.languages=["en"]', "and two languages"),
         ("open", "objectives.halves={}", "objectives.halves needs sentences: data.photographs or data.texts"),
-        ("alpha-whitened", "vision.training=tuned", 'objectives.transitive needs vision.training = "frozen"'),
+        (
+            "globetrotter",
+            "objectives.transitive.space=whitened",
+            'objectives.transitive needs vision.training = "frozen"',
+        ),
     ],
 )
 def test_an_objective_needs_what_it_needs(name: str, override: str, said: str) -> None:
