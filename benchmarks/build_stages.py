@@ -26,9 +26,9 @@ from index.build.lexicon import LanguageTokens
 from index.corpus.cleaning import Cleaner
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.tokenizer import BundleTokenizer
 from index.storage.tables import TableWriter
 from index.text.identification import Detector
-from index.text.pre_tokens import Memory
 
 spent: defaultdict[str, float] = defaultdict(float)
 running: list[str] = []
@@ -55,7 +55,7 @@ def timed(owner: Any, name: str, stage: str) -> None:  # noqa: ANN401 (a class o
 
 
 STAGES: tuple[tuple[Any, str, str], ...] = (
-    (Memory, "tokens", "tokenise"),
+    (BundleTokenizer, "encode_shard", "tokenise"),
     (TextEncoder, "encode_tokens", "run the graph"),
     (Detector, "all_foreign", "language"),
     (Cleaner, "begin", "clean, keys of duplicates"),
@@ -83,7 +83,7 @@ def bare(bundle: Bundle, texts: list[str]) -> float:
     encoder, rest = TextEncoder(bundle), iter(texts)
     begin = time.process_time()
     while shard := list(islice(rest, SHARD)):
-        encoder.encode_tokens(encoder.whole_tokens(shard))
+        encoder.encode(shard)
     return time.process_time() - begin
 
 

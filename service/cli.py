@@ -53,10 +53,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _open(settings: Settings) -> "Translator":
     from index.search.translator import Translator
 
-    found = Translator.open(settings.index, threads=settings.threads)
-    # What the first batch would make otherwise: here the memory that it takes for a moment is used again.
-    _ = found.encoder.recent
-    return found
+    return Translator.open(settings.index, threads=settings.threads)
 
 
 def _serve_one(settings: Settings, translator: "Translator") -> None:

@@ -69,7 +69,7 @@ def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
     import onnxruntime
     import pyarrow as pa
 
-    from index.encoder import text_encoder as encoder
+    from index.encoder import text_encoder, tokenizer
     from index.storage import tables as texts
 
     def refuse(*args: object, **_: object) -> None:
@@ -78,8 +78,8 @@ def no_parsing(patch: pytest.MonkeyPatch) -> Iterator[None]:
     with patch.context() as context:
         context.setattr(faiss, "read_index", refuse)
         context.setattr(onnxruntime, "InferenceSession", refuse)
-        context.setattr(encoder, "_open_tokenizer", refuse)
-        context.setattr(encoder, "load_file", refuse)
+        context.setattr(tokenizer, "_open", refuse)
+        context.setattr(text_encoder, "load_file", refuse)
         context.setattr(pa.ipc, "open_file", refuse)
         context.setattr(np, "load", refuse)
         context.setattr(texts.np, "load", refuse)

@@ -63,8 +63,8 @@ def word_translation(
     seen = {code: found + training_words(encoder.bundle, code) for code, found in truth.counts.items()}
     tables = _tables("words", truth, make_vocabularies(seen, encoder.word_vectors), chosen)
 
-    truth = find_truth(sources, lambda rows, _: encoder.pieces(rows), "token pairs")
-    tokens = make_vocabularies(truth.counts, encoder.piece_vectors)
+    truth = find_truth(sources, lambda rows, _: encoder.tokenizer.spellings(rows), "token pairs")
+    tokens = make_vocabularies(truth.counts, encoder.token_vectors)
     return tables + _tables("tokens", truth, tokens, chosen)
 
 

@@ -50,10 +50,10 @@ class Worker:
         self.detector, self.batch_size = detector, batch_size
 
     def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
-        tokens = self.encoder.memory.tokens(texts)
+        tokens = self.encoder.tokenizer.encode_shard(texts)
         foreign = np.zeros(len(texts), bool)
         if judged:
-            foreign = self.detector.all_foreign(tokens, code, self.encoder.special)
+            foreign = self.detector.all_foreign(tokens, code, self.encoder.tokenizer.special)
         if not foreign.any():
             return Encoded(foreign.tolist(), self.encoder.encode_tokens(tokens, self.batch_size))
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)

@@ -1,7 +1,7 @@
 """Stage of a build: the words of each language, aligned, and the tokens by which languages are told apart."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -10,22 +10,24 @@ from numpy.typing import NDArray
 
 from index.build.encoding import Encoders, result_of
 from index.build.job import Job, making, save_array
-from index.build.reading import texts_of
-from index.encoder.text_encoder import TextEncoder
+from index.build.reading import texts_of, vectors_of
+from index.encoder.text_encoder import TextEncoder, Vectors
 from index.progress import Progress
 from index.search.vectors import write_vectors
 from index.storage.tables import write_table
 from index.text.identification import Detector, token_row
 from index.text.pre_tokens import StringArray
-from index.words.contexts import vectors_in_context
+from index.words.contexts import Contexts, occurrences
 from index.words.phrases import count_pairs, find_phrases, spaced
 from index.words.procrustes import PULLS, Alignment, align
-from index.words.vocabulary import by_frequency, divided, read_counts, token_counts, write_counts
+from index.words.vocabulary import by_frequency, read_counts, token_counts, write_counts
 
 ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
 COUNTED = 1 << 16  # sentences counted at a time
 PAIRED = 1 << 15  # with their neighbours
+CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its words
+CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def _count(
     if not (wording.phrases and spaced(code)):
         return {}, word_counts(texts_of(job, code, COUNTED), code, encoders)
     first = texts_of(job, code, PAIRED, end=PHRASE_SENTENCES)
-    pairs, words = count_pairs(first, lambda piece: divided(piece, code))
+    pairs, words = count_pairs(first, code)
     rest = texts_of(job, code, COUNTED, start=PHRASE_SENTENCES)
     return find_phrases(pairs, words), words + word_counts(rest, code, encoders)
 
@@ -108,6 +110,17 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping
             numbers = [counts[code][word] for word in vocabulary[code]]
             write_table(draft, {"word": vocabulary[code], "count": numbers})
     return alignment
+
+
+def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:
+    """(n, d) unit vectors of the words and phrases of a language whose `sentences` sentences are encoded."""
+    vectors = vectors_of(job, code, min(sentences, CONTEXT_SENTENCES))
+    contexts, start = Contexts(len(vocabulary), vectors.shape[1]), 0
+    batches = texts_of(job, code, CONTEXTS_ADDED, end=len(vectors))
+    for count, words, texts in occurrences(batches, vocabulary, code):
+        contexts.add(words, texts, np.asarray(vectors[start : start + count]))
+        start += count
+    return contexts.mixed(job.encoder.word_vectors(vocabulary, code))
 
 
 class LanguageTokens:

@@ -78,16 +78,16 @@ class Detector:
             parts = (self.table[:own], self.table[own + 1 :])
             best = np.maximum(*(part.max(axis=0, initial=-np.inf) for part in parts))
             self._rivals[language] = best.astype(np.float64) - self.table[own]
-        most = np.bincount(tokens.texts, self._rivals[language][tokens.every], len(tokens)) / TEMPERATURE
+        most = np.bincount(tokens.texts, self._rivals[language][tokens.ids], len(tokens)) / TEMPERATURE
         most += np.delete(self._before, own).max() - self._before[own]
         sure: NDArray[np.bool_] = most <= np.log((1 / FOREIGN - 1) / (len(self.languages) - 1)) - ROUNDING
         return sure
 
     def _own_chance(self, tokens: Tokens, language: str) -> NDArray[np.float64]:
         """The probability of `language` for each of many texts."""
-        every, texts = tokens.every, tokens.texts
-        scores = np.stack([np.bincount(texts, row[every], len(tokens)) for row in self.table]) / TEMPERATURE
-        scores += self._before[:, None]
+        texts = tokens.texts
+        sums = np.stack([np.bincount(texts, row[tokens.ids], len(tokens)) for row in self.table])
+        scores = sums / TEMPERATURE + self._before[:, None]
         chances = np.exp(scores - scores.max(axis=0))
         own: NDArray[np.float64] = chances[self.languages.index(language)] / chances.sum(axis=0)
         return own

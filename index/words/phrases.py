@@ -5,30 +5,29 @@ words, which makes it the ratio of how often the two are together to how often c
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from index.text.languages import language
-from index.text.pre_tokens import Pieces, StringArray, Tokens
+from index.text.languages import language as language_of
+from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
+from index.words.vocabulary import numbered_words
 
 DISCOUNT = 5  # so that a pair seen a few times is no phrase
 LEAST = 10  # times seen
 RATIO = 50.0  # more often than by chance
-TOGETHER = 1 << 22  # pairs sorted at a time
-HALF = 32  # bits of each word in the key of a pair
-MASK = (1 << HALF) - 1
+PAIRS_SORTED = 1 << 22  # at a time
+WORD_BITS = 32  # of each of the two words in the key of a pair
+WORD_MASK = (1 << WORD_BITS) - 1
 # Scripts without spaces between words: ICU's dictionaries have their compounds already.
 UNSPACED = frozenset({"Hans", "Hant", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
 
-Numbered = tuple[NDArray[np.int64], NDArray[np.int64]]  # keys of pairs, sorted, and how often they were seen
+PairCounts = tuple[Integers, Integers]  # keys of pairs, sorted, and how often they were seen
 
 
 def spaced(code: str) -> bool:
     """Whether a language writes spaces between its words."""
-    return language(code).script not in UNSPACED
+    return language_of(code).script not in UNSPACED
 
 
 def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]) -> dict[str, int]:
@@ -42,60 +41,43 @@ def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]
 
 
 def count_pairs(
-    batches: Iterable[Sequence[str] | StringArray], divide: Callable[[str], Sequence[str]]
+    batches: Iterable[Sequence[str] | StringArray], language: str
 ) -> tuple[Counter[tuple[str, str]], Counter[str]]:
-    """Neighbours seen LEAST times and words of batches of sentences, counted; a word twice is no pair.
-
-    `divide` gives the words of what stands between spaces, once for each: no word spans a space.
-    """
-    words = Pieces()
+    """Neighbours seen LEAST times and words of batches of sentences, counted; a word twice is no pair."""
+    numbering = Numbering()
     counts = np.zeros(0, np.int64)
     pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    keys: list[NDArray[np.int64]] = []  # of pairs that are not counted yet
-    for every in numbered_words(batches, words, divide):
-        seen = np.bincount(every.every, minlength=len(words))
+    uncounted: list[Integers] = []  # keys of pairs
+    for words in numbered_words(batches, numbering, language):
+        seen = np.bincount(words.ids, minlength=len(numbering))
         seen[: len(counts)] += counts
         counts = seen
-        keys.append(neighbours(every)[0])
-        if sum(map(len, keys)) > TOGETHER:
-            pairs, keys = _added(pairs, keys), []
-    pairs = _added(pairs, keys)
-    names = list(words)
+        uncounted.append(neighbours(words)[0])
+        if sum(map(len, uncounted)) > PAIRS_SORTED:
+            pairs, uncounted = _added(pairs, uncounted), []
+    pairs = _added(pairs, uncounted)
+    names = list(numbering)
     often = [column[pairs[1] >= LEAST].tolist() for column in pairs]
-    named = {(names[key >> HALF], names[key & MASK]): count for key, count in zip(*often, strict=True)}
+    named = {
+        (names[key >> WORD_BITS], names[key & WORD_MASK]): count for key, count in zip(*often, strict=True)
+    }
     return Counter(named), Counter(dict(zip(names, counts.tolist(), strict=True)))
 
 
-def numbered_words(
-    batches: Iterable[Sequence[str] | StringArray], words: Pieces, divide: Callable[[str], Sequence[str]]
-) -> Iterator[Tokens]:
-    """The words of each batch of sentences, as numbers that `words` gives."""
-    pieces = Pieces()
-    known = Tokens.of([])  # the words of each piece
-    for texts in batches:
-        numbered = pieces.numbered(texts)
-        new = list(islice(pieces, len(known), None))
-        known = known.followed(Tokens.of([list(map(words.__getitem__, divide(piece))) for piece in new]))
-        every = known.take(numbered.every)
-        lengths = np.bincount(np.repeat(numbered.texts, every.lengths), minlength=len(texts))
-        yield Tokens(every.every, lengths)
-
-
-def neighbours(words: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def neighbours(words: Tokens) -> tuple[Integers, Integers]:
     """The keys of words that stand directly before another one, and which text each is of."""
-    first, second, texts = words.every[:-1], words.every[1:], words.texts
-    there = (first != second) & (texts[:-1] == texts[1:])
-    keys: NDArray[np.int64] = key_of(first[there], second[there])
-    return keys, texts[:-1][there]
+    first, second, texts = words.ids[:-1], words.ids[1:], words.texts
+    adjacent = (first != second) & (texts[:-1] == texts[1:])
+    return key_of(first[adjacent], second[adjacent]), texts[:-1][adjacent]
 
 
-def key_of(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number for two numbers of words."""
-    keys: NDArray[np.int64] = (first << HALF) | second
+def key_of(first: Integers, second: Integers) -> Integers:
+    """One number for the numbers of two words."""
+    keys: Integers = (first << WORD_BITS) | second
     return keys
 
 
-def _added(pairs: Numbered, keys: list[NDArray[np.int64]]) -> Numbered:
+def _added(pairs: PairCounts, keys: list[Integers]) -> PairCounts:
     """Pairs and how often they were seen, with those of some more keys."""
     # Not `return_inverse`, which sorts numbers five times as slowly.
     more, counts = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)

@@ -1,9 +1,9 @@
 """The words of a language: those of its corpus and those that the bundle saw in training."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,9 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
 from index.text.normalisation import words
-from index.text.pre_tokens import MOST, Pieces, Tokens
+from index.text.pre_tokens import Numbering, StringArray, Tokens
 
-TOGETHER = 12  # words that are tokenised as one text: few enough to have fewer tokens than it may have
+PRE_TOKENS_CACHED = 1 << 16  # whose words are remembered
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
@@ -26,32 +26,44 @@ def training_words(bundle: Bundle, language: str) -> Counter[str]:
 
 def read_counts(path: Path) -> dict[str, int]:
     """Lines of a word, a tab and a count. DamagedError if malformed."""
-    found = {}
+    counts = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         word, _, count = line.partition("\t")
         if not word or not count.isascii() or not count.isdigit():
             raise DamagedError(
                 f"{path}, line {number}: not a word, a tab and a count: export the bundle again"
             )
-        found[word] = int(count)
-    return found
+        counts[word] = int(count)
+    return counts
 
 
-@lru_cache(maxsize=MOST)
-def divided(piece: str, language: str) -> tuple[str, ...]:
-    """The words of what stands between spaces. No word spans a space, so each piece is divided once."""
-    return tuple(words(piece, language))
+@lru_cache(maxsize=PRE_TOKENS_CACHED)
+def words_in(pre_token: str, language: str) -> tuple[str, ...]:
+    """The words of a pre-token. No word spans a space."""
+    return tuple(words(pre_token, language))
 
 
 def count_words(texts: Sequence[str], language: str) -> dict[str, int]:
     """How often each word occurs in some texts."""
-    pieces = Pieces()
-    counts = np.bincount(pieces.numbered(texts).every, minlength=len(pieces))
-    found: Counter[str] = Counter()
-    for piece, count in zip(pieces, counts.tolist(), strict=True):
-        for word in divided(piece, language):
-            found[word] += count
-    return dict(found)
+    numbering, counts = Numbering(), Counter[str]()
+    occurrences = np.bincount(numbering.of_pre_tokens(texts).ids)
+    for pre_token, count in zip(numbering, occurrences.tolist(), strict=True):
+        for word in words_in(pre_token, language):
+            counts[word] += count
+    return dict(counts)
+
+
+def numbered_words(
+    batches: Iterable[Sequence[str] | StringArray], numbering: Numbering, language: str
+) -> Iterator[Tokens]:
+    """The words of each batch of texts, as numbers of `numbering`; each pre-token is divided once."""
+    pre_tokens, divided = Numbering(), Tokens.of([])
+    for texts in batches:
+        numbers = pre_tokens.of_pre_tokens(texts)
+        new = islice(pre_tokens, len(divided), None)
+        rows = [[numbering[word] for word in words(pre_token, language)] for pre_token in new]
+        divided = divided.followed(Tokens.of(rows))
+        yield divided.expand(numbers)
 
 
 def write_counts(path: Path, counts: Mapping[str, int]) -> None:
@@ -66,21 +78,6 @@ def by_frequency(counts: Mapping[str, int]) -> list[str]:
 
 def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.float64]:
     """(vocabulary,) how often each token occurs in words that occur `counts` times."""
-    groups = _together(counts) if encoder.memory.apart(list(counts)) else [[word] for word in counts]
-    texts = [" ".join(words) for words in groups]
-    tokens = Tokens.of(encoder.tokens(texts))
-    # What is longer than a text may be has been cut: such words are tokenised one by one.
-    whole = tokens.lengths < encoder.bundle.manifest.max_tokens
-    whole &= np.fromiter(map(len, texts), np.int64, len(texts)) <= encoder.longest
-    cut = [word for row in np.flatnonzero(~whole) for word in groups[row]]
-    tokens = tokens.take(np.flatnonzero(whole)).followed(Tokens.of(encoder.tokens(cut)))
-    named = [groups[row][0] for row in np.flatnonzero(whole)] + cut
-    weights = np.array([counts[word] for word in named], np.float64)
-    # Sums of whole numbers: exact in any order.
-    return np.bincount(tokens.every, weights[tokens.texts], encoder.vocabulary).astype(np.float64)
-
-
-def _together(counts: Mapping[str, int]) -> list[list[str]]:
-    """Words that occur equally often, TOGETHER at a time: a text takes a tokenizer longer than its words."""
-    alike = [list(words) for _, words in groupby(sorted(counts, key=counts.__getitem__), counts.__getitem__)]
-    return [words[start : start + TOGETHER] for words in alike for start in range(0, len(words), TOGETHER)]
+    tokens = Tokens.of(encoder.tokens(list(counts)))
+    weights = np.fromiter(counts.values(), np.float64, len(counts))
+    return np.bincount(tokens.ids, weights[tokens.texts], encoder.vocabulary).astype(np.float64)

@@ -11,6 +11,7 @@ from typing import Any
 from index.encoder.text_encoder import Vectors
 from index.errors import StoreError
 from index.search.translator import Match, Translator
+from index.text.pre_tokens import Tokens
 from service.api.answers import answers_of, likely
 from service.api.explanations import explain_answers
 from service.api.schemas import Kind
@@ -159,7 +160,7 @@ class Engine:
         self._metrics.batch(len(texts))
         encoder = self.translator.encoder
         with self._metrics.stage("tokenise"):
-            tokens = encoder.recent.tokens(texts)
+            tokens = Tokens.of(encoder.tokenizer.encode(texts))
         with self._metrics.stage("encode"):
             return encoder.encode_tokens(tokens)
 

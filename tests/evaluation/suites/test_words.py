@@ -112,9 +112,9 @@ def test_the_suite_on_a_bundle_that_shares_a_space(bundle: Bundle, tmp_path: Pat
 def test_tokens_are_those_of_the_encoder(bundle: Bundle) -> None:
     """A Chinese word is several tokens here."""
     encoder = TextEncoder(bundle)
-    (pieces,) = encoder.pieces(["海滩"])
+    (pieces,) = encoder.tokenizer.spellings(["海滩"])
     assert pieces == ["海", "滩"]
-    vectors = encoder.piece_vectors(pieces, "zh")
+    vectors = encoder.token_vectors(pieces, "zh")
     assert vectors.shape == (2, encoder.dimension)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     assert np.allclose(encoder.word_vectors(["海"], "zh")[0], vectors[0])

@@ -39,8 +39,8 @@ def test_words_and_pieces_have_the_vectors_of_the_table(bundle: Bundle, compact:
     for given in (words, sentences("en")[:20]):
         one, other = (encoder.word_vectors(given, "en") for encoder in (table, graph))
         np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", one, other))
-    pieces = [piece for row in graph.pieces(words) for piece in row]
-    one, other = (encoder.piece_vectors(pieces, "de") for encoder in (table, graph))
+    pieces = [piece for row in graph.tokenizer.spellings(words) for piece in row]
+    one, other = (encoder.token_vectors(pieces, "de") for encoder in (table, graph))
     np.testing.assert_array_less(0.9, np.einsum("nd,nd->n", one, other))
     assert graph.word_vectors([], "en").shape == (0, graph.dimension)
 

@@ -31,12 +31,12 @@ def corpus() -> list[list[str]]:
 
 def test_words_that_belong_together_are_found() -> None:
     texts = [" ".join(words) for words in corpus()]
-    assert find_phrases(*count_pairs([texts], str.split)) == {"ice cream": 30}
+    assert find_phrases(*count_pairs([texts], "en")) == {"ice cream": 30}
 
 
 def test_pairs_are_neighbours_in_order() -> None:
     texts = ["a b b c", "a-b", *["b a"] * (LEAST - 2), "a b"]
-    pairs, counts = count_pairs([texts], lambda piece: piece.split("-"))
+    pairs, counts = count_pairs([texts], "en")
     assert pairs == Counter()
     assert counts == Counter({"a": LEAST + 1, "b": LEAST + 2, "c": 1})
 
@@ -50,7 +50,7 @@ def test_pairs_are_counted_as_one_by_one(batch: int) -> None:
     divided = [words(text, "en") for text in texts]
     wanted = Counter(pair for found in divided for pair in pairwise(found) if pair[0] != pair[1])
     batches = [strings(texts[start : start + batch]) for start in range(0, len(texts), batch)]
-    pairs, counts = count_pairs(batches, lambda piece: words(piece, "en"))
+    pairs, counts = count_pairs(batches, "en")
     assert pairs == {pair: count for pair, count in wanted.items() if count >= LEAST}
     assert counts == Counter(word for found in divided for word in found)
 

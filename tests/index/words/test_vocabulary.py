@@ -2,14 +2,10 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -46,24 +42,3 @@ def test_tokens_are_counted_as_often_as_their_words(bundle: Bundle) -> None:
     assert found[ending] == 2
     assert found.sum() == 7
     np.testing.assert_array_equal(token_counts(encoder, {}), np.zeros(encoder.vocabulary))
-
-
-def counted_singly(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.float64]:
-    found = np.zeros(encoder.vocabulary)
-    for word, count in counts.items():
-        np.add.at(found, encoder.tokens([word])[0], count)
-    return found
-
-
-WORDS = st.sampled_from(
-    ["dog", "dogs", "hund", "a" * 30, "¨b", "b¨", "<pad>", "<PAD>", "x\u2581", "ﷺ", "3.14"]
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.dictionaries(WORDS | st.text(max_size=6), st.integers(1, 3), max_size=30))
-@example({"dog": 2, "hund" * 2000: 2})
-@example({"hundkatze" * 9 + str(number): 1 for number in range(30)})
-def test_words_are_tokenised_together_as_alone(bundle: Bundle, counts: dict[str, int]) -> None:
-    encoder = TextEncoder(bundle)
-    np.testing.assert_array_equal(token_counts(encoder, counts), counted_singly(encoder, counts))

@@ -1,0 +1,141 @@
+"""BundleTokenizer: texts to the token ids that an encoder reads."""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from index.errors import DamagedError
+from index.text.normalisation import clean
+from index.text.pre_tokens import Integers, Numbering, Tokens
+
+# No word is this long, so nothing that a model could still see is cut off before tokenising.
+CHARACTERS_A_TOKEN = 64
+METASPACE = "\u2581"  # what stands for a space within tokens
+CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
+
+
+class BundleTokenizer:
+    """The tokenizer of a bundle; what it is given is cleaned, and cut to `most` tokens."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        """Raises DamagedError where `path` is no tokenizer."""
+        self._tokenizer = _open(path)
+        padding = self._tokenizer.padding
+        self.pad = int(padding["pad_id"]) if padding else 0
+        self.unknown = _unknown(self._tokenizer, self.pad)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(most)
+        self._most = most
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of tokens there are."""
+        return self._tokenizer.get_vocab_size()
+
+    @cached_property
+    def special(self) -> Integers:
+        """The tokens that are added to every text."""
+        return np.unique(np.array(self._tokenizer.encode("").ids, np.int64))
+
+    def number(self, spelling: str) -> int:
+        """The token of a spelling; that for the unknown where there is none."""
+        token = self._tokenizer.token_to_id(spelling)
+        return self.unknown if token is None else token
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text as the encoder reads them, special tokens included; none empty."""
+        return [encoding.ids or [self.unknown] for encoding in self._encode(self._clean(texts))]
+
+    def words(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, special tokens left out; may be empty."""
+        return [encoding.ids for encoding in self._encode(self._clean(texts), special=False)]
+
+    def spellings(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text as the vocabulary spells them, special tokens left out."""
+        return [[self._tokenizer.id_to_token(token) or "" for token in row] for row in self.words(texts)]
+
+    def encode_shard(self, texts: Sequence[str]) -> Tokens:
+        """`encode` for many texts: each pre-token is tokenised once, where that gives the same."""
+        if not self._cuts_at_spaces:
+            return Tokens.of(self.encode(texts))
+        numbering, cleaned = Numbering(), self._clean(texts)
+        pre_tokens = numbering.of_pre_tokens(cleaned)
+        alone = Tokens.of([encoding.ids for encoding in self._encode(list(numbering), special=False)])
+        tokens = alone.expand(pre_tokens)
+        uncertain = ~np.fromiter(map(self._stands_alone, numbering), bool, len(numbering))
+        whole = np.bincount(pre_tokens.texts, uncertain[pre_tokens.ids], len(texts)) > 0
+        whole |= (tokens.lengths > self._most) | (tokens.lengths == 0)
+        joined, asked = np.flatnonzero(~whole), np.flatnonzero(whole)
+        tokens = tokens.take(joined).followed(Tokens.of(self.encode([cleaned[row] for row in asked])))
+        return tokens.take(np.argsort(np.concatenate([joined, asked])))
+
+    def _clean(self, texts: Sequence[str]) -> list[str]:
+        longest = self._most * CHARACTERS_A_TOKEN
+        return [clean(text[:longest]) for text in texts]
+
+    def _encode(self, cleaned: list[str], special: bool = True) -> list[Encoding]:
+        return self._tokenizer.encode_batch_fast(cleaned, add_special_tokens=special)
+
+    @cached_property
+    def _cuts_at_spaces(self) -> bool:
+        """Whether the tokens of a text are those of its pre-tokens, as with the shipped tokenizers."""
+        rules: dict[str, Any] = json.loads(self._tokenizer.to_str())
+        normalizers, cuts = _steps(rules, "normalizer"), _steps(rules, "pre_tokenizer")
+        return (
+            all(map(_keeps_to_words, normalizers))
+            and cuts[:1] == [CUT_AT_SPACES]
+            and rules["post_processor"] is None
+            and not any(token["normalized"] or " " in token["content"] for token in rules["added_tokens"])
+        )
+
+    @cached_property
+    def _added(self) -> list[str]:
+        """Spellings that are a token wherever they stand, such as <pad>."""
+        return [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
+
+    def _stands_alone(self, pre_token: str) -> bool:
+        """Whether a pre-token has the same tokens alone as in a text."""
+        normalizer = None if pre_token.isascii() else self._tokenizer.normalizer
+        normal = normalizer.normalize_str(pre_token) if normalizer else pre_token
+        return (
+            bool(normal)
+            and " " not in normal
+            and METASPACE not in normal
+            and not any(added in pre_token for added in self._added)
+        )
+
+
+def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """The steps of a tokenizer's normaliser or pre-tokenizer, which may be none, one or a sequence."""
+    rule: dict[str, Any] | None = rules[kind]
+    if rule is None:
+        return []
+    steps: list[dict[str, Any]] = rule.get(f"{kind.replace('_', '')}s", [rule])
+    return steps
+
+
+def _keeps_to_words(step: dict[str, Any]) -> bool:
+    """Whether a step of a normaliser changes nothing on account of what stands beyond a space."""
+    if step["type"] == "Replace":
+        replaced = step["pattern"].get("String", " ") + step["content"]
+        return " " not in replaced and METASPACE not in replaced
+    return step["type"] in ("NFKC", "Lowercase")
+
+
+def _open(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise DamagedError(f"{path}: tokenizers cannot read it ({error}): export it again") from error
+
+
+def _unknown(tokenizer: Tokenizer, pad: int) -> int:
+    """The token that stands for a text without tokens."""
+    name = getattr(tokenizer.model, "unk_token", None)
+    token = tokenizer.token_to_id(name) if name else None
+    return pad if token is None else token
