@@ -45,7 +45,7 @@ VARIATIONS: dict[str, tuple[str, ...]] = {
     "vocabulary-1000": ("globetrotter-mini", "tokenizer.vocabulary=1000", "text.max_tokens=48"),
     "without-token-dropout": ("globetrotter-small", "text.token_dropout=0.0"),
     "best-without-texts": ("best", "data.texts="),
-    "best-apart": ("best", "text.embeddings=apart"),
+    "best-apart": ("best", "text.embeddings=per-language"),
     "best-shared": ("best", "text.embeddings=shared"),
     "pseudopairs-small-top25": ("pseudopairs-small", "transfer.filter=top"),
     "pseudopairs-small-bottom25": ("pseudopairs-small", "transfer.filter=bottom"),

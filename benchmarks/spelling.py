@@ -4,7 +4,8 @@ python -m benchmarks.spelling --data DIR [--recipe globetrotter-small] [--benchm
 
 tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
 also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
-("apart"), or one for those languages whose pictures agree on it ("vouched": training.data.vouching).
+("per-language"), or one for those languages whose pictures agree on it ("picture-verified":
+training.encoders.picture_verified).
 """
 
 import tempfile
@@ -16,7 +17,7 @@ import numpy as np
 from evaluation.measures.scores import ALL, score_translation
 from evaluation.suites.sets import read_aligned
 from training.data.tokens import tokenize
-from training.data.vouching import vouched_rows
+from training.encoders.picture_verified import verified_rows
 from training.loop.prepare import Prepared, prepare
 from training.loop.run import Run, create_run
 from training.papers.reproduce.ridge import Ridge, Rows, Vectors, centred_space
@@ -34,7 +35,7 @@ FALSE_SHARE = 0.2
 def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
     """Print a line a way of sharing: R@1 and R@10, with the pictures as they are and shuffled."""
     texts = read_aligned(data / "benchmark" / benchmark, languages.split(","))
-    found: dict[str, list[str]] = {"shared": [], "apart": [], "vouched": []}
+    found: dict[str, list[str]] = {"shared": [], "per-language": [], "picture-verified": []}
     for shuffled in ("false", "true"):
         with tempfile.TemporaryDirectory() as folder:
             settings = load_recipe(recipe, [f"data.shuffle_pictures={shuffled}"])
@@ -65,10 +66,12 @@ class Task:
         each = np.arange(self.vocabulary)[:, None] + self.vocabulary * np.arange(len(self.languages))
         if way == "shared":
             return np.repeat(each[:, :1], len(self.languages), axis=1)
-        if way == "apart":
+        if way == "per-language":
             return each
         spoken, share = np.asarray(self.spoken), FALSE_SHARE
-        return vouched_rows(self.tokens, spoken, self.pictures, self.space, shape=shape, false_share=share)
+        return verified_rows(
+            self.tokens, spoken, self.pictures, self.space, shape=shape, false_discovery_rate=share
+        )
 
     def measure(self, rows: Rows, texts: dict[str, list[str]]) -> str:
         """Fit the ridge regression, translate the benchmark, "R@1 / R@10"."""

@@ -48,7 +48,7 @@ epochs = 2
 batch_size = 40
 chunk_size = 20
 learning_rate = 1e-3
-heads_alone = 0.5
+freeze_encoder_epochs = 0.5
 [run]
 threads = 1
 """

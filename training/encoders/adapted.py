@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from training.encoders.base import SentenceEncoder
-from training.encoders.teller import LanguageTeller
+from training.encoders.language_identifier import LanguageIdentifier
 
 
 class AdaptedSettings(BaseModel):
@@ -39,7 +39,7 @@ class Adapted(SentenceEncoder):
         self.settings = settings
         self.width = settings.width
         self.vocabulary = vocabulary
-        self.teller = LanguageTeller(vocabulary, languages)
+        self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.width)
         self.adaptations = nn.Parameter(torch.eye(settings.width).repeat(languages, 1, 1))
         self.shared = nn.Sequential(
@@ -48,12 +48,12 @@ class Adapted(SentenceEncoder):
         self.dropout = nn.Dropout(settings.dropout)
 
     def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the teller on the training captions."""
-        self.teller.fit(tokens, languages)
+        """Fit the identifier on the training captions."""
+        self.identifier.fit(tokens, languages)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token states (N, T, width), each word by itself."""
-        language = self.teller(ids, mask)
+        language = self.identifier(ids, mask)
         words = self.tokens(ids + language[:, None] * self.vocabulary)
         out: Tensor = self.shared(self.dropout(words @ self.adaptations[language]))
         return out

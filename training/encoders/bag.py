@@ -10,20 +10,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from training.encoders.base import SentenceEncoder, masked_mean
-from training.encoders.teller import LanguageTeller
+from training.encoders.language_identifier import LanguageIdentifier
 
 
 class BagSettings(BaseModel):
-    """embeddings: "shared": a token has one, whatever the language; "apart": it has one in each language;
-    "vouched": apart, but for those languages whose pictures agree on the token (training.data.vouching).
-    false_share: of what is vouched for, the share that may be so by chance.
+    """embeddings: "shared": a token has one for all languages; "per-language": one in each language;
+    "picture-verified": one in each, shared between languages whose pictures agree on what the token means
+    (training.encoders.picture_verified).
+    false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["bag"]
-    embeddings: Literal["shared", "apart", "vouched"] = "shared"
-    false_share: float = Field(default=0.2, gt=0, lt=1)
+    embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
+    false_discovery_rate: float = Field(default=0.2, gt=0, lt=1)
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -49,27 +50,27 @@ class Bag(SentenceEncoder):
         self.settings = settings
         self.width = settings.width
         self.vocabulary = vocabulary
-        self.teller: LanguageTeller | None = None
+        self.identifier: LanguageIdentifier | None = None
         if settings.embeddings != "shared":
-            self.teller = LanguageTeller(vocabulary, languages)
+            self.identifier = LanguageIdentifier(vocabulary, languages)
             every = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
             self.register_buffer("rows", every)
-        self.tokens = nn.Embedding(vocabulary * (languages if self.teller else 1), settings.width)
+        self.tokens = nn.Embedding(vocabulary * (languages if self.identifier else 1), settings.width)
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
 
     def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the teller, where there is one, on sentences whose language is known."""
-        if self.teller:
-            self.teller.fit(tokens, languages)
+        """Fit the identifier, where there is one, on sentences whose language is known."""
+        if self.identifier:
+            self.identifier.fit(tokens, languages)
 
-    def vouch(self, rows: NDArray[np.int64]) -> None:
-        """Take the rows of training.data.vouching."""
+    def share(self, rows: NDArray[np.int64]) -> None:
+        """Take the rows of training.encoders.picture_verified."""
         self.rows.copy_(torch.from_numpy(rows))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width): a bag has no context."""
-        rows = self.rows[ids, self.teller(ids, mask)[:, None]] if self.teller else ids
+        rows = self.rows[ids, self.identifier(ids, mask)[:, None]] if self.identifier else ids
         out: Tensor = self.tokens(rows)
         return out
 
@@ -85,4 +86,4 @@ class Bag(SentenceEncoder):
     def word_table(self) -> Tensor:
         """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) if not shared."""
         weight = self.tokens.weight
-        return weight[self.rows.T] if self.teller else weight
+        return weight[self.rows.T] if self.identifier else weight

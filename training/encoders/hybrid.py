@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from training.encoders.base import SentenceEncoder, last_states, masked_mean
+from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.latent import PretrainingSettings
-from training.encoders.teller import LanguageTeller
 
 
 class HybridSettings(BaseModel):
@@ -68,7 +68,7 @@ class Hybrid(SentenceEncoder):
         self.settings = settings
         self.width, self.inner_width = settings.width, settings.universal
         self.vocabulary = vocabulary
-        self.teller = LanguageTeller(vocabulary, languages)
+        self.identifier = LanguageIdentifier(vocabulary, languages)
         self.register_buffer("rows", torch.zeros(vocabulary, languages, dtype=torch.int64))
         self.own = nn.Parameter(torch.zeros(1, settings.kept_width))
         self.latent = nn.Parameter(torch.zeros(1, settings.universal))
@@ -82,8 +82,8 @@ class Hybrid(SentenceEncoder):
             self.reader = kind(settings.universal, settings.width, batch_first=True)
 
     def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the teller on sentences whose language is known."""
-        self.teller.fit(tokens, languages)
+        """Fit the identifier on sentences whose language is known."""
+        self.identifier.fit(tokens, languages)
 
     def take(self, own: NDArray[np.float32], latent: NDArray[np.float32], rows: NDArray[np.int64]) -> None:
         """Begin with own (R, kept_width), latent (V, universal) and rows (vocabulary, languages)."""
@@ -94,7 +94,7 @@ class Hybrid(SentenceEncoder):
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The universal embeddings (N, T, universal)."""
-        language = self.teller(ids, mask)
+        language = self.identifier(ids, mask)
         out: Tensor = self.dropout(self._universal(self.rows[ids, language[:, None]], language))
         return out
 

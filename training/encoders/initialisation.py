@@ -12,11 +12,11 @@ from torch import nn
 from training.data.companions import CompanionSource
 from training.data.first_words import first_words
 from training.data.picture_source import PictureSource
-from training.data.vouching import vouched_rows
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
 from training.encoders.hybrid import Hybrid
 from training.encoders.hybrid_words import begin_hybrid
+from training.encoders.picture_verified import verified_rows
 from training.encoders.universal import Universal
 from training.recipes.recipe import Recipe
 
@@ -42,8 +42,8 @@ def begin(encoder: nn.Module, known: Known) -> None:
     languages = known.recipe.data.languages
     if isinstance(encoder, Adapted | Bag | Hybrid | Universal):
         learn_languages(encoder, languages, known.sentences)
-    if isinstance(encoder, Bag) and encoder.settings.embeddings == "vouched":
-        _vouch(encoder, known)
+    if isinstance(encoder, Bag) and encoder.settings.embeddings == "picture-verified":
+        _verify_sharing(encoder, known)
     if isinstance(encoder, Hybrid):
         captions = known.tokens, known.companions
         begin_hybrid(
@@ -64,16 +64,16 @@ def learn_languages(
     encoder.learn_languages(rows, np.repeat(np.arange(len(languages)), counts))
 
 
-def _vouch(encoder: Bag, known: Known) -> None:
+def _verify_sharing(encoder: Bag, known: Known) -> None:
     companions, count = known.companions, len(known.tokens)
-    encoder.vouch(
-        vouched_rows(
+    encoder.share(
+        verified_rows(
             known.tokens,
             companions.languages[:count],
             companions.pictures[:count],
             known.pictures.plain(np.arange(companions.pictures.max() + 1)).numpy(),
             shape=(encoder.vocabulary, encoder.rows.shape[1]),
-            false_share=encoder.settings.false_share,
+            false_discovery_rate=encoder.settings.false_discovery_rate,
         )
     )
 

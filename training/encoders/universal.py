@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from training.encoders.base import SentenceEncoder, last_states, masked_mean
-from training.encoders.teller import LanguageTeller
+from training.encoders.language_identifier import LanguageIdentifier
 
 
 class UniversalSettings(BaseModel):
@@ -50,7 +50,7 @@ class Universal(SentenceEncoder):
         self.settings = settings
         self.width, self.inner_width = settings.width, settings.universal
         self.vocabulary = vocabulary
-        self.teller = LanguageTeller(vocabulary, languages)
+        self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.words)
         self.tokens.weight.requires_grad_(settings.tune_words)
         bound = settings.words**-0.5
@@ -61,8 +61,8 @@ class Universal(SentenceEncoder):
         self.lstm = nn.LSTM(settings.universal, settings.width, batch_first=True)
 
     def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the teller on the training captions."""
-        self.teller.fit(tokens, languages)
+        """Fit the identifier on the training captions."""
+        self.identifier.fit(tokens, languages)
 
     @torch.no_grad()
     def take_words(self, vectors: Sequence[NDArray[np.float32]]) -> None:
@@ -71,7 +71,7 @@ class Universal(SentenceEncoder):
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Universal words (N, T, universal), each by itself."""
-        language = self.teller(ids, mask)
+        language = self.identifier(ids, mask)
         words = self.tokens(ids + language[:, None] * self.vocabulary)
         out: Tensor = self.dropout(words @ self.layers[language] + self.biases[language][:, None])
         return out

@@ -184,7 +184,7 @@ def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleMa
     if manifest.precision == "int8":
         (staging / ENCODER).unlink()
     # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
-    if not isinstance(model.text, Bag) or model.text.teller or recipe.head.text != "none":
+    if not isinstance(model.text, Bag) or model.text.identifier or recipe.head.text != "none":
         return manifest
     (staging / EMBEDDINGS).unlink()
     return manifest.model_copy(update={"words": "encoder"})

@@ -43,9 +43,9 @@ def start_recipe(recipe: Recipe) -> Recipe:
         left_out = [name for name, objective in recipe.objectives.items() if "mined" in objective.needs]
         for name in left_out:
             del table["objectives"][name]
-        one_of = {name: p for name, p in recipe.turns.one_of.items() if name not in left_out}
-        total = sum(one_of.values())
-        table["turns"]["one_of"] = {name: p / total for name, p in one_of.items()}
+        sampling = {name: p for name, p in recipe.schedule.sampling.items() if name not in left_out}
+        total = sum(sampling.values())
+        table["schedule"]["sampling"] = {name: p / total for name, p in sampling.items()}
     return Recipe.model_validate(table)
 
 

@@ -65,8 +65,8 @@ class Engine:
 
     def _active(self, chunks: Sequence[Chunk]) -> dict[str, Objective]:
         """The objectives that the batch is about."""
-        resting = chunks[0].batch.resting
-        return {name: o for name, o in self.recipe.objectives.items() if name not in resting}
+        inactive = chunks[0].batch.inactive
+        return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
     def outputs(self, chunk: Chunk) -> Outputs:
         """What the model gives for a chunk, in float32 whatever it was computed in."""

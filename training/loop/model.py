@@ -45,7 +45,7 @@ class Batch:
     ids, mask: (N, T) int64. pictures: V tensors, a view each: pixels (N, 3, S, S) where the backbone is
     tuned, features (N, F) where it is frozen. beside: what only some objectives need. spans: (rows, tokens)
     of successive groups that the text encoder takes by themselves, cut to their longest; () is all at once.
-    resting: the objectives that this batch is not about (training.turns).
+    inactive: the objectives that this batch is not about (training.recipes.schedule).
     """
 
     ids: Tensor
@@ -53,7 +53,7 @@ class Batch:
     pictures: tuple[Tensor, ...]
     beside: Companions = field(default_factory=Companions)
     spans: tuple[tuple[int, int], ...] = ()
-    resting: frozenset[str] = frozenset()
+    inactive: frozenset[str] = frozenset()
 
     def with_mined(self, pairs: Pair) -> "Batch":
         """The same with mined pairs beside it."""
@@ -162,7 +162,7 @@ class TwoBranch(nn.Module):
         """How many learned numbers there are from tokens to a sentence's embedding."""
         return sum(weights.numel() for part in (self.text, self.text_head) for weights in part.parameters())
 
-    def let_learn(self, encoders: bool) -> None:
+    def set_trainable(self, encoders: bool) -> None:
         """Whether the encoders learn or only what is on top of them, the encoders staying as they are."""
         for part in (self.text, self.backbone):
             if part is not None:
@@ -170,7 +170,7 @@ class TwoBranch(nn.Module):
 
     def _needs(self, batch: Batch) -> frozenset[Need]:
         """What the objectives that the batch is about need."""
-        active = (o for name, o in self.objectives.items() if name not in batch.resting)
+        active = (o for name, o in self.objectives.items() if name not in batch.inactive)
         return frozenset().union(*(objective.needs for objective in active))
 
     def _text(self, batch: Batch) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor] | None]:

@@ -23,7 +23,6 @@ from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
 from training.data.stream import Inventory, Stream
-from training.data.subword_dropout import RespelledCaptions
 from training.data.texts import data_sha256, load_texts
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
@@ -82,8 +81,6 @@ def prepare(run: Run, data: Path) -> Prepared:
     lines += [one.text for one in given]
     spelled: Sequence[NDArray[np.int32]] = tokenize(tokenizer, lines)
     tokens = spelled[: len(train.captions)]
-    if recipe.tokenizer.dropout:
-        spelled = RespelledCaptions(tokenizer, lines, recipe.tokenizer.dropout, recipe.seed)
     companions = CompanionSource(
         told,
         recipe.data.languages,

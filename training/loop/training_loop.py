@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from index.errors import PassepartoutError, TrainingError, UsageError
 from index.progress import Progress
-from training.data.subword_dropout import RespelledCaptions
 from training.data.tokens import by_length, pad
 from training.loop.allocator import keep_freed_memory
 from training.loop.caption_transfer import finished_start, start_folder, start_recipe, take_up
@@ -134,16 +133,16 @@ class Loop:
     def _stalled(self) -> bool:
         """Whether validations have waited for a better one as long as the recipe is patient."""
         recipe, counters, settings = self.run.recipe, self.counters, self.run.recipe.run
-        pretrained = 0 if recipe.begun else recipe.turns.epochs
-        waited = counters.epoch - max(counters.best_epoch, pretrained)
+        pretraining = 0 if recipe.fine_tunes else recipe.schedule.pretraining_epochs
+        waited = counters.epoch - max(counters.best_epoch, pretraining)
         return 0 < settings.patience * settings.validate_every <= waited
 
     def _stage(self, epoch: int) -> tuple[int, int]:
         """The first step and the number of steps that the rate's rise and fall are about."""
         recipe = self.run.recipe
         start, stop = stage(epoch, self.settings.epochs, recipe.mining)
-        if not recipe.begun:
-            start, stop = recipe.turns.stage(epoch, start, stop)
+        if not recipe.fine_tunes:
+            start, stop = recipe.schedule.stage(epoch, start, stop)
         each = self.steps // self.settings.epochs
         return start * each, (stop - start) * each
 
@@ -174,11 +173,9 @@ class Loop:
 
     def _epoch(self, epoch: int) -> None:
         self._take_window(epoch)
-        if 0 < epoch == self.run.recipe.turns.epochs:  # other losses, of another size
+        if 0 < epoch == self.run.recipe.schedule.pretraining_epochs:  # other losses, of another size
             self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
         self.prepared.model.train()
-        if isinstance(self.prepared.tokens, RespelledCaptions):
-            self.prepared.tokens.epoch = epoch
         batches = self.prepared.sampler.batches(epoch)
         for number, captions in enumerate(batches):
             chunks = self._chunks(captions, epoch, number)
@@ -217,12 +214,14 @@ class Loop:
     def _chunks(self, captions: NDArray[np.int64], epoch: int, number: int) -> list[Chunk]:
         """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
         found, source, recipe = [], self.prepared.pseudopairs, self.run.recipe
-        resting = recipe.turns.resting(recipe.objectives, recipe.seed, epoch, number, begun=recipe.begun)
+        inactive = recipe.schedule.inactive(
+            recipe.objectives, recipe.seed, epoch, number, pretrained=recipe.fine_tunes
+        )
         pairs = source.batch(len(captions), epoch, number) if source else None
         halves = self.prepared.halves.batch(len(captions), epoch, number) if self.prepared.halves else None
         for part in cut(len(captions), self.settings.chunk_size, self.processes):
             draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])
-            batch = replace(self._batch(captions[part], draw), resting=resting)
+            batch = replace(self._batch(captions[part], draw), inactive=inactive)
             if pairs:
                 batch = batch.with_mined(pairs.part(part, self.prepared.device))
             if halves:
@@ -240,8 +239,8 @@ class Loop:
 
     def _step(self, chunks: list[Chunk]) -> None:
         model, counters = self.prepared.model, self.counters
-        if alone := self.settings.heads_alone:
-            model.let_learn(counters.step >= alone * self.steps / self.settings.epochs)
+        if frozen := self.settings.freeze_encoder_epochs:
+            model.set_trainable(counters.step >= frozen * self.steps / self.settings.epochs)
         first, steps = self.stage
         rate = learning_rate(self.settings, counters.step - first, steps)
         for group in self.optimiser.param_groups:

@@ -23,7 +23,7 @@ class Hinge(Objective):
 
 class WholeHinge(Hinge):
     """The same with all wrong ones in the place of the nearest, their mean: what Faghri et al. 2017
-    compare with. Where embeddings still lie in a heap the nearest says little, and all get it apart.
+    compare with. Collapsed embeddings, among which the nearest says little, come apart by it.
     """
 
     def __call__(self, outputs: Outputs) -> Tensor:

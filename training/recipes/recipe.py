@@ -27,8 +27,8 @@ from training.encoders.pretrained import PretrainedSettings
 from training.encoders.transformer import TransformerSettings
 from training.encoders.universal import UniversalSettings
 from training.objectives import OBJECTIVES, Need, Objective
-from training.objectives.schedule import TurnSettings
 from training.recipes.files import read_recipe
+from training.recipes.schedule import ScheduleSettings
 from training.recipes.settings import (
     DataSettings,
     HeadSettings,
@@ -66,7 +66,7 @@ class Recipe(Table):
     head: HeadSettings
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
     mining: MiningSettings | None = None
-    turns: TurnSettings = TurnSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
     transfer: TransferSettings | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
@@ -93,8 +93,8 @@ class Recipe(Table):
             )
         if self.mining is not None and not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
-        if getattr(self.text, "embeddings", "") == "vouched" and self.vision.space != "whitened":
-            raise ValueError('text.embeddings = "vouched" needs vision.space = "whitened"')
+        if getattr(self.text, "embeddings", "") == "picture-verified" and self.vision.space != "whitened":
+            raise ValueError('text.embeddings = "picture-verified" needs vision.space = "whitened"')
         if self.head.text == "none" and self.text.width != self.head.dimension:
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         for name, objective in self.objectives.items():
@@ -103,7 +103,7 @@ class Recipe(Table):
                     f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
                 )
             self._needs_are_met(name, objective)
-        self.turns.check(self.objectives)
+        self.schedule.check(self.objectives)
         if self.text.encoder == "pretrained" and self.tokenizer != TokenizerSettings():
             raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
         if self.data.stream:
@@ -121,7 +121,6 @@ class Recipe(Table):
             "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
             "no data.rotation": self.data.rotation != (),
             "no objectives.halves": "halves" in self.needs,
-            "no tokenizer.dropout": self.tokenizer.dropout > 0,
             'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder
             not in ("transformer", "bag")
             or getattr(self.text, "embeddings", "shared") != "shared",
@@ -153,7 +152,7 @@ class Recipe(Table):
         return frozenset().union(*(objective.needs for objective in self.objectives.values()))
 
     @property
-    def begun(self) -> bool:
+    def fine_tunes(self) -> bool:
         """Whether a run begins with a trained model."""
         return self.transfer is not None and self.transfer.then == "fine-tune"
 

@@ -98,8 +98,6 @@ class TokenizerSettings(Table):
     """A vocabulary shared by all languages: of subwords by BPE (globetrotter, 3.5), or of word forms (Kádár
     et al. 2019, 3.1; MULE), where a form is one token whatever its language.
 
-    dropout: while training, the probability that a merge is left out, so that a word is spelled by other
-    subwords each time (BPE dropout, Provilkov et al. 2020).
     language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
     is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
     romanise: scripts whose letters are read as Latin ones (training.data.romanisation): "Cyrillic",
@@ -109,15 +107,8 @@ class TokenizerSettings(Table):
     kind: Literal["bpe", "words"] = "bpe"
     vocabulary: int = Field(default=30_000, ge=200)
     lowercase: bool = True
-    dropout: float = Field(default=0.0, ge=0, lt=1)
     language_temperature: float | None = Field(default=None, ge=1)
     romanise: tuple[Script, ...] = ()
-
-    @model_validator(mode="after")
-    def _dropout_has_merges(self) -> "TokenizerSettings":
-        if self.dropout and self.kind != "bpe":
-            raise ValueError('dropout leaves merges out: it needs kind = "bpe"')
-        return self
 
 
 class VisionSettings(Table):
@@ -185,8 +176,8 @@ class OptimiserSettings(Table):
 
     schedule: "linear" falls to 0 at the end of the run, and before each round of mining, which then finds a
     settled encoder; after it the rate rises again.
-    heads_alone: epochs, and parts of one, in which only the heads on top of the encoders learn (Krasner et
-    al. 2025, 3.1: half of the first).
+    freeze_encoder_epochs: the first epochs, whole or in part, in which only the heads learn, the
+    encoders staying as they are (Krasner et al. 2025, 3.1: half an epoch).
     chunk_size: pairs that the encoders take at a time, for memory; the losses see the whole batch all the
     same (training.engine). 0: the whole batch.
     length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
@@ -200,7 +191,7 @@ class OptimiserSettings(Table):
     batch_size: int = Field(ge=2)
     learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(default=0, ge=0)
-    heads_alone: float = Field(default=0.0, ge=0)
+    freeze_encoder_epochs: float = Field(default=0.0, ge=0)
     schedule: Literal["constant", "linear"] = "constant"
     weight_decay: float = Field(default=0.0, ge=0)
     clip_norm: float | None = Field(default=None, gt=0)

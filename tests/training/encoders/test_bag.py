@@ -92,7 +92,7 @@ SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 
 
 def apart() -> Bag:
     torch.manual_seed(0)
-    model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "apart"})
+    model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "per-language"})
     built = model.build(VOCABULARY, 2).eval()
     built.learn_languages([row.astype(np.int32) for row in SPOKEN], np.array([0, 1, 0, 1]))
     return built
@@ -127,7 +127,7 @@ def test_vouched_tokens_have_one_embedding_for_both_languages() -> None:
     model = apart()
     rows = model.rows.numpy().copy()
     rows[20] = 20
-    model.vouch(rows)
+    model.share(rows)
     first, second = embed(model, [[5, 20]])[0], embed(model, [[13, 20]])[0]
     table = model.tokens.weight.detach()
     assert torch.allclose(first, (table[5] + table[20]) / 2, atol=1e-7)

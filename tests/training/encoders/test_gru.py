@@ -41,8 +41,8 @@ def test_a_gru_reads_in_order() -> None:
 def test_each_language_has_its_word_vectors_and_its_layer() -> None:
     encoder = universal()
     with torch.no_grad():
-        encoder.teller.log_p[4:8, 0] = 1.0  # tokens of the first language
-        encoder.teller.log_p[8:12, 1] = 1.0
+        encoder.identifier.log_p[4:8, 0] = 1.0  # tokens of the first language
+        encoder.identifier.log_p[8:12, 1] = 1.0
     first, second = encoder.states(IDS[:1, :3], MASK[:1, :3]), encoder.states(IDS[2:], MASK[2:])
     words = encoder.tokens.weight
     assert torch.allclose(first[0], words[IDS[0, :3]] @ encoder.layers[0] + encoder.biases[0])

@@ -66,9 +66,9 @@ def test_sigurdssons_languages_are_told_from_their_tokens(data: Path, tmp_path: 
     assert isinstance(text, Adapted)
     captions = training_captions(run, data).captions
     ids, mask = pad(
-        tokenize(run.tokenizer(), [caption.text for caption in captions]), text.teller.log_p.device
+        tokenize(run.tokenizer(), [caption.text for caption in captions]), text.identifier.log_p.device
     )
-    told = [LANGUAGES[place] for place in text.teller(ids, mask).tolist()]
+    told = [LANGUAGES[place] for place in text.identifier(ids, mask).tolist()]
     right = np.mean([one == caption.language for one, caption in zip(told, captions, strict=True)])
     assert right > 0.95
 

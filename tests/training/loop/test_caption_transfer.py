@@ -51,8 +51,8 @@ text = "none"
 pictures = "linear"
 [objectives.hinge]
 [objectives.mined_hinge]
-[turns]
-one_of = { hinge = 0.5, mined_hinge = 0.5 }
+[schedule]
+sampling = { hinge = 0.5, mined_hinge = 0.5 }
 [transfer]
 filter = "bottom"
 [optimiser]
@@ -145,7 +145,7 @@ def test_the_start_is_a_run_without_what_is_transferred(tuned: Run) -> None:
     before = start_recipe(tuned.recipe)
     assert before.transfer is None
     assert set(before.objectives) == {"hinge"}
-    assert before.turns.one_of == {"hinge": 1.0}
+    assert before.schedule.sampling == {"hinge": 1.0}
     start = Run(start_folder(settings, tuned.folder), before)
     assert start.result()["captions"] < tuned.result()["captions"]
     assert start.tokenizer_file.read_bytes() == tuned.tokenizer_file.read_bytes()
@@ -206,8 +206,8 @@ def test_a_recipe_of_another_kind_is_retrained_with_translations(data: Path, tmp
         (("transfer.filter=top", "transfer.aligned=x"), "translations have no similarity to filter by"),
         (("transfer.share=1",), "transfer.share"),
         (("transfer.aligned=../x",), "transfer.aligned"),
-        (("turns.one_of.hinge=0.9",), "give each a probability"),
-        (('turns.one_of={"cloze": 1}',), "cloze is none of the objectives"),
+        (("schedule.sampling.hinge=0.9",), "give each a probability"),
+        (('schedule.sampling={"cloze": 1}',), "cloze is none of the objectives"),
         (("run.patience=2", "run.keep=last"), "patience waits for a better validation"),
     ],
 )
@@ -245,7 +245,9 @@ def test_no_language_is_added_to_a_vocabulary_of_words(tuned: Run, data: Path, t
 
 
 def test_losses_of_another_size_after_a_pretraining_are_no_explosion(data: Path, tmp_path: Path) -> None:
-    turns = 'turns={"first": ["whole_hinge"], "epochs": 3, "go_on": false}'
+    schedule = (
+        'schedule={"pretraining": ["whole_hinge"], "pretraining_epochs": 3, "keep_after_pretraining": false}'
+    )
     small = ("objectives.whole_hinge.weight=1e-4", "optimiser.epochs=6", "optimiser.explosion_steps=3")
-    made = start_recipe(recipe(GRU, tmp_path, turns, *small))
+    made = start_recipe(recipe(GRU, tmp_path, schedule, *small))
     assert train(made, data, tmp_path / "run").result()["epochs"] == 6

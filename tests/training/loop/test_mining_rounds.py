@@ -26,7 +26,7 @@ from training.recipes.settings import MiningSettings
 
 ROUNDS = (
     f"data.texts={TEXTS}",
-    "text.embeddings=apart",
+    "text.embeddings=per-language",
     "objectives.pseudopairs.temperature=0.05",
     "mining.begin=3",
     "mining.every=2",
@@ -186,7 +186,7 @@ def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tm
 
 
 def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
-    settings = mining(tmp_path, "text.embeddings=vouched", "optimiser.epochs=1")
+    settings = mining(tmp_path, "text.embeddings=picture-verified", "optimiser.epochs=1")
     encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
     assert isinstance(encoder, Bag)
     apart = encoder.rows == torch.arange(encoder.vocabulary)[:, None] + encoder.vocabulary * torch.arange(3)
@@ -194,7 +194,9 @@ def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
 
 
 def test_vouching_needs_a_fixed_space(tmp_path: Path) -> None:
-    learned = ("vision.space=learned", "text.embeddings=vouched", "objectives.cross_modal.weight=1")
+    learned = ("vision.space=learned", "text.embeddings=picture-verified", "objectives.cross_modal.weight=1")
     text = BAG.replace("[objectives.visual_regression]\n", "")
-    with pytest.raises(RecipeError, match=r'text\.embeddings = "vouched" needs vision\.space = "whitened"'):
+    with pytest.raises(
+        RecipeError, match=r'text\.embeddings = "picture-verified" needs vision\.space = "whitened"'
+    ):
         recipe(text, tmp_path, *learned)

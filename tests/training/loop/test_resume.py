@@ -18,10 +18,9 @@ from tests.training.tiny import FROZEN, TRANSFORMER, recipe, write_recipe
 from training.loop.run import Run
 from training.loop.training_loop import train
 
-# Dropout, masking, views, spellings drawn by chance; validated, checkpointed, logged at different times.
+# Dropout, masking, views drawn by chance; validated, checkpointed, logged at different times.
 OVERRIDES = (
     *FROZEN,
-    "tokenizer.dropout=0.2",
     "optimiser.epochs=30",
     "run.validate_every=2",
     "run.checkpoint_every=5",

@@ -118,7 +118,6 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
         ("data.texts=texts", "no data.texts"),
         ("data.pictograms=true", "no data.pictograms"),
         ('objectives.halves={"weight": 0.3}', "no objectives.halves"),
-        ("tokenizer.dropout=0.1", "no tokenizer.dropout"),
     ],
 )
 def test_what_needs_all_data_at_once_is_refused(tmp_path: Path, override: str, needed: str) -> None:

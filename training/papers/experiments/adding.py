@@ -22,10 +22,10 @@ from index.storage.files import replace_text
 from index.text.languages import language as known_language
 from training.data.texts import data_sha256
 from training.data.tokens import pad, tokenize
-from training.data.vouching import vouched_rows
 from training.encoders.adapted import Adapted
 from training.encoders.bag import Bag
 from training.encoders.initialisation import learn_languages
+from training.encoders.picture_verified import verified_rows
 from training.export.bundle import best_model
 from training.loop.allocator import keep_freed_memory
 from training.loop.checkpoint import Counters, save_best
@@ -128,7 +128,7 @@ def grown_recipe(base: Run, language: str, pace: Pace) -> Recipe:
         "name": f"{was.name}-{language.lower()}"[:63],
         "mining": None,
         "transfer": None,
-        "turns": {},
+        "schedule": {},
     }
     table["description"] += f"; {known_language(language).name} added to the finished run"
     table["objectives"] = {name: table["objectives"][name] for name in objectives}
@@ -159,8 +159,8 @@ class _Adding:
         if isinstance(encoder, Adapted | Bag):
             sentences = sentence_tokens(self.tokenizer, texts, self.material.data, self.tokens)
             learn_languages(encoder, self.recipe.data.languages, sentences)
-        if isinstance(encoder, Bag) and encoder.settings.embeddings == "vouched":
-            self._vouch(encoder)
+        if isinstance(encoder, Bag) and encoder.settings.embeddings == "picture-verified":
+            self._verify_sharing(encoder)
 
     def _tokenizer(self, base: Run, lines: list[str]) -> Tokenizer:
         settings, count = self.recipe.tokenizer, len(base.recipe.data.languages)
@@ -169,16 +169,16 @@ class _Adding:
         replace_text(self.run.tokenizer_file, found.to_str(pretty=True))
         return found
 
-    def _vouch(self, encoder: Bag) -> None:
+    def _verify_sharing(self, encoder: Bag) -> None:
         """Give the new language other languages' embeddings where pictures agree."""
         material, count = self.material, len(self.recipe.data.languages)
-        rows = vouched_rows(
+        rows = verified_rows(
             self.tokens,
             material.languages,
             material.pictures,
             material.views,
             shape=(encoder.vocabulary, count),
-            false_share=encoder.settings.false_share,
+            false_discovery_rate=encoder.settings.false_discovery_rate,
         )
         owner = torch.from_numpy(rows[:, -1] // encoder.vocabulary).to(self.device)
         shared = torch.nonzero(owner < count - 1)[:, 0]

@@ -69,15 +69,15 @@ def grown_model(old: TwoBranch, recipe: Recipe, vocabulary: int) -> TwoBranch:
     """A model for a recipe with one language more, the last, and a vocabulary with more tokens at its end.
 
     `old` was made for the other languages. What is new begins as in a new model, but the language's
-    adaptation layer (training.encoders.adapted): that begins as the mean of the others. The languages' teller
-    knows nothing yet (`learn_languages`).
+    adaptation layer (training.encoders.adapted): that begins as the mean of the others. The language
+    identifier knows nothing yet (`learn_languages`).
     """
     head = old.picture_head
     features = head.width if isinstance(head, PredictionHead | LinearHead) else 0
     model = TwoBranch(recipe, vocabulary, features, old.backbone)
     state = model.state_dict()
     for name, tensor in old.state_dict().items():
-        if name.endswith("teller.log_p"):
+        if name.endswith("identifier.log_p"):
             continue
         if name == "text.rows":
             tensor = _moved(tensor, old.vocabulary, vocabulary)
@@ -93,7 +93,7 @@ def grown_model(old: TwoBranch, recipe: Recipe, vocabulary: int) -> TwoBranch:
 def _by_language(model: TwoBranch) -> bool:
     """Whether its table of embeddings has a block of rows for each language."""
     text = model.text
-    return isinstance(text, Adapted) or (isinstance(text, Bag) and text.teller is not None)
+    return isinstance(text, Adapted) or (isinstance(text, Bag) and text.identifier is not None)
 
 
 def _moved(rows: Tensor, before: int, now: int) -> Tensor:

@@ -20,7 +20,7 @@ held_out = ["zh"]
 vocabulary = 400
 [text]
 encoder = "bag"
-embeddings = "vouched"
+embeddings = "picture-verified"
 width = 32
 token_dropout = 0.3
 [vision]

@@ -89,7 +89,15 @@ def test_its_captions_are_those_held_out(three: Run, four: Run) -> None:
     [
         (TRANSFORMER, FROZEN),
         (PLAIN, ()),
-        (BAG, ("text.embeddings=apart", "data.held_out=[]", "data.pictures=shared", "optimiser.epochs=1")),
+        (
+            BAG,
+            (
+                "text.embeddings=per-language",
+                "data.held_out=[]",
+                "data.pictures=shared",
+                "optimiser.epochs=1",
+            ),
+        ),
     ],
 )
 def test_every_encoder_takes_a_language(

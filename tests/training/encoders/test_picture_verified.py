@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.unit import unit
-from training.data.vouching import vouched_rows
+from training.encoders.picture_verified import verified_rows
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32
 SAME, FALSE_FRIEND, RARE = 4, 5, 6
@@ -30,12 +30,17 @@ def world(seed: int = 0) -> tuple[list[NDArray[np.int32]], Rows, Rows, NDArray[n
     return tokens, languages, np.arange(len(scenes)), space
 
 
-def rows(*, shuffled: bool = False, false_share: float = 0.1, seed: int = 0) -> Rows:
+def rows(*, shuffled: bool = False, false_discovery_rate: float = 0.1, seed: int = 0) -> Rows:
     tokens, languages, pictures, space = world(seed)
     if shuffled:
         pictures = np.random.default_rng(9).permutation(pictures)
-    return vouched_rows(
-        tokens, languages, pictures, space, shape=(VOCABULARY, LANGUAGES), false_share=false_share
+    return verified_rows(
+        tokens,
+        languages,
+        pictures,
+        space,
+        shape=(VOCABULARY, LANGUAGES),
+        false_discovery_rate=false_discovery_rate,
     )
 
 
@@ -64,13 +69,13 @@ def test_shuffled_pictures_vouch_for_nothing() -> None:
 
 
 def test_more_wrong_ones_may_be_allowed() -> None:
-    assert set(shared(rows())) <= set(shared(rows(false_share=0.6)))
-    assert len(shared(rows(false_share=0.9))) > len(shared(rows(false_share=0.01)))
+    assert set(shared(rows())) <= set(shared(rows(false_discovery_rate=0.6)))
+    assert len(shared(rows(false_discovery_rate=0.9))) > len(shared(rows(false_discovery_rate=0.01)))
 
 
 def test_languages_without_a_common_subword() -> None:
     tokens = [np.array([4 + i % 2], np.int32) for i in range(20)]
     space = unit(np.random.default_rng(0).normal(size=(20, 8)))
     languages = np.arange(20) % 2
-    found = vouched_rows(tokens, languages, np.arange(20), space, shape=(6, 2), false_share=0.2)
+    found = verified_rows(tokens, languages, np.arange(20), space, shape=(6, 2), false_discovery_rate=0.2)
     assert shared(found) == []

@@ -1,7 +1,7 @@
 """Which subwords mean the same in two languages, as far as the pictures say.
 
 A subword that two languages spell alike may mean the same (sofa) or not (die): if captions in both languages
-that have it show alike pictures, pictures vouch for it. Shared by all without that, embeddings would carry
+that have it show alike pictures, it does. Shared by all languages without that check, embeddings would carry
 meaning from language to language by spelling alone, pictures or none.
 """
 
@@ -17,32 +17,32 @@ from index.unit import unit
 Rows = NDArray[np.int64]
 
 
-def vouched_rows(
+def verified_rows(
     tokens: Sequence[NDArray[np.int32]],
     languages: Rows,
     pictures: Rows,
     space: NDArray[np.float32],
     *,
     shape: tuple[int, int],
-    false_share: float,
+    false_discovery_rate: float,
 ) -> Rows:
     """`shape` (vocabulary, languages): which row of a table of embeddings a subword has in a language.
 
     Captions are given as token ids, with the place of their language and the row of their picture in `space`,
     (pictures, d) unit rows. Each subword has vocabulary * languages rows to itself, language after language,
-    and takes another language's where pictures vouch for that; `false_share` is the expected share of wrong
-    ones among these (Benjamini & Hochberg 1995).
+    and takes another language's where pictures verify that both mean the same; `false_discovery_rate` is the
+    expected share of wrong ones among these (Benjamini & Hochberg 1995).
     """
     vocabulary, count = shape
     rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
     evidence = _seen_with(tokens, languages, pictures, space, shape)
-    for token, one, other in _vouched(*evidence, false_share):
+    for token, one, other in _verified(*evidence, false_discovery_rate):
         rows[token][rows[token] == rows[token, other]] = rows[token, one]
     return rows
 
 
-def _vouched(
-    sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_share: float
+def _verified(
+    sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_discovery_rate: float
 ) -> Rows:
     """What `_seen_with` gives -> (n, 3): subword and two languages, the surest first."""
     tests: list[Rows] = []
@@ -58,7 +58,7 @@ def _vouched(
     if not len(every):
         return every
     order = np.argsort(chance, kind="stable")
-    kept: Rows = every[order][false_discovery_control(chance[order]) <= false_share]
+    kept: Rows = every[order][false_discovery_control(chance[order]) <= false_discovery_rate]
     return kept
 
 

@@ -11,7 +11,7 @@ SMOOTHING = 0.5  # of a sighting, that every token has had in every language
 GRAIN = 1 / 1024  # logarithms are multiples of it, so that sums are exact and do not depend on pads or order
 
 
-class LanguageTeller(nn.Module):
+class LanguageIdentifier(nn.Module):
     """Naive Bayes over tokens: the language l with the largest Σ_t log p(t | l), all alike beforehand.
 
     `fit` counts tokens in captions whose language is known; the table is part of the checkpoint.

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+import torch
+
+from training.data.tokens import pad
+from training.encoders.language_identifier import SMOOTHING, LanguageIdentifier
+
+CPU = torch.device("cpu")
+# Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
+TOKENS = [np.array(row, np.int32) for row in ([5, 5, 7], [5, 7], [6, 6, 7], [6, 7])]
+LANGUAGES = np.array([0, 0, 1, 1])
+
+
+def told(identifier: LanguageIdentifier, *sentences: list[int]) -> list[int]:
+    found: list[int] = identifier(*pad([np.array(row, np.int32) for row in sentences], CPU)).tolist()
+    return found
+
+
+@pytest.fixture
+def identifier() -> LanguageIdentifier:
+    identifier = LanguageIdentifier(10, 2)
+    identifier.fit(TOKENS, LANGUAGES)
+    return identifier
+
+
+def test_the_log_share_of_each_token_in_each_language(identifier: LanguageIdentifier) -> None:
+    total = 5 + 10 * SMOOTHING
+    shares = [(3 + SMOOTHING) / total, SMOOTHING / total]
+    assert identifier.log_p[5].exp().tolist() == pytest.approx(shares, rel=1e-3)
+    assert identifier.log_p.exp().sum(dim=0).tolist() == pytest.approx([1, 1], rel=1e-3)
+
+
+def test_it_tells_a_sentence_by_its_tokens_and_not_by_its_pads(identifier: LanguageIdentifier) -> None:
+    assert told(identifier, [5], [6, 6, 5], [7, 7, 7, 6], [5, 5, 6]) == [0, 1, 1, 0]
+
+
+def test_what_it_learned_is_in_the_checkpoint(identifier: LanguageIdentifier) -> None:
+    copy = LanguageIdentifier(10, 2)
+    copy.load_state_dict(identifier.state_dict())
+    assert torch.equal(copy.log_p, identifier.log_p)
