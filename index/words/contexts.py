@@ -1,7 +1,7 @@
 """Words by their contexts: the mean of the sentences that have a word, beside that of its tokens.
 
 Sentences are what the encoder has learned to compare, and those that have a word are about what it means.
-docs/decisions/0067-contexts.md has what it gives.
+docs/decisions/0007-words.md has what it gives.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,0 +1,30 @@
+"""The files that documents name exist."""
+
+import re
+
+import pytest
+
+from tests.docs.blocks import DOCUMENTS, ROOT
+
+ROOMS = "index|evaluation|training|service|benchmarks|tests|scripts|corpora|docker|docs"
+NAMED = re.compile(rf"`((?:{ROOMS})/[\w./-]*)(?:[:*][^`]*)?`")
+TEST = re.compile(r"`((?:[\w-]+/)*test_\w+\.py)`")
+
+
+def missing(text: str) -> list[str]:
+    """What `text` names in backticks, as a path from the root or as a test anywhere, that does not exist."""
+    paths = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
+    tests = [name for name in TEST.findall(text) if not any((ROOT / "tests").rglob(name.removeprefix("tests/")))]
+    return sorted({*paths, *tests})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_named_files_exist(document: str) -> None:
+    assert missing((ROOT / document).read_text("utf-8")) == []
+
+
+def test_a_file_that_is_gone_is_found() -> None:
+    assert missing("`index/fly.py`, `test_fly.py`, `service/api/`, `index/formats/tmx.py`") == [
+        "index/fly.py",
+        "test_fly.py",
+    ]
