@@ -35,7 +35,7 @@ class JsonRoute(APIRoute):
     """A route that takes application/json alone: 415 for another type, 400 for what is not JSON in UTF-8.
 
     A route that takes nothing but a body and what depends on the request alone is called directly: FastAPI's
-    general way costs as much as translating does (docs/decisions/0033).
+    general way costs as much as translating does.
     """
 
     direct: Direct | None = None
