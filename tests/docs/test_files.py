@@ -14,8 +14,8 @@ TEST = re.compile(r"`((?:[\w-]+/)*test_\w+\.py)`")
 def missing(text: str) -> list[str]:
     """What `text` names in backticks, as a path from the root or as a test anywhere, that does not exist."""
     paths = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
-    tests = [name for name in TEST.findall(text) if not any((ROOT / "tests").rglob(name.removeprefix("tests/")))]
-    return sorted({*paths, *tests})
+    tests = {name: (ROOT / "tests").rglob(name.removeprefix("tests/")) for name in TEST.findall(text)}
+    return sorted({*paths, *(name for name, files in tests.items() if not any(files))})
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
