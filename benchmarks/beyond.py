@@ -27,11 +27,11 @@ from index.build.encoding import SHARD
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens
 from index.build.ray_encoding import RayEncoders
-from index.build.structures import Searching
+from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
-from index.search.tuning import recall
+from index.search.vector_index import recall
 from index.storage.versions import open_version
 
 ROUNDS = 20
@@ -105,13 +105,13 @@ def _compared(
     for code, lines in captions.items():
         corpora[code] = work / f"{code}.txt"
         corpora[code].write_text("\n".join(recombined(lines, size, code)) + "\n", "utf-8")
-    build_index(bundle, corpora, work / "files", searching=Searching("exact"))
+    build_index(bundle, corpora, work / "files", searching=SearchOptions("Flat"))
     store = f"milvus://{work}/vectors.db"
-    build_index(bundle, corpora, work / "stored", searching=Searching(store=store))
+    build_index(bundle, corpora, work / "stored", searching=SearchOptions(store=store))
     exact, stored = Translator.open(work / "files"), Translator.open(work / "stored")
     found: dict[str, object] = {"bytes": _bytes(work / "vectors.db")}
     for code, entry in open_version(work / "stored")[1].languages.items():
-        found[code] = {"sentences": entry.sentences, **entry.structure.model_dump(exclude_defaults=True)}
+        found[code] = {"sentences": entry.sentences, **entry.search.model_dump(exclude_defaults=True)}
     for source in captions:
         questions = list(recombined(captions[source], asked, source, seed=1))
         vectors = exact.encode(questions)

@@ -148,7 +148,7 @@ def where(out: Path) -> str:
             ("detector.npy", "publishing"),
             ("*.words.*", "words"),
             ("*.hubness.npy", "neighbourhoods"),
-            ("*.faiss", "structures"),
+            ("*.faiss", "vectors"),
         ):
             if any(folder.glob(name)):
                 return stage

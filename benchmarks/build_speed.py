@@ -5,8 +5,8 @@
 Corpora are recombined captions (recombined.py). Bare is what the encoder takes for the same texts, in shards
 as a build has them, read and clean already. Seconds are of processor time, all processes together, so that
 other work on the machine does not count; bare is measured before and after each build, and their mean taken.
-Memory is the highest sum of what the processes have for themselves (RssAnon), sampled. Vectors are not in it
-where they are mapped, which is so above structure.EXACT_ROWS; below it FAISS holds them, n x d x 4 bytes.
+Memory is the highest sum of what the processes have for themselves (RssAnon), sampled. The vectors of a
+language are in it once, while FAISS makes their index: n x d x 4 bytes, x 2 where the index keeps 16 bits.
 """
 
 import json

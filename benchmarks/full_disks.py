@@ -21,7 +21,6 @@ import click
 import numpy as np
 
 from benchmarks.build_kills import halves
-from index.search.structure import KINDS
 from index.storage.versions import VERSIONS, WORK, current, open_version, versions
 from passepartout import run
 
@@ -43,10 +42,10 @@ def mount(options: str, folder: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True)
 
 
-def build(encoder: Path, corpora: Mapping[str, Path], out: Path, errors: Path, kind: str) -> int:
+def build(encoder: Path, corpora: Mapping[str, Path], out: Path, errors: Path, factory: str) -> int:
     """`passepartout index build` in a process of its own, what it says written to `errors`; its exit code."""
     words = ["index", "build", "--encoder", str(encoder), "--out", str(out), "--threads", "1"]
-    words += ["--structure", kind]
+    words += ["--factory", factory]
     for code, path in corpora.items():
         words += ["--corpus", f"{code}={path}"]
     process = FORK.Process(target=_build, args=(words, errors))
@@ -68,7 +67,12 @@ def size_of(folder: Path) -> int:
 
 
 def one_disk(
-    encoder: Path, corpora: Sequence[Mapping[str, Path]], folder: Path, size: int, wanted: object, kind: str
+    encoder: Path,
+    corpora: Sequence[Mapping[str, Path]],
+    folder: Path,
+    size: int,
+    wanted: object,
+    factory: str,
 ) -> Counter[str]:
     """A build without space and the same with it: what of it counts."""
     found = Counter[str]()
@@ -76,10 +80,10 @@ def one_disk(
     errors = folder.with_suffix(".errors")
     with disk(folder, AMPLE):
         out = folder / "index"
-        assert build(encoder, first, out, errors, kind) == 0
+        assert build(encoder, first, out, errors, factory) == 0
         old = current(out)
         mount(f"remount,size={size}", folder)
-        code = build(encoder, every, out, errors, kind)
+        code = build(encoder, every, out, errors, factory)
         if code == 0:
             return Counter(fitted=1)
         said = errors.read_text("utf-8")
@@ -89,7 +93,7 @@ def one_disk(
         found["old version served"] += versions(out) == [old] == [current(out)]
         found["nothing else"] += {path.name for path in out.iterdir()} <= {VERSIONS, WORK, "CURRENT"}
         mount(f"remount,size={AMPLE}", folder)
-        found["finished with space"] += build(encoder, every, out, errors, kind) == 0
+        found["finished with space"] += build(encoder, every, out, errors, factory) == 0
         found["identical"] += open_version(out, fresh=True)[1].files == wanted
         found["work left"] += any(path.is_dir() for path in (out / WORK).iterdir())
     return found
@@ -99,22 +103,22 @@ def one_disk(
 @click.option("--encoder", type=click.Path(path_type=Path), required=True)
 @click.option("--corpus", "given", multiple=True, required=True, help="LANG=FILE, plain text.")
 @click.option("--disks", default=20, show_default=True)
-@click.option("--structure", "kind", type=click.Choice(KINDS), default="exact", show_default=True)
-def main(encoder: Path, given: Sequence[str], disks: int, kind: str) -> None:
+@click.option("--factory", default="Flat", show_default=True)
+def main(encoder: Path, given: Sequence[str], disks: int, factory: str) -> None:
     every = {code: Path(name) for code, _, name in (corpus.partition("=") for corpus in given)}
     with tempfile.TemporaryDirectory(prefix="passepartout-disks-") as name:
         folder = Path(name)
         first = halves(every, folder)[0]
         errors = folder / "errors"
-        assert build(encoder, first, folder / "old", errors, kind) == 0
-        assert build(encoder, every, folder / "new", errors, kind) == 0
+        assert build(encoder, first, folder / "old", errors, factory) == 0
+        assert build(encoder, every, folder / "new", errors, factory) == 0
         small, large = size_of(folder / "old"), size_of(folder / "new")
         wanted = open_version(folder / "new")[1].files
         total: Counter[str] = Counter()
         for size in np.linspace(1.01 * small, small + large, disks).astype(int).tolist():
-            total += one_disk(encoder, (first, every), folder / "disk", size, wanted, kind)
+            total += one_disk(encoder, (first, every), folder / "disk", size, wanted, factory)
         out = folder / "unheard"
-        code = build(encoder, every, out, Path("/dev/full"), kind)
+        code = build(encoder, every, out, Path("/dev/full"), factory)
         same = open_version(out, fresh=True)[1].files == wanted if code == 0 else None
         found = {"disks": disks, **total, "tracebacks": total["tracebacks"], "work left": total["work left"]}
         click.echo(json.dumps({**found, "/dev/full": {"exit": code, "identical": same}}))

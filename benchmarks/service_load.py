@@ -47,8 +47,9 @@ from benchmarks.servers import (
 )
 from benchmarks.service_latency import resident
 from index.storage.files import replace_text
+from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
-from index.storage.versions import CURRENT, VERSIONS, IndexManifest, current, next_version, publish
+from index.storage.versions import CURRENT, VERSIONS, current, next_version, publish
 
 CLIENTS = 32
 CHECKED = 50  # questions whose answers are compared with those without a cache

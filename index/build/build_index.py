@@ -1,6 +1,6 @@
 """The batch job: corpus files and an encoder bundle to a published version of an index.
 
-Its stages: `reading` (which cleans and encodes), `structures`, `lexicon`. What takes long is kept in files
+Its stages: `reading` (which cleans and encodes), `vectors`, `lexicon`. What takes long is kept in files
 that a killed build goes on from: the same command again does what is left, and makes the same bytes.
 """
 
@@ -24,7 +24,7 @@ from index.build.judging import judged
 from index.build.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
 from index.build.previous_version import Base
 from index.build.reading import read_language, vectors_of
-from index.build.structures import CHOSEN, Searching, tune_structures, write_neighbourhoods, write_structure
+from index.build.vectors import DEFAULT_SEARCH, SearchOptions, write_indexes, write_neighbourhoods
 from index.corpus.cleaning import Cleaning
 from index.corpus.reader import Intake, by_language, sources_of
 from index.encoder.bundle import Bundle
@@ -32,17 +32,20 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, CorpusError, OutdatedError
 from index.formats.registry import Source, format_of
 from index.storage.files import fsync_tree, sha256
-from index.storage.manifest import FORMAT, read_manifest
-from index.storage.tables import read_array
-from index.storage.versions import (
-    DETECTOR,
-    ENCODER,
-    VERSIONS,
+from index.storage.index_manifest import (
+    INDEX_FORMAT,
     CleaningEntry,
     IndexManifest,
     LanguageEntry,
     Options,
     WordAlignment,
+)
+from index.storage.manifest import read_manifest
+from index.storage.tables import read_array
+from index.storage.versions import (
+    DETECTOR,
+    ENCODER,
+    VERSIONS,
     building,
     current,
     made,
@@ -73,7 +76,7 @@ class Plan:
     inputs: object
     bases: Mapping[str, Base] = field(default_factory=dict)
     base: str | None = None
-    searching: Searching = CHOSEN
+    searching: SearchOptions = DEFAULT_SEARCH
     wording: Wording = EVERY_WORD
     since: str | None = None
 
@@ -84,7 +87,7 @@ class Plan:
     def options(self) -> Options:
         words = self.wording
         return Options(
-            structure=self.searching.kind,
+            factory=self.searching.factory,
             store=self.searching.store,
             least_count=words.least,
             phrases=words.phrases,
@@ -99,7 +102,7 @@ def build_index(
     threads: int = 1,
     batch_size: int = 64,
     cleaning: Cleaning = EVERY_RULE,
-    searching: Searching = CHOSEN,
+    searching: SearchOptions = DEFAULT_SEARCH,
     wording: Wording = EVERY_WORD,
     since: str | None = None,
     engine: Engine = LOCAL,
@@ -172,7 +175,7 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
     return hashlib.sha256(
         json.dumps(
             [
-                FORMAT,
+                INDEX_FORMAT,
                 bundle.name,
                 files,
                 plan.inputs,
@@ -212,30 +215,31 @@ class _Build:
         with encoders_of(self.engine, self.job, tokens.detector) as encoders:
             for code, intake in self.plan.intakes.items():
                 self._language(code, intake, encoders)
-        for code, entry in self.entries.items():
-            vectors = vectors_of(self.job, code, entry.sentences)
-            structure = write_structure(self.job, code, vectors, self.plan.searching.kind)
-            self.entries[code] = entry.model_copy(update={"structure": structure})
-        self.entries = tune_structures(self.job, self.entries)
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
-        structures = {code: entry.structure for code, entry in self.entries.items()}
-        write_neighbourhoods(self.job, "", sizes, "sentences", structures)
+        vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
+        sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
+        write_neighbourhoods(self.job, "", sizes, sentence_search, "sentences")
         every = {code: found + trained[code] for code, found in self.counts.items()}
         chosen = choose_words(every, self.phrases, self.plan.wording)
-        alignment = write_words(self.job, chosen, sizes)
+        alignment, vectors = write_words(self.job, chosen, sizes)
+        word_search = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(found) for code, found in chosen.items()}
+        write_neighbourhoods(self.job, ".words", sizes, word_search, "words")
         for code, entry in self.entries.items():
-            phrases = sum(" " in word for word in chosen[code])
-            update = {"words": sizes[code], "phrases": phrases}
+            update = {
+                "words": sizes[code],
+                "phrases": sum(" " in word for word in chosen[code]),
+                "search": sentence_search[code],
+                "word_search": word_search[code],
+            }
             self.entries[code] = entry.model_copy(update=update)
-        write_neighbourhoods(self.job, ".words", sizes, "words")
         detector = tokens.with_corpora(self.counts)
         save_array(self.work / DETECTOR, detector.table)
         manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
         if self.plan.searching.store:
             from index.build.milvus_store import put_into_store  # pymilvus is an extra
 
-            manifest = put_into_store(self.job, manifest, self.plan.searching.store, self.plan.searching.kind)
+            manifest = put_into_store(self.job, manifest, self.plan.searching)
         return publish(out, self.work, manifest)
 
     def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:

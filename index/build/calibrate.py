@@ -16,9 +16,9 @@ from index.confidence.calibration import FEATURES, calibration_error, features, 
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.text_encoder import Vectors
 from index.search.hubness import skewness
-from index.search.ranking import CANDIDATES, gaps, select
+from index.search.ranking import gaps, select
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import Rows
+from index.search.vector_index import CANDIDATES, Rows, sample_rows
 
 QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
@@ -98,7 +98,7 @@ def ask(
 ) -> Asked:
     """Ask rows of the first language in the second, with and without their answers."""
     source, target = (indexes[code] for code in pair)
-    queries = np.concatenate([source.vectors.vectors(row, 1) for row in rows.tolist()])
+    queries = source.vectors.reconstruct(rows)
     cosines, found = target.vectors.search(queries, CANDIDATES)
     right = np.stack([np.isin(row, own) for row, own in zip(found, answers, strict=True)])
     means = target.means_from(pair[0])
@@ -129,13 +129,13 @@ def mean_length(index: SentenceIndex) -> float:
 
 def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
     """Skewness over a sample of each language, by cosine and by CSLS with the neighbourhoods of the index."""
-    samples = {code: index.vectors.sample(SAMPLE) for code, index in indexes.items()}
+    rows = {code: sample_rows(index.vectors, SAMPLE) for code, index in indexes.items()}
+    vectors = {code: index.vectors.reconstruct(rows[code]) for code, index in indexes.items()}
     found = {}
     for source, target in permutations(indexes, 2):
-        rows, vectors = samples[target]
-        cosines = samples[source][1] @ vectors.T
+        cosines = vectors[source] @ vectors[target].T
         # What depends on the question alone changes no order.
-        scores = 2 * cosines - indexes[target].means_from(source)[rows]
+        scores = 2 * cosines - indexes[target].means_from(source)[rows[target]]
         found[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
     return found
 

@@ -9,22 +9,21 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from index.build.build_index import Plan, build_index, fingerprints, run_plan
 from index.build.engines import LOCAL, Engine
 from index.build.lexicon import Wording
 from index.build.previous_version import Base
-from index.build.structures import Searching
+from index.build.vectors import SearchOptions
 from index.corpus.cleaning import Cleaning, Rule
 from index.corpus.reader import Intake, by_language
 from index.encoder.bundle import Bundle, open_bundle
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source
 from index.formats.sentence import Sentence
-from index.search.hubness import Scoring
-from index.search.structure import Kind
-from index.storage.versions import ENCODER, IndexManifest, open_version
+from index.storage.index_manifest import IndexManifest, Scoring
+from index.storage.versions import ENCODER, open_version
 from index.text.normalisation import clean
 
 SHOWN = 3  # ids in a message
@@ -34,10 +33,10 @@ SHOWN = 3  # ids in a message
 class Changes:
     """Options of a build that a change sets anew; None: as the version that is changed has them.
 
-    `structure` "auto" is by the number of sentences, `store` "files" not in Milvus.
+    `factory` "auto" is by the number of sentences, `store` "files" not in Milvus.
     """
 
-    structure: Kind | Literal["auto"] | None = None
+    factory: str | None = None
     store: str | None = None
     scoring: Scoring | None = None
     least_count: int | None = None
@@ -143,14 +142,14 @@ def _rules(manifest: IndexManifest) -> Cleaning:
     return Cleaning(frozenset(cast(Sequence[Rule], rules.off)), rules.longest, rules.likeness)
 
 
-def _options(manifest: IndexManifest, changes: Changes) -> tuple[Searching, Wording]:
+def _options(manifest: IndexManifest, changes: Changes) -> tuple[SearchOptions, Wording]:
     """How the new version is searched and which words it has."""
     asked = {name: value for name, value in asdict(changes).items() if value is not None}
     asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
-    kind = None if asked["structure"] == "auto" else asked["structure"]
+    factory = None if asked["factory"] == "auto" else asked["factory"]
     words = Wording(least=asked["least_count"], phrases=asked["phrases"])
     store = None if asked["store"] == "files" else asked["store"]
-    return Searching(kind, asked["scoring"], store), words
+    return SearchOptions(factory, asked["scoring"], store), words
 
 
 def _replacements(

@@ -1,6 +1,6 @@
 """What every stage of a build shares: the work folder, the encoder, the cores; files that are made at once.
 
-The stages, in order: reading.py, encoding.py, structures.py, lexicon.py; build.py runs them and publishes.
+The stages, in order: reading.py, encoding.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
 """
 
 import gc

@@ -6,7 +6,7 @@ from index.confidence.quality import Confidence
 from index.encoder.bundle import Bundle
 from index.progress import Progress
 from index.search.sentence_index import SentenceIndex
-from index.storage.versions import IndexManifest
+from index.storage.index_manifest import IndexManifest
 
 
 def judged(job: Job, manifest: IndexManifest) -> IndexManifest:
@@ -20,7 +20,7 @@ def judged(job: Job, manifest: IndexManifest) -> IndexManifest:
             sources=manifest.sources(code),
             links=entry.links,
             threads=job.threads,
-            structure=entry.structure,
+            search=entry.search,
         )
         for code, entry in manifest.languages.items()
     }

@@ -13,7 +13,6 @@ from index.build.job import Job, making, save_array
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder, Vectors
 from index.progress import Progress
-from index.search.vectors import write_vectors
 from index.storage.tables import write_table
 from index.text.identification import Detector, token_row
 from index.text.pre_tokens import StringArray
@@ -91,9 +90,11 @@ def choose_words(
     return chosen
 
 
-def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]) -> Alignment:
-    """Write LANG.words.faiss, .arrow and .rotation.npy of the words and their counts in each language, which
-    has so many sentences."""
+def write_words(
+    job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
+) -> tuple[Alignment, dict[str, Vectors]]:
+    """Write LANG.words.arrow and .rotation.npy of the words and their counts in each language, which has so
+    many sentences; the alignment and the aligned unit vectors (n, d) of each language."""
     vocabulary = {code: by_frequency(found) for code, found in counts.items()}
     vectors = {
         code: vectors_in_context(job, code, found, sentences[code]) for code, found in vocabulary.items()
@@ -103,13 +104,12 @@ def write_words(job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping
         pulls = PULLS if len(vectors) > 1 else (np.inf,)
         alignment = align(vectors, iterations=ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance)
     for code, rotation in alignment.rotations.items():
-        with making(job.path(f"{code}.words.faiss")) as draft:
-            write_vectors(draft, vectors[code] @ rotation)
+        vectors[code] = vectors[code] @ rotation
         save_array(job.path(f"{code}.words.rotation.npy"), rotation)
         with making(job.path(f"{code}.words.arrow")) as draft:
             numbers = [counts[code][word] for word in vocabulary[code]]
             write_table(draft, {"word": vocabulary[code], "count": numbers})
-    return alignment
+    return alignment, vectors
 
 
 def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:

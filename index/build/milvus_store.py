@@ -16,9 +16,11 @@ from typing import Any
 
 from index.build.job import Job, making
 from index.build.reading import vectors_of
+from index.build.vectors import SearchOptions
 from index.encoder.text_encoder import Vectors
 from index.errors import DamagedError, StoreError
 from index.progress import Progress
+from index.search.faiss_index import NEAREST, TARGET_RECALL, foreign_queries, nearest
 from index.search.milvus import (
     ROW,
     VECTOR,
@@ -31,16 +33,17 @@ from index.search.milvus import (
     parse,
     read_held,
 )
-from index.search.structure import AIM, EXACT_ROWS, EXTENSIONS, Kind, Structure
-from index.search.tuning import NEAREST, foreign_queries, nearest, recall
-from index.search.vector_index import BLOCK, Rows, VectorIndex
-from index.search.vectors import open_vectors
+from index.search.sentence_index import open_vectors
+from index.search.vector_index import BLOCK, Rows, recall
 from index.storage.files import replace_text
-from index.storage.versions import COLLECTIONS, VERSIONS, WORK, IndexManifest, LanguageEntry
+from index.storage.index_manifest import IndexManifest, SearchSettings
+from index.storage.versions import VERSIONS, WORK
 
+COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made here
 PATIENCE = 3600.0  # seconds for what a build waits for
 # The graph of Malkov and Yashunin (2018): links a row, candidates while it is built, at first while searched.
 LINKS, BUILD_WIDTH, SEARCH_WIDTH, WIDEST = 32, 200, 200, 3200
+GRAPH_ROWS = 100_000  # up to here all vectors are compared
 
 
 def reach(store: str) -> None:
@@ -48,41 +51,39 @@ def reach(store: str) -> None:
     connect(parse(store)).call("list_collections")
 
 
-def put_into_store(job: Job, manifest: IndexManifest, store: str, kind: Kind | None) -> IndexManifest:
+def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) -> IndexManifest:
     """The manifest of a version whose sentences are searched in Milvus; their files are removed from `work`.
 
-    `kind` "exact" compares every vector, else a graph is searched where there are many. Raises StoreError.
+    Factory "Flat" compares every vector, else a graph is searched where there are many. Raises StoreError.
     """
-    address = parse(store)
-    opened = {code: _opened(job, code, entry) for code, entry in manifest.languages.items()}
-    found = {}
+    address = parse(options.store or "")
+    opened = {
+        code: open_vectors(job.work, code, entry.sentences, manifest.dimension, entry.search, job.threads)
+        for code, entry in manifest.languages.items()
+    }
+    languages = {}
     for code, entry in manifest.languages.items():
-        graph = entry.sentences > EXACT_ROWS and kind != "exact"
+        graph = entry.sentences > GRAPH_ROWS and options.factory != "Flat"
         collection = _collection(job, code, entry.sentences, address, graph)
         queries = foreign_queries(opened, code)
-        structure = Structure(kind="milvus", candidates=SEARCH_WIDTH if graph else 0)
-        structure = _tuned(collection, structure, queries, nearest(opened[code], queries))
-        found[code] = entry.model_copy(update={"structure": structure})
-    for code, entry in manifest.languages.items():
-        for extension in EXTENSIONS[entry.structure.kind]:
-            job.path(f"{code}.{extension}").unlink()
-    return manifest.model_copy(update={"languages": found})
+        search = _tuned(collection, graph, queries, nearest(vectors_of(job, code, entry.sentences), queries))
+        languages[code] = entry.model_copy(update={"search": search})
+    for code in languages:
+        job.path(f"{code}.faiss").unlink()
+    return manifest.model_copy(update={"languages": languages})
 
 
-def _tuned(index: MilvusIndex, structure: Structure, queries: Vectors, wanted: Rows) -> Structure:
-    """The structure with the fewest candidates, doubled as needed, that finds AIM of the `wanted`."""
-    while True:
-        index.use(structure)
-        found = recall(index.search(queries, NEAREST)[1], wanted)
-        structure = structure.model_copy(update={"recall": found})
-        if found >= AIM or not 0 < structure.candidates < WIDEST:
-            return structure
-        structure = structure.model_copy(update={"candidates": 2 * structure.candidates})
-
-
-def _opened(job: Job, code: str, entry: LanguageEntry) -> VectorIndex:
-    path = job.path(f"{code}.faiss")
-    return open_vectors(path, entry.sentences, job.encoder.dimension, job.threads, entry.structure)
+def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> SearchSettings:
+    """The fewest candidates in the graph, doubled as needed, that find TARGET_RECALL of the `wanted`."""
+    index.ef = SEARCH_WIDTH if graph else 0
+    while (
+        share := recall(index.search(queries, NEAREST)[1], wanted)
+    ) < TARGET_RECALL and 0 < index.ef < WIDEST:
+        index.ef *= 2
+    parameters = f"ef={index.ef}" if graph else ""
+    return SearchSettings(
+        store="milvus", factory="HNSW" if graph else "Flat", parameters=parameters, recall=share
+    )
 
 
 def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -> MilvusIndex:
@@ -90,7 +91,7 @@ def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -
     path = job.path(f"{code}.milvus")
     connection = connect(address)
     if path.exists():
-        index = MilvusIndex(connection, read_held(path), 0)
+        index = MilvusIndex(connection, read_held(path))
         try:
             index.check()
             return index
@@ -102,7 +103,7 @@ def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -
     _fill(connection, name, vectors, graph, code)
     sha256 = digest(_blocks(vectors))
     held = Held(address=str(address), collection=name, rows=rows, dimension=vectors.shape[1], sha256=sha256)
-    index = MilvusIndex(connection, held, 0)
+    index = MilvusIndex(connection, held)
     index.check()
     with making(path) as draft:
         draft.write_text(held.model_dump_json() + "\n", "utf-8")
@@ -139,9 +140,9 @@ def _blocks(vectors: Vectors) -> Iterator[Vectors]:
 def verify_collections(folder: Path, manifest: IndexManifest) -> None:
     """Read every vector that a version has in Milvus. Raises DamagedError, StoreError."""
     for code, entry in manifest.languages.items():
-        if entry.structure.kind == "milvus":
+        if entry.search.store == "milvus":
             path = folder / f"{code}.milvus"
-            MilvusIndex.open(path, entry.sentences, manifest.dimension, entry.structure).verify()
+            MilvusIndex.open(path, entry.sentences, manifest.dimension, entry.search).verify()
 
 
 def drop_unused(index: Path) -> list[str]:

@@ -16,10 +16,9 @@ from index.corpus.groups import Groups
 from index.corpus.reader import metadata_of
 from index.encoder.text_encoder import Vectors
 from index.formats.sentence import Sentence, group_number
-from index.search.sentence_index import COLUMNS
-from index.search.vectors import open_vectors
+from index.search.sentence_index import COLUMNS, open_vectors
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
-from index.storage.versions import IndexManifest
 
 DELETED = "deleted"  # the reason of what was taken out by its id
 
@@ -58,9 +57,7 @@ class Base:
         self.count = self.entry.sentences
         self._folder, self._code, self._replaced = folder, code, replaced or {}
         self._table = read_table(folder / f"{code}.arrow", COLUMNS, self.count)
-        self._vectors = open_vectors(
-            folder / f"{code}.faiss", self.count, manifest.dimension, structure=self.entry.structure
-        )
+        self._vectors = open_vectors(folder, code, self.count, manifest.dimension, self.entry.search)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self._deleted = self._places(deleted)
 
@@ -129,7 +126,7 @@ class Base:
                 if sentence.group is not None:
                     rows.append(first + place)
                     groups.append(group_number(sentence.group))
-        vectors = self._vectors.vectors(start, stop - start)[stay - start]
+        vectors = self._vectors.reconstruct(stay)
         return Block(ids, texts, metadata, vectors, changed, rows, groups)
 
     def _links(self, start: int, stop: int) -> tuple[list[int], list[int]]:

@@ -24,8 +24,8 @@ from index.errors import CorpusError
 from index.progress import Progress
 from index.search.sentence_index import COLUMNS
 from index.storage.files import replace_text
+from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import writing_table
-from index.storage.versions import LanguageEntry
 from index.text.pre_tokens import StringArray
 
 

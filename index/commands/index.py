@@ -32,8 +32,7 @@ from index.formats.registry import Source
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
     from index.encoder.text_encoder import Precision
-    from index.search.hubness import Scoring
-    from index.search.structure import Kind
+    from index.storage.index_manifest import Scoring
 
 BATCH = 64
 
@@ -143,7 +142,7 @@ def build(
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
-    structure: Kind | Literal["auto"],
+    factory: str,
     store: str | None,
     scoring: Scoring,
     least_count: int,
@@ -157,7 +156,7 @@ def build(
     """Build a version of an index and make it the current one."""
     from index.build.build_index import build_index
     from index.build.lexicon import Wording
-    from index.build.structures import Searching
+    from index.build.vectors import SearchOptions
     from index.encoder.bundle import open_bundle
 
     sources = [Source(path, code, form) for code, path in corpora]
@@ -168,8 +167,8 @@ def build(
         out,
         threads=threads,
         cleaning=cleaning,
-        searching=Searching(
-            None if structure == "auto" else structure, scoring, None if store == FILES else store
+        searching=SearchOptions(
+            None if factory == "auto" else factory, scoring, None if store == FILES else store
         ),
         wording=Wording(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
@@ -204,8 +203,9 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @JSON
 def info(folder: Path, as_json: bool) -> None:
     """Show what an index contains and how well it translates."""
+    from index.storage.index_manifest import IndexManifest
     from index.storage.manifest import read_manifest
-    from index.storage.versions import VERSIONS, IndexManifest, current
+    from index.storage.versions import VERSIONS, current
 
     version = folder / VERSIONS / current(folder)
     describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json, more=True)
@@ -216,13 +216,14 @@ def info(folder: Path, as_json: bool) -> None:
 @JSON
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of every version against its checksum, and open the current version."""
+    from index.build.maintenance import verify_version
     from index.search.translator import Translator
-    from index.storage.versions import current, open_version, versions
+    from index.storage.versions import current, versions
 
     served = current(folder)
     checked = versions(folder)
     for version in checked:
-        open_version(folder, version, fresh=True)
+        verify_version(folder, version)
     Translator.open(folder)
     if as_json:
         click.echo(json.dumps({"current": served, "versions": checked}))

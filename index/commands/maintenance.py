@@ -168,7 +168,7 @@ def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
 @JSON
 def rollback(folder: Path, version: str | None, as_json: bool) -> None:
     """Serve another version, after checking all its files."""
-    from index.storage.versions import roll_back
+    from index.build.maintenance import roll_back
 
     served = roll_back(folder, version)
     click.echo(json.dumps({"current": served}) if as_json else f"{folder}: {served} is served")
@@ -186,7 +186,8 @@ def rollback(folder: Path, version: str | None, as_json: bool) -> None:
 @JSON
 def gc(folder: Path, keep: int, as_json: bool) -> None:
     """Remove old versions and the remains of builds that did not finish."""
-    from index.storage.versions import collect, versions
+    from index.build.maintenance import collect
+    from index.storage.versions import versions
 
     removed = collect(folder, keep)
     if as_json:

@@ -15,8 +15,7 @@ from index.formats.registry import FORMATS
 if TYPE_CHECKING:
     from index.build.engines import Engine
     from index.confidence.quality import HubnessEntry, PairQuality
-    from index.search.structure import Structure
-    from index.storage.versions import IndexManifest
+    from index.storage.index_manifest import IndexManifest, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,8 +89,17 @@ def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> s
     return str(parse(store))
 
 
+def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) -> str | None:
+    if factory in (None, "auto"):
+        return factory
+    from index.search.faiss_index import check_factory
+
+    check_factory(str(factory))
+    return factory
+
+
 def searching(
-    structure: str | None = None,
+    factory: str | None = None,
     scoring: str | None = None,
     least_count: int | None = None,
     phrases: bool | None = None,
@@ -103,18 +111,19 @@ def searching(
 
     options = (
         click.option(
-            "--structure",
-            type=click.Choice(["auto", "exact", "pq", "ivf"]),
-            default=structure,
-            show_default=shown(structure),
-            help="What searches sentences: every vector, every code or the codes near the query; "
-            "auto: what suits their number.",
+            "--factory",
+            metavar="STRING",
+            callback=_factory,
+            default=factory,
+            show_default=shown(factory),
+            help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
+            "IVF1024,PQ128x4fs,RFlat; auto: what suits their number.",
         ),
         click.option(
             "--store",
             metavar="milvus://HOST:PORT/NAME",
             callback=_store,
-            show_default=FILES if structure else "as before",
+            show_default=FILES if factory else "as before",
             help="Where to keep sentence vectors: a Milvus server, milvus://PATH/FILE.db for milvus-lite, "
             f"or {FILES}.",
         ),
@@ -182,7 +191,7 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool
         aligned = f", {entry.links} aligned" if entry.links else ""
         click.echo(
             f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
-            f"({entry.lines} lines{dropped})" + (f", {_structure(entry.structure)}" if more else "")
+            f"({entry.lines} lines{dropped})" + (f", {_search(entry.search)}" if more else "")
         )
     for pair, hubness in manifest.hubness.items() if more else ():
         click.echo(f"{pair}: {_quality(manifest.quality.get(pair), hubness)}")
@@ -192,17 +201,10 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
 
 
-def _structure(structure: Structure) -> str:
-    if structure.kind == "exact":
-        return "exact"
-    if structure.kind == "milvus":
-        how = f"a graph, {structure.candidates} candidates" if structure.candidates else "all compared"
-        return f"milvus, {how}, recall {structure.recall or 0:.3f}"
-    found = "" if structure.recall is None else f", recall {structure.recall:.3f}"
-    return (
-        f"{structure.kind}, {structure.probes} of {structure.lists} lists, "
-        f"{structure.candidates} candidates{found}"
-    )
+def _search(search: SearchSettings) -> str:
+    where = "" if search.store == "faiss" else f"{search.store} "
+    measured = "" if search.recall is None else f" ({search.parameters}), recall {search.recall:.3f}"
+    return f"{where}{search.factory}{measured}"
 
 
 def _quality(quality: PairQuality | None, hubness: HubnessEntry) -> str:

@@ -34,7 +34,7 @@ def own_translations(
         if language not in (source, target) and len(index) and len(vectors):
             answers = index.search(vectors, source, 1)
             rows = [index.row(answer.id) for (answer,) in answers]
-            found[language] = np.concatenate([index.vectors.vectors(row or 0, 1) for row in rows])
+            found[language] = index.vectors.reconstruct([row or 0 for row in rows])
     return found
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.text_encoder import Vectors
-from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.hubness import neighbourhood_means
 from index.search.ranking import Match
-from index.search.vector_index import VectorIndex
+from index.search.vector_index import CANDIDATES, VectorIndex
 
 NEAR = 10  # an answer further down a third language's answers is not agreed with
 
@@ -91,9 +91,9 @@ def explain(
     rows = [_row(index, own) for own in answers]
     if not rows:
         return []
-    vectors = np.concatenate([index.vectors.vectors(row, 1) for row in rows])
+    vectors = index.vectors.reconstruct(rows)
     cosines = vectors @ query[0]
-    question = float(neighbourhood_means(index.vectors.search(query, NEIGHBOURS)[0])[0])
+    question = float(neighbourhood_means(index.vectors.search(query, CANDIDATES)[0])[0])
     means = index.means_from(source)[rows]
     backs = _backs(indexes.get(source), query, vectors, target)
     vias = _vias(indexes, query, vectors, source, target, answers)
@@ -106,7 +106,7 @@ def explain(
             answer_mean=float(means[place]),
             score=float(scores[place]),
             margin=_margin(own, float(scores[place]), best),
-            candidates=index.vectors.count,
+            candidates=len(index.vectors),
             back=backs[place],
             via=tuple(detours[place] for detours in vias),
         )
@@ -142,7 +142,7 @@ def _vias(
     """For each third language, a detour for each answer."""
     detours = []
     for language, third in indexes.items():
-        if language in (source, target) or not third.vectors.count:
+        if language in (source, target) or not len(third.vectors):
             continue
         (stop,) = third.search(query, source, 1)[0]
         vector = _vector(third, stop)
@@ -158,7 +158,7 @@ def _vias(
 
 
 def _vector(index: Searched, match: Match) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = index.vectors.vectors(_row(index, match.id), 1)[0]
+    vector: NDArray[np.float32] = index.vectors.reconstruct([_row(index, match.id)])[0]
     return vector
 
 

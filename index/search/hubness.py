@@ -6,13 +6,11 @@ in the other language. The ratio margin (Artetxe and Schwenk 2019, equation 2) i
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 NEIGHBOURS = 10
-Scoring = Literal["csls", "ratio"]
 
 
 def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:

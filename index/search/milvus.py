@@ -26,8 +26,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from index.encoder.text_encoder import Vectors
 from index.errors import DamagedError, StoreError, UsageError
-from index.search.structure import Structure
-from index.search.vector_index import BLOCK, Rows, VectorIndex, best
+from index.search.vector_index import BLOCK, Rows, by_cosine
+from index.storage.index_manifest import SearchSettings
 
 ROW, VECTOR = "row", "vector"  # the fields of a collection
 NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
@@ -44,7 +44,7 @@ MANY, LONGER = 64, 60.0  # more rows or queries at a time than the service's: se
 PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
 QUERIES = 256  # asked at a time
 WIDER = 4  # candidates in a graph for each answer asked for, at least
-MOST = 16_384  # answers that Milvus gives to one query
+MOST_ANSWERS = 16_384  # answers that Milvus gives to one query
 
 
 @dataclass(frozen=True)
@@ -194,16 +194,16 @@ def read_held(path: Path) -> Held:
         raise DamagedError(f"{path}: does not name a collection: build the index again") from error
 
 
-class MilvusIndex(VectorIndex):
-    """A collection. `candidates`: how widely its graph is searched (HNSW's ef), 0 where all are compared."""
+class MilvusIndex:
+    """A VectorIndex over a collection. `ef`: how widely its graph (HNSW) is searched, 0 where it has none."""
 
-    def __init__(self, connection: Connection, held: Held, candidates: int) -> None:
-        self._connection, self._held, self._candidates = connection, held, candidates
-        self.count, self.dimension = held.rows, held.dimension
+    def __init__(self, connection: Connection, held: Held, ef: int = 0) -> None:
+        self._connection, self._held, self.ef = connection, held, ef
+        self.dimension = held.dimension
         self._checked = -1  # after how many failures of the connection
 
     @classmethod
-    def open(cls, path: Path, count: int, dimension: int, structure: Structure) -> "MilvusIndex":
+    def open(cls, path: Path, count: int, dimension: int, search: SearchSettings) -> "MilvusIndex":
         """Open the collection that a verified file names.
 
         DamagedError where it is not there or not (count, dimension), StoreError where Milvus is not.
@@ -220,18 +220,21 @@ class MilvusIndex(VectorIndex):
             raise StoreError(
                 f"{file}: no such vectors: copy them there, or set {ELSEWHERE} to where they are"
             )
-        index = cls(connection, held, structure.candidates)
+        index = cls(connection, held, int(search.parameters.removeprefix("ef=") or 0))
         index.check()
         return index
+
+    def __len__(self) -> int:
+        return self._held.rows
 
     def check(self) -> None:
         """Have it loaded. DamagedError where it is not there, or not with all rows."""
         name = self._held.collection
         there = self._connection.call("has_collection", name)
         rows = self._connection.call("get_collection_stats", name)["row_count"] if there else 0
-        if rows != self.count:
+        if rows != len(self):
             raise DamagedError(
-                f"Milvus at {self._connection.address} has {rows} of {self.count} vectors in {name}: "
+                f"Milvus at {self._connection.address} has {rows} of {len(self)} vectors in {name}: "
                 "serve another version (index rollback) or build the index again"
             )
         self._connection.call("load_collection", name, seconds=60)
@@ -247,33 +250,30 @@ class MilvusIndex(VectorIndex):
         seconds = max(LONGER, self._connection.seconds) if size > MANY else None
         return self._connection.call(method, self._held.collection, seconds=seconds, **named)
 
-    def use(self, structure: Structure) -> None:
-        """Search this widely from now on."""
-        self._candidates = structure.candidates
-
-    def vectors(self, start: int = 0, count: int | None = None) -> Vectors:
-        end = self.count if count is None else start + count
-        blocks = [self._block(first, min(first + BLOCK, end)) for first in range(start, end, BLOCK)]
+    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+        numbers = np.asarray(rows, np.int64).tolist()
+        starts = range(0, len(numbers), BLOCK)
+        blocks = [self._vectors(numbers[start : start + BLOCK]) for start in starts]
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *blocks])
 
-    def _block(self, start: int, end: int) -> Vectors:
-        found = self._call(
+    def _vectors(self, rows: list[int]) -> Vectors:
+        records = self._call(
             "query",
-            end - start,
-            filter=f"{ROW} >= {int(start)} and {ROW} < {int(end)}",
+            len(rows),
+            filter=f"{ROW} in {rows}",
             output_fields=[ROW, VECTOR],
             consistency_level="Strong",
         )
-        rows = sorted(found, key=lambda one: int(one[ROW]))
-        if [one[ROW] for one in rows] != list(range(start, end)):
+        vectors = {int(record[ROW]): record[VECTOR] for record in records}
+        if set(vectors) != set(rows):
             raise DamagedError(
                 f"Milvus at {self._connection.address} has lost rows of {self._held.collection}: "
                 "build the index again"
             )
-        return np.array([one[VECTOR] for one in rows], np.float32).reshape(-1, self.dimension)
+        return np.array([vectors[row] for row in rows], np.float32).reshape(-1, self.dimension)
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        k = min(k, self.count, MOST)
+        k = min(k, len(self), MOST_ANSWERS)
         queries = np.ascontiguousarray(queries, np.float32)
         cosines = np.zeros((len(queries), k), np.float32)
         rows = np.zeros((len(queries), k), np.int64)
@@ -283,19 +283,18 @@ class MilvusIndex(VectorIndex):
         return cosines, rows
 
     def _nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        wide = max(self._candidates, WIDER * k) if self._candidates else 0
-        found = self._ask(queries, k, wide)
-        while wide and wide < self.count and min(map(len, found)) < k:  # a graph may have dead ends
-            wide = min(4 * wide, self.count)
-            found = self._ask(queries, k, wide)
-        if min(map(len, found)) < k:
+        ef = max(self.ef, WIDER * k) if self.ef else 0
+        answers = self._ask(queries, k, ef)
+        while ef and ef < len(self) and min(map(len, answers)) < k:  # a graph may have dead ends
+            ef = min(4 * ef, len(self))
+            answers = self._ask(queries, k, ef)
+        if min(map(len, answers)) < k:
             raise StoreError(f"Milvus at {self._connection.address} finds fewer than {k} vectors: look there")
-        rows = np.array([[hit[ROW] for hit in hits] for hits in found], np.int64)
-        cosines = np.array([[hit["distance"] for hit in hits] for hits in found], np.float32)
-        order = np.argsort(rows, axis=1)  # ties go to the lower row
-        return best(np.take_along_axis(cosines, order, 1), np.take_along_axis(rows, order, 1), k)
+        rows = np.array([[hit[ROW] for hit in hits] for hits in answers], np.int64)
+        cosines = np.array([[hit["distance"] for hit in hits] for hits in answers], np.float32)
+        return by_cosine(cosines, rows)
 
-    def _ask(self, queries: Vectors, k: int, wide: int) -> Sequence[Sequence[Any]]:
+    def _ask(self, queries: Vectors, k: int, ef: int) -> Sequence[Sequence[Any]]:
         found: Sequence[Sequence[Any]] = self._call(
             "search",
             len(queries),
@@ -303,23 +302,21 @@ class MilvusIndex(VectorIndex):
             anns_field=VECTOR,
             limit=k,
             output_fields=[ROW],
-            search_params={"metric_type": "IP", "params": {"ef": wide} if wide else {}},
+            search_params={"metric_type": "IP", "params": {"ef": ef} if ef else {}},
         )
         return found
 
-    def neighbourhood_means(self, queries: Vectors, k: int) -> Vectors:
-        if self.count == 0 or not len(queries):
-            return np.zeros(len(queries), np.float32)
-        means: Vectors = self.search(queries, k)[0].mean(axis=1, dtype=np.float64).astype(np.float32)
-        return means
-
     def verify(self) -> None:
         """Read every vector. DamagedError where they are not those that were written."""
-        if digest(self.blocks()) != self._held.sha256:
+        if digest(self._blocks()) != self._held.sha256:
             raise DamagedError(
                 f"Milvus at {self._connection.address} does not have in {self._held.collection} what "
                 "was written: build the index again"
             )
+
+    def _blocks(self) -> Iterator[Vectors]:
+        for start in range(0, len(self), BLOCK):
+            yield self.reconstruct(range(start, min(start + BLOCK, len(self))))
 
 
 def digest(blocks: Iterator[Vectors]) -> str:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, with_lengths
 from index.encoder.text_encoder import Vectors
-from index.search.hubness import NEIGHBOURS, Scoring, neighbourhood_means, ratio
-from index.search.vector_index import Rows, VectorIndex, best
-
-CANDIDATES = 100  # nearest by cosine, re-ranked by CSLS
+from index.search.hubness import NEIGHBOURS, neighbourhood_means, ratio
+from index.search.vector_index import CANDIDATES, Rows, VectorIndex
+from index.storage.index_manifest import Scoring
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Lengths:
 
 def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
     """(n, d) unit queries -> cosines and rows (n, k or more), among which `rank` finds the k best."""
-    return index.nearest(queries, max(CANDIDATES, k))
+    return index.search(queries, max(CANDIDATES, k))
 
 
 def rank(
@@ -79,11 +78,10 @@ def rank(
     `found`: what `candidates` gives, where that is known.
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
-    found = candidates(index, queries, k) if found is None else found
-    cosines, rows = best(*found, min(max(CANDIDATES, k), index.count))
+    cosines, rows = candidates(index, queries, k) if found is None else found
     cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
     # Confidence is always by CSLS, so that a calibration holds for either scoring.
-    values = features(cosines, scores, gaps(scores), index.count)
+    values = features(cosines, scores, gaps(scores), len(index))
     values = values if lengths is None else lengths.extend(values, rows)
     chances = calibration.probability(values).reshape(scores.shape)
     return Ranked(rows[:, :k], cosines[:, :k], ranked[:, :k], chances[:, :k])
@@ -113,11 +111,10 @@ def assess(
 ) -> Ranked:
     """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
     found = np.asarray(rows, np.int64)[None]
-    cosines = np.concatenate([index.vectors(row, 1) for row in rows]) @ query[0]
-    nearest = index.search(query, NEIGHBOURS)[0]
-    mean = neighbourhood_means(nearest)
+    cosines = index.reconstruct(rows) @ query[0]
+    mean = neighbourhood_means(index.search(query, CANDIDATES)[0])
     cosines, scores = cosines[None], (2 * cosines - mean - means[found[0]])[None]
-    values = features(cosines, scores, np.zeros_like(scores), index.count)
+    values = features(cosines, scores, np.zeros_like(scores), len(index))
     values = values if lengths is None else lengths.extend(values, found)
     ranked = scores if scoring == "csls" else ratio(cosines, mean, means[found])
     return Ranked(found, cosines, ranked, calibration.probability(values).reshape(scores.shape))

@@ -13,15 +13,30 @@ from index.confidence.quality import Confidence
 from index.corpus.groups import Groups
 from index.encoder.text_encoder import Vectors
 from index.formats.sentence import Sentence
-from index.search.hubness import Scoring, Surroundings
+from index.search.faiss_index import FaissIndex
+from index.search.hubness import Surroundings
 from index.search.ranking import Lengths, Match, assess, candidates, rank
-from index.search.structure import EXACT, Structure
-from index.search.vector_index import Rows
-from index.search.vectors import VectorIndex, open_vectors
+from index.search.vector_index import Rows, VectorIndex
+from index.storage.index_manifest import Scoring, SearchSettings
 from index.storage.tables import read_array, read_table, write_table
 from index.text.normalisation import clean
 
 COLUMNS = ("id", "text", "metadata")
+FLAT = SearchSettings()
+
+
+def open_vectors(
+    folder: Path, language: str, count: int, dimension: int, search: SearchSettings = FLAT, threads: int = 1
+) -> VectorIndex:
+    """Open LANG.faiss of a verified version, or the collection that LANG.milvus names.
+
+    DamagedError if it is not (count, dimension), StoreError where Milvus does not answer.
+    """
+    if search.store == "milvus":
+        from index.search.milvus import MilvusIndex  # pymilvus is an extra
+
+        return MilvusIndex.open(folder / f"{language}.milvus", count, dimension, search)
+    return FaissIndex.open(folder / f"{language}.faiss", count, dimension, search, threads)
 
 
 class SentenceIndex:
@@ -49,7 +64,7 @@ class SentenceIndex:
         self._language, self._scoring = language, scoring
 
     def __len__(self) -> int:
-        return self.vectors.count
+        return len(self.vectors)
 
     @classmethod
     def open(
@@ -63,13 +78,13 @@ class SentenceIndex:
         links: int = 0,
         calibration: Calibration | None = None,
         threads: int = 1,
-        structure: Structure = EXACT,
+        search: SearchSettings = FLAT,
         confidence: Confidence | None = None,
         scoring: Scoring = "csls",
     ) -> "SentenceIndex":
-        """Open LANG.faiss, LANG.arrow and LANG.hubness.npy of a verified version."""
+        """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version."""
         return cls(
-            open_vectors(folder / f"{language}.faiss", count, dimension, threads, structure),
+            open_vectors(folder, language, count, dimension, search, threads),
             read_table(folder / f"{language}.arrow", COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,

@@ -14,8 +14,9 @@ from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
-from index.storage.versions import DETECTOR, ENCODER, IndexManifest, open_version
+from index.storage.versions import DETECTOR, ENCODER, open_version
 from index.text.identification import Detector
 from index.text.languages import language
 from index.words.word_index import WordIndex, fold
@@ -78,7 +79,7 @@ class Translator:
                 links=entry.links,
                 calibration=bundle.manifest.calibration,
                 threads=threads,
-                structure=entry.structure,
+                search=entry.search,
                 confidence=manifest.confidence,
                 scoring=manifest.scoring,
             )
@@ -88,6 +89,7 @@ class Translator:
                 count=entry.words,
                 dimension=manifest.dimension,
                 sources=manifest.sources(code),
+                search=entry.word_search,
                 threads=threads,
             )
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))

@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 
 from index.errors import BundleError
 from index.search.sentence_index import COLUMNS
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
-from index.storage.versions import IndexManifest, current, open_version, versions
+from index.storage.versions import current, open_version, versions
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from index.errors import DamagedError, FormatError
 
 NAME = "manifest.json"
-FORMAT = 1
 LONGEST = 16 << 20  # bytes: a manifest is a list of files, not a payload
 
 
 class Manifest(BaseModel):
-    """The base of both manifests: unknown keys are refused, nothing changes after reading."""
+    """The base of both manifests: unknown keys are refused, nothing changes after reading.
+
+    The default of `format` is the only format that is read.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: int = FORMAT
+    format: int = 1
     digest: str = ""  # filled in by write_manifest
 
 
@@ -32,15 +34,15 @@ Kind = TypeVar("Kind", bound=Manifest)
 def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
     """Read `folder`/manifest.json.
 
-    Raises DamagedError if it is missing or malformed, FormatError if its format is not FORMAT;
+    Raises DamagedError if it is missing or malformed, FormatError if its format is not that of `kind`;
     `what` ("an encoder bundle") is for the message.
     """
     path = folder / NAME
     values = _load(path, what)
-    if values.get("format") != FORMAT:
+    if values.get("format") != (wanted := kind.model_fields["format"].default):
         raise FormatError(
-            f"{path}: format {values.get('format')!r}, this version reads {FORMAT}: "
-            "make it again or use the version that made it"
+            f"{path}: format {values.get('format')!r}, this version reads {wanted}: "
+            "build it again, or use the version that made it"
         )
     if values.get("digest") != _digest(values):
         raise DamagedError(

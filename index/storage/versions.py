@@ -27,117 +27,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
-
-from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.encoder.bundle import CODE, BundleManifest
 from index.errors import BundleError, BusyError, DamagedError
-from index.search.hubness import Scoring
-from index.search.structure import EXACT, EXTENSIONS, Kind, Structure
-from index.storage.files import FileEntry, describe, fsync, fsync_tree, replace_text, verify
-from index.storage.manifest import NAME, Manifest, read_manifest, write_manifest
+from index.storage.files import describe, fsync, fsync_tree, replace_text, verify
+from index.storage.index_manifest import ID, IndexManifest
+from index.storage.manifest import NAME, read_manifest, write_manifest
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR = "encoder", "detector.npy"
-COLLECTIONS = "COLLECTIONS"  # in work/: the collections of Milvus that were made here (milvus_store.py)
-ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
-
-
-class LanguageEntry(BaseModel):
-    """What an index holds of one language, and the lines that its corpus lost on the way, by reason.
-
-    `changed` of those kept were brought into form; `links` pair a sentence with a group of translations.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    sentences: int = Field(ge=1)
-    words: int = Field(ge=0)
-    phrases: int = Field(default=0, ge=0)
-    lines: int = Field(ge=0)
-    changed: int = Field(ge=0)
-    dropped: dict[str, int]
-    links: int = Field(ge=0)
-    structure: Structure = EXACT
-
-
-class CleaningEntry(BaseModel):
-    """The rules of cleaning that a build left out, and the bounds of the others (`cleaning.Cleaning`)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    off: tuple[str, ...]
-    longest: int
-    likeness: float
-
-
-class Options(BaseModel):
-    """What whoever built it asked for, beside cleaning and scoring; a change keeps it.
-
-    `structure` of sentences, None: by their number; `store`: the Milvus that has their vectors, None: files;
-    words that occur `least_count` times; `phrases` or not.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    structure: Kind | None = None
-    store: str | None = None
-    least_count: int = Field(default=1, ge=1)
-    phrases: bool = True
-
-
-class WordAlignment(BaseModel):
-    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation.
-
-    `orthogonality`: the largest entry of |Rᵀ R - I| over all rotations.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    iterations: int
-    converged: bool
-    pull: float | None
-    anchors: dict[str, int]
-    orthogonality: float = Field(default=0.0, ge=0)
-
-
-class IndexManifest(Manifest):
-    """What a version is.
-
-    The order of `languages`, without its own, is the order of hubness columns; `detects` are the rows of
-    detector.npy. `skipped`: sentences of a file in languages that the encoder does not know. `quality` and
-    `hubness` are by "de-en", asked in the first.
-    """
-
-    version: str = Field(pattern=rf"^{ID.pattern}$")
-    base: str | None = None
-    created: AwareDatetime
-    model: str
-    dimension: int = Field(ge=1, le=65536)
-    scoring: Scoring = "csls"
-    options: Options = Options()
-    calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
-    key: str = Field(pattern=r"^[0-9a-f]{64}$")
-    languages: dict[str, LanguageEntry] = Field(min_length=1)
-    alignment: WordAlignment
-    detects: tuple[str, ...]
-    cleaning: CleaningEntry
-    skipped: dict[str, int] = Field(default_factory=dict)
-    confidence: Confidence = Confidence()
-    quality: dict[str, PairQuality] = Field(default_factory=dict)
-    hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
-    files: dict[str, FileEntry] = Field(default_factory=dict)
-
-    @property
-    def stored(self) -> bool:
-        """Whether Milvus has the vectors of its sentences."""
-        return any(entry.structure.kind == "milvus" for entry in self.languages.values())
-
-    def sources(self, language: str) -> tuple[str, ...]:
-        """The other languages, in the order of the columns of `language`'s hubness files."""
-        return tuple(code for code in self.languages if code != language)
 
 
 def current(index: Path) -> str:
@@ -170,7 +69,7 @@ def open_version(
 ) -> tuple[Path, IndexManifest]:
     """Verify a version (the current one without `version`) and return its folder and manifest.
 
-    `fresh` computes every checksum, whatever was verified before; and of vectors that Milvus has.
+    `fresh` computes every checksum, whatever was verified before.
     """
     name = current(index) if version is None else version
     folder = index / VERSIONS / name
@@ -181,10 +80,6 @@ def open_version(
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
     _check_encoder(folder, manifest)
-    if fresh and manifest.stored:
-        from index.build.milvus_store import verify_collections  # pymilvus is an extra
-
-        verify_collections(folder, manifest)
     return folder, manifest
 
 
@@ -205,11 +100,7 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
         if not re.match(CODE, code):
             raise DamagedError(f"{folder}: {code!r} is not a language code: build the index again")
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
-    wanted |= {
-        f"{code}.{extension}"
-        for code, entry in manifest.languages.items()
-        for extension in EXTENSIONS[entry.structure.kind]
-    }
+    wanted |= {f"{code}.{entry.search.store}" for code, entry in manifest.languages.items()}
     wanted.add(DETECTOR)
     listed = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
     if odd := sorted(wanted ^ listed):
@@ -245,14 +136,14 @@ def building(index: Path, key: str) -> Iterator[Path]:
         own = work / key
         # Parts without their work folder are of a build that was killed after it had published.
         keep = (own, parts_of(own)) if own.exists() else ()
-        _clear(work, keep)
+        clear_work(work, keep)
         own.mkdir(exist_ok=True)
         parts_of(own).mkdir(exist_ok=True)
         yield own
         shutil.rmtree(parts_of(own), ignore_errors=True)
 
 
-def _clear(work: Path, keep: Collection[Path] = ()) -> list[str]:
+def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
     """Remove the folders in work/ but those to `keep`; the names of what was removed."""
     removed = [path for path in sorted(work.iterdir()) if path.is_dir() and path not in keep]
     for path in removed:
@@ -322,37 +213,3 @@ def version_before(index: Path) -> str:
     if not earlier:
         raise BundleError(f"{index} has no version before {served}; it has: {', '.join(there)}")
     return earlier[-1]
-
-
-def roll_back(index: Path, version: str | None = None) -> str:
-    """Serve another version, checked anew: the one before the served where none is named; its ID.
-
-    Raises BundleError where there is none such, DamagedError, BusyError while a build is running.
-    """
-    with locked(index):
-        chosen = version or version_before(index)
-        open_version(index, chosen, fresh=True)
-        serve(index, chosen)
-    return chosen
-
-
-def collect(index: Path, keep: int = 2) -> list[str]:
-    """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
-
-    Collections in Milvus that no version names are dropped last. Raises BundleError where there is no index,
-    BusyError while a build is running, StoreError where Milvus does not answer.
-    """
-    served = current(index)
-    with locked(index) as work:
-        old = [name for name in versions(index)[: -keep or None] if name != served]
-        for name in old:
-            # At once, so that no version is ever there in part; a killed removal is finished by the next.
-            os.rename(index / VERSIONS / name, work / name)
-        if old:
-            fsync(index / VERSIONS)
-        removed = _clear(work)
-        if not (work / COLLECTIONS).exists():
-            return removed
-        from index.build.milvus_store import drop_unused  # pymilvus is an extra
-
-        return [*removed, *drop_unused(index)]

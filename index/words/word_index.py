@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import WORDS_FALLBACK
 from index.encoder.text_encoder import Vectors
+from index.search.faiss_index import FaissIndex
 from index.search.hubness import Surroundings
 from index.search.ranking import Match, rank
-from index.search.vectors import VectorIndex, open_vectors
+from index.search.vector_index import VectorIndex
+from index.storage.index_manifest import SearchSettings
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
@@ -45,7 +47,7 @@ class WordIndex:
         self._surroundings = Surroundings(means, sources)
 
     def __len__(self) -> int:
-        return self.vectors.count
+        return len(self.vectors)
 
     def __contains__(self, word: str) -> bool:
         return fold(word) in self._known
@@ -53,7 +55,7 @@ class WordIndex:
     def known(self, word: str) -> Vectors | None:
         """The aligned unit vector (d,) of a word of the vocabulary; None for another."""
         row = self._known.get(fold(word))
-        return None if row is None else self.vectors.vectors(row, 1)[0]
+        return None if row is None else self.vectors.reconstruct([row])[0]
 
     def vocabulary(self) -> list[tuple[str, int]]:
         """Words and how often they occur, most frequent first."""
@@ -68,13 +70,14 @@ class WordIndex:
         count: int,
         dimension: int,
         sources: Sequence[str],
+        search: SearchSettings,
         threads: int = 1,
     ) -> "WordIndex":
         """Open LANG.words.* of a verified version."""
         stem = f"{language}.words"
         return cls(
             language,
-            open_vectors(folder / f"{stem}.faiss", count, dimension, threads),
+            FaissIndex.open(folder / f"{stem}.faiss", count, dimension, search, threads),
             read_table(folder / f"{stem}.arrow", COLUMNS, count),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),

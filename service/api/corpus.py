@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from index.encoder.bundle import CODE
 from index.errors import BundleError
+from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
-from index.storage.versions import VERSIONS, IndexManifest, current, versions
+from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
 from service.engine.engine import Engine
 from service.engine.languages import unknown

@@ -20,21 +20,15 @@ from redis.exceptions import RedisError
 from rq.timeouts import JobTimeoutException
 
 from index.build.changes import change_index, rebuild_index
+from index.build.maintenance import collect, roll_back
 from index.build.previous_version import DELETED
 from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError
 from index.formats.registry import Source
 from index.formats.streams import BLOCK, open_stream
 from index.progress import Progress, Step, heard_by
+from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
-from index.storage.versions import (
-    VERSIONS,
-    IndexManifest,
-    collect,
-    current,
-    roll_back,
-    version_before,
-    versions,
-)
+from index.storage.versions import VERSIONS, current, version_before, versions
 from service.jobs.record import Record
 from service.jobs.schemas import Add, Build, Collect, Delete, Event, NewSentence, Replace, Rollback, Spec
 from service.jobs.spool import Spool

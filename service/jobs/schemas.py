@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Str
 from pydantic.config import JsonDict
 
 from index.encoder.bundle import CODE
-from index.storage.versions import ID as VERSION
+from index.storage.index_manifest import ID as VERSION
 
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"

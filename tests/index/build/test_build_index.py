@@ -15,7 +15,8 @@ from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageEr
 from index.search.hubness import neighbourhood_means
 from index.search.translator import Translator
 from index.storage.files import describe
-from index.storage.versions import IndexManifest, current, open_version, versions
+from index.storage.index_manifest import IndexManifest
+from index.storage.versions import current, open_version, versions
 from index.text.normalisation import words
 from index.words.vocabulary import training_words
 from tests.bundles import make_corpus, sentences
@@ -59,7 +60,9 @@ def test_the_vocabulary_is_of_corpus_and_training(bundle: Bundle, tmp_path: Path
 def test_hubness_is_measured_from_every_other_language(index_dir: Path) -> None:
     folder, manifest = open_version(index_dir)
     translator = Translator.open(index_dir)
-    vectors = {code: translator._sentences[code].vectors.vectors() for code in manifest.languages}
+    vectors = {
+        code: index.vectors.reconstruct(range(len(index))) for code, index in translator._sentences.items()
+    }
     for code in manifest.languages:
         found = np.load(folder / f"{code}.hubness.npy")
         wanted = [neighbourhood_means(vectors[code] @ vectors[other].T) for other in manifest.sources(code)]

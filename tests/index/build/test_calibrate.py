@@ -8,18 +8,20 @@ import pytest
 
 from index.build.build_index import build_index
 from index.build.calibrate import calibrate, questions
-from index.build.structures import Searching
+from index.build.vectors import SearchOptions
 from index.confidence.calibration import calibration_error
 from index.confidence.quality import risk_coverage
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.search.sentence_index import SentenceIndex
 from index.search.translator import Translator
-from index.storage.versions import IndexManifest, open_version
+from index.storage.index_manifest import IndexManifest
+from index.storage.versions import open_version
 from passepartout import run
 from tests.bundles import make_bundle, make_corpus
 
 CODES = ("en", "de", "pt")
+FACTORY = "IVF16,PQ16x4fsr,RFlat"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def moses(folder: Path, count: int) -> list[Source]:
 @pytest.fixture(scope="module")
 def index(noisy: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("calibrated")
-    build_index(noisy, moses(folder / "c", 600), folder / "index", searching=Searching("ivf"))
+    build_index(noisy, moses(folder / "c", 600), folder / "index", searching=SearchOptions(FACTORY))
     return folder / "index"
 
 
@@ -59,13 +61,13 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
         assert entry.ece < 0.1
 
 
-def test_info_tells_structure_and_pairs(
+def test_info_tells_how_languages_are_searched_and_pairs_answer(
     index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["index", "info", str(index)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    structure = manifest.languages[CODES[0]].structure
-    assert f"ivf, {structure.probes} of {structure.lists} lists" in lines[0]
+    search = manifest.languages[CODES[0]].search
+    assert f"{FACTORY} ({search.parameters}), recall {search.recall:.3f}" in lines[0]
     found = manifest.quality[f"{CODES[0]}-{CODES[1]}"]
     (line,) = [line for line in lines if line.startswith(f"{CODES[0]}-{CODES[1]}: ")]
     assert f"R@1 {found.r1:.3f}, R@10 {found.r10:.3f} of 600, calibration error" in line
@@ -93,7 +95,7 @@ def test_answers_have_that_confidence(index: Path, manifest: IndexManifest) -> N
     indexes = opened(index)
     rows, answers = questions(indexes["en"], indexes["de"], 400, np.random.default_rng(1))
     texts = [indexes["en"].sentence(row).text for row in rows.tolist()]
-    vectors = np.concatenate([indexes["en"].vectors.vectors(row, 1) for row in rows.tolist()])
+    vectors = indexes["en"].vectors.reconstruct(rows)
     found = [matches[0] for matches in indexes["de"].search(vectors, "en", 1, texts)]
     right = np.array([indexes["de"].row(match.id) in own for match, own in zip(found, answers, strict=True)])
     chances = np.array([match.confidence for match in found])
@@ -106,12 +108,12 @@ def test_answers_have_that_confidence(index: Path, manifest: IndexManifest) -> N
     assert plain != chances.tolist()
 
 
-def test_approximate_structures_are_in_the_manifest_and_answer(index: Path, manifest: IndexManifest) -> None:
+def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: IndexManifest) -> None:
     for code, entry in manifest.languages.items():
-        assert entry.structure.kind == "ivf"
-        assert entry.structure.recall is not None
-        assert entry.structure.recall >= 0.98
-        assert {f"{code}.lists", f"{code}.vectors.npy"} <= set(manifest.files)
+        assert entry.search.factory == FACTORY
+        assert entry.search.recall is not None
+        assert entry.search.recall >= 0.98
+        assert f"{code}.faiss" in manifest.files
     assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
 
 
@@ -125,7 +127,7 @@ def test_hubness_is_told_before_and_after(manifest: IndexManifest) -> None:
 
 def test_the_ratio_margin_ranks_where_asked_for(noisy: Bundle, tmp_path: Path) -> None:
     sources = moses(tmp_path / "c", 120)
-    manifest = build_index(noisy, sources, tmp_path / "index", searching=Searching(scoring="ratio"))
+    manifest = build_index(noisy, sources, tmp_path / "index", searching=SearchOptions(scoring="ratio"))
     assert manifest.scoring == "ratio"
     matches = Translator.open(tmp_path / "index").sentences(["The cat sleeps."], "en", "de", k=5)[0]
     scores = [match.score for match in matches]

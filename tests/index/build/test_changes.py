@@ -17,13 +17,15 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from numpy.typing import NDArray
 
 from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
 from index.build.encoding import Worker
 from index.build.lexicon import Wording
-from index.build.structures import Searching
+from index.build.maintenance import collect, roll_back
+from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
@@ -31,18 +33,9 @@ from index.search.sentence_index import COLUMNS
 from index.search.translator import Translator
 from index.storage.difference import Difference, compare
 from index.storage.files import describe
+from index.storage.index_manifest import Options
 from index.storage.tables import read_table
-from index.storage.versions import (
-    DETECTOR,
-    Options,
-    collect,
-    current,
-    locked,
-    open_version,
-    roll_back,
-    serve,
-    versions,
-)
+from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from index.words.vocabulary import token_counts
 from index.words.word_index import COLUMNS as WORDS
 from passepartout import run
@@ -85,8 +78,16 @@ def texts(index: Path) -> dict[str, str]:
     return found
 
 
+FACTORY = "PQ16x4fs,RFlat"
+
+
+def vectors(translator: Translator) -> NDArray[np.float32]:
+    index = translator._sentences["en"].vectors
+    return index.reconstruct(range(len(index)))
+
+
 def test_only_new_texts_are_encoded(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Translator.open(index)._sentences["en"].vectors.vectors()
+    before = vectors(Translator.open(index))
     encoded: list[str] = []
     encode = Worker.encode
 
@@ -104,7 +105,7 @@ def test_only_new_texts_are_encoded(index: Path, tmp_path: Path, monkeypatch: py
     change_index(index, replace=[Source(changed)])
     assert encoded == [ENGLISH[1], ENGLISH[2], ENGLISH[3]]
     translator = Translator.open(index)
-    after = translator._sentences["en"].vectors.vectors()
+    after = vectors(translator)
     wanted = np.concatenate([before[:3], before[4:], translator.encode(ENGLISH[1:3])])
     wanted[0] = translator.encode([ENGLISH[3]])[0]
     np.testing.assert_allclose(after, wanted, atol=1e-6)
@@ -164,23 +165,27 @@ def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path)
     index = tmp_path / "index"
     files = make_corpus(tmp_path / "corpus", ("en", "de"), 300)
     build_index(
-        bundle, files, index, searching=Searching("ivf", "ratio"), wording=Wording(least=2, phrases=False)
+        bundle,
+        files,
+        index,
+        searching=SearchOptions(FACTORY, "ratio"),
+        wording=Wording(least=2, phrases=False),
     )
-    options = Options(structure="ivf", least_count=2, phrases=False)
+    options = Options(factory=FACTORY, least_count=2, phrases=False)
     for _ in range(2):
         made = change_index(index, delete=[f"en:{current(index)[-1]}"])
         assert (made.options, made.scoring) == (options, "ratio")
-        assert made.languages["de"].structure.kind == "ivf"
+        assert made.languages["de"].search.factory == FACTORY
         assert made.languages["en"].phrases == 0
         table = read_table(
             index / "versions" / made.version / "en.words.arrow", WORDS, made.languages["en"].words
         )
         assert min(table.column("count").to_pylist()) >= 2
-    said = ["index", "delete", str(index), "--id", "de:5", "--structure", "auto", "--phrases"]
+    said = ["index", "delete", str(index), "--id", "de:5", "--factory", "auto", "--phrases"]
     assert run([*said, "--scoring", "csls", "--least-count", "1"]) == 0
     made = open_version(index)[1]
     assert (made.options, made.scoring) == (Options(), "csls")
-    assert made.languages["de"].structure.kind == "exact"
+    assert made.languages["de"].search.factory == "Flat"
 
 
 def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path: Path) -> None:

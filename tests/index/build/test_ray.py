@@ -24,7 +24,7 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import describe
-from index.storage.versions import IndexManifest
+from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
 from index.words.vocabulary import training_words
 from tests.bundles import make_corpus, sentences

@@ -199,7 +199,7 @@ def test_info_is_what_build_said(index_dir: Path, capsys: Capture) -> None:
     assert run(["index", "info", str(index_dir)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 + 5 * 4 + 1
-    assert lines[0].endswith(" lines), exact")
+    assert lines[0].endswith(" lines), Flat")
     assert lines[5].startswith("en-de: no aligned sentences, hubness ")
     assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
 

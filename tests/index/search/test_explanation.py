@@ -36,7 +36,7 @@ def test_a_neighbourhood_mean_is_that_of_the_nearest(translator: Translator) -> 
     (match,) = translator.sentences([DOG], "en", "de", 1)[0]
     (why,) = translator.explain("sentence", DOG, "en", "de", [match.id])
     index = translator._sentences["de"]
-    cosines = np.sort(index.vectors.vectors() @ translator.encode([DOG])[0])
+    cosines = np.sort(index.vectors.reconstruct(range(len(index))) @ translator.encode([DOG])[0])
     assert why.question_mean == pytest.approx(cosines[-NEIGHBOURS:].mean(), abs=1e-5)
     assert why.candidates == 200
 

@@ -17,15 +17,16 @@ import passepartout
 from index.build import milvus_store
 from index.build.build_index import build_index
 from index.build.changes import Changes, change_index
-from index.build.structures import Searching
+from index.build.maintenance import collect, roll_back, verify_version
+from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, DamagedError, StoreError, UsageError
 from index.formats.registry import Source
 from index.search import milvus
 from index.search.milvus import MilvusIndex, connect, parse, read_held
 from index.search.translator import Translator
-from index.search.tuning import recall
-from index.storage.versions import collect, open_version, roll_back, versions
+from index.search.vector_index import VectorIndex, recall
+from index.storage.versions import open_version, versions
 from tests.bundles import make_corpus, sentences
 from tests.milvus_server import MilvusServer
 
@@ -54,7 +55,7 @@ def stored(
 ) -> Path:
     """The same in Milvus. Not to be changed."""
     folder = tmp_path_factory.mktemp("stored")
-    build_index(bundle, corpora, folder, searching=Searching(store=milvus_server.address))
+    build_index(bundle, corpora, folder, searching=SearchOptions(store=milvus_server.address))
     return folder
 
 
@@ -70,7 +71,11 @@ def named(index: Path) -> set[str]:
 def vectors(index: Path, code: str) -> MilvusIndex:
     folder, manifest = open_version(index)
     entry = manifest.languages[code]
-    return MilvusIndex.open(folder / f"{code}.milvus", entry.sentences, manifest.dimension, entry.structure)
+    return MilvusIndex.open(folder / f"{code}.milvus", entry.sentences, manifest.dimension, entry.search)
+
+
+def everything(index: VectorIndex) -> np.ndarray:
+    return index.reconstruct(range(len(index)))
 
 
 def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
@@ -91,16 +96,16 @@ def test_the_index_has_everything_but_the_vectors(
 ) -> None:
     plain, manifest = open_version(files)[1], open_version(stored)[1]
     assert manifest.options.store == milvus_server.address
-    assert manifest.languages["de"].structure.kind == "milvus"
-    assert manifest.languages["de"].structure.recall == 1.0
+    assert manifest.languages["de"].search.store == "milvus"
+    assert manifest.languages["de"].search.recall == 1.0
     assert {name for name in manifest.files if "milvus" in name} == {"de.milvus", "en.milvus"}
     ours, theirs = set(manifest.files.items()), set(plain.files.items())
     assert {name for name, _ in theirs - ours} == {"de.faiss", "en.faiss"}
     assert (manifest.quality, manifest.hubness) == (plain.quality, plain.hubness)
     np.testing.assert_array_equal(
-        vectors(stored, "de").vectors(), Translator.open(files)._sentences["de"].vectors.vectors()
+        everything(vectors(stored, "de")), everything(Translator.open(files)._sentences["de"].vectors)
     )
-    assert vectors(stored, "de").vectors(298).shape == (2, manifest.dimension)
+    assert vectors(stored, "de").reconstruct([298, 2]).shape == (2, manifest.dimension)
 
 
 def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> None:
@@ -112,9 +117,6 @@ def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> N
         np.testing.assert_allclose(cosines, wanted, atol=1e-5)
         assert rows.shape == order.shape
     assert ours.search(queries[:0], 3)[0].shape == (0, 3)
-    np.testing.assert_allclose(
-        ours.neighbourhood_means(queries, 10), theirs.neighbourhood_means(queries, 10), atol=1e-5
-    )
 
 
 def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
@@ -135,7 +137,7 @@ def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
     assert {"search", "query"} <= {one[0] for one in asked}
     assert not [one for one in asked if "zebra" in repr(one)]
     filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]
-    assert all(re.fullmatch(r"row >= \d+ and row < \d+", found) for found in filters)
+    assert all(re.fullmatch(r"row in \[\d+(, \d+)*\]", found) for found in filters)
 
 
 def test_many_are_searched_by_a_graph(
@@ -145,14 +147,16 @@ def test_many_are_searched_by_a_graph(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(milvus_store, "EXACT_ROWS", 100)
-    made = build_index(bundle, corpora, tmp_path / "index", searching=Searching(store=milvus_server.address))
-    structure = made.languages["de"].structure
-    assert structure.candidates >= 200
-    assert (structure.recall or 0) >= 0.99
+    monkeypatch.setattr(milvus_store, "GRAPH_ROWS", 100)
+    made = build_index(
+        bundle, corpora, tmp_path / "index", searching=SearchOptions(store=milvus_server.address)
+    )
+    search = made.languages["de"].search
+    assert (search.factory, search.parameters) == ("HNSW", "ef=200")
+    assert (search.recall or 0) >= 0.99
     queries = Translator.open(tmp_path / "index").encode(QUESTIONS)
     index = vectors(tmp_path / "index", "de")
-    exact = np.argsort(-queries @ index.vectors().T, axis=1)[:, :10]
+    exact = np.argsort(-queries @ everything(index).T, axis=1)[:, :10]
     assert recall(index.search(queries, 10)[1], exact) >= 0.99
 
 
@@ -160,7 +164,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
     bundle: Bundle, corpora: dict[str, Path], milvus_server: MilvusServer, tmp_path: Path
 ) -> None:
     index, before = tmp_path / "index", collections(milvus_server.address)
-    first = build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    first = build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
     made = collections(milvus_server.address) - before
     assert made == named(index)
     assert len(made) == 2
@@ -168,13 +172,13 @@ def test_a_version_has_its_collections_until_it_is_gone(
     second = change_index(index, delete=["de:1", "en:5"], replace=[Source(tmp_path / "x.jsonl")])
     assert collections(milvus_server.address) - before == named(index) > made
     assert second.options.store == milvus_server.address
-    assert len(vectors(index, "de").vectors()) == 299
+    assert len(everything(vectors(index, "de"))) == 299
     answers = Translator.open(index).sentences(["Ein Hund."], "de", "en", 1)
     assert answers[0][0].id != "en:5"
     assert roll_back(index) == first.version
-    assert vectors(index, "de").count == 300
+    assert len(vectors(index, "de")) == 300
     third = change_index(index, delete=["de:3"], changes=Changes(store="files"))
-    assert third.languages["de"].structure.kind == "exact"
+    assert third.languages["de"].search.store == "faiss"
     gone = named(index) - made
     assert second.version in versions(index)
     collect(index, keep=1)
@@ -207,12 +211,12 @@ def test_a_build_that_was_killed_goes_on_and_what_it_left_is_dropped(
 
     monkeypatch.setattr(milvus_store, "_fill", killed)
     with pytest.raises(KeyboardInterrupt):
-        build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+        build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
     assert versions(index) == []
     left = collections(milvus_server.address) - before
     assert len(left) == 2
     monkeypatch.setattr(milvus_store, "_fill", fill)
-    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
     assert len(named(index) & left) == 1  # English was whole
     assert len(collections(milvus_server.address) - before) == 3
     removed = collect(index)
@@ -228,17 +232,17 @@ def test_other_vectors_than_were_written_are_found(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     index = tmp_path / "index"
-    build_index(bundle, corpora, index, searching=Searching(store=milvus_server.address))
+    build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
     assert run(["index", "verify", str(index)]) == 0
     name = read_held(next(index.glob("versions/*/de.milvus"))).collection
     connection = connect(parse(milvus_server.address))
-    wrong = vectors(index, "de").vectors(7, 1)[0] + np.float32(1e-3)
+    wrong = vectors(index, "de").reconstruct([7])[0] + np.float32(1e-3)
     connection.call("upsert", name, [{"row": 7, "vector": wrong}])
     assert run(["index", "verify", str(index)]) == 1
     assert f"does not have in {name} what was written" in capsys.readouterr().err
     connection.call("delete", name, ids=[7])
     with pytest.raises(BundleError):
-        open_version(index, fresh=True)
+        verify_version(index)
     connection.call("drop_collection", name)
     with pytest.raises(DamagedError, match=f"has 0 of 300 vectors in {name}: serve another version"):
         Translator.open(index)
@@ -254,7 +258,7 @@ def test_a_milvus_that_is_away_is_one_line_and_soon(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    query = vectors(stored, "de").vectors(0, 1)
+    query = vectors(stored, "de").reconstruct([0])
     monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", "2")
     index = vectors(stored, "de")
     milvus_server.freeze()

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.confidence.calibration import FALLBACK, Calibration, features
+from index.search.faiss_index import FaissIndex, factory_string, write_faiss
 from index.search.hubness import NEIGHBOURS, csls, neighbourhood_means
-from index.search.ranking import CANDIDATES, rank
-from index.search.vectors import VectorIndex, open_vectors, write_vectors
+from index.search.ranking import rank
+from index.search.vector_index import CANDIDATES, VectorIndex
+from index.storage.index_manifest import SearchSettings
 
 Vectors = NDArray[np.float32]
 
@@ -27,8 +29,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> object:
 def opened(folder: object, rows: Vectors) -> VectorIndex:
     path = folder / "x.faiss"  # type: ignore[operator]
     path.unlink(missing_ok=True)
-    write_vectors(path, rows)
-    return open_vectors(path, *rows.shape)
+    settings = SearchSettings(factory=factory_string(*rows.shape))
+    write_faiss(path, rows, settings.factory)
+    index = FaissIndex.open(path, *rows.shape, settings)
+    if settings.factory != "Flat":
+        index.use("k_factor_rf=4")
+    return index
 
 
 @settings(max_examples=40, deadline=None)

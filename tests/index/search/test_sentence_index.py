@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration
 from index.errors import DamagedError
+from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
 from index.search.sentence_index import SentenceIndex, write_sentences
-from index.search.vectors import write_vectors
 from index.storage.tables import write_table
 
 Vectors = NDArray[np.float32]
@@ -27,7 +27,7 @@ GERMAN, ENGLISH, ARABIC = unit_rows(0, 30), unit_rows(1, 40), unit_rows(2, 20)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """30 German sentences beside 40 English and 20 Arabic ones."""
-    write_vectors(tmp_path / "de.faiss", GERMAN)
+    write_faiss(tmp_path / "de.faiss", GERMAN, "Flat")
     write_sentences(
         tmp_path / "de.arrow", [f"de:{row + 1}" for row in range(30)], [f"Satz {row}" for row in range(30)]
     )

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from index.errors import BundleError, DamagedError, FormatError, UsageError
 from index.search.translator import Translator
 from index.storage.files import FileEntry
+from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import write_manifest
 from index.storage.versions import (
-    IndexManifest,
     building,
     current,
     next_version,
@@ -141,8 +141,8 @@ def test_a_sealed_manifest_with_another_encoder_is_refused(
 
 
 def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:
-    write_manifest(folder_of(copy), manifest.model_copy(update={"format": 2}))
-    with pytest.raises(FormatError, match="format 2"):
+    write_manifest(folder_of(copy), manifest.model_copy(update={"format": 1}))
+    with pytest.raises(FormatError, match="format 1, this version reads 2: build it again"):
         open_version(copy)
 
 

@@ -55,12 +55,12 @@ def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path
     translator = Translator.open(tmp_path / "index")
     for code in ("en", "de"):
         index, sentences = translator._words[code], translator._sentences[code]
-        vectors = sentences.vectors.vectors(0, len(sentences))
+        vectors = sentences.vectors.reconstruct(range(len(sentences)))
         texts = [set(words(text, code)) for text in sentences._texts.to_pylist()]
         for row, (word, _) in enumerate(index.vocabulary()):
             there = vectors[[word in text for text in texts]][: contexts.CONTEXTS]
             direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]
             direction /= max(np.linalg.norm(direction), 1e-12)
             wanted = translator.encoder.word_vectors([word], code)[0] + len(there) * direction
-            found = index.vectors.vectors(row, 1)[0] @ index.rotation.T
+            found = index.vectors.reconstruct([row])[0] @ index.rotation.T
             np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=1e-4)

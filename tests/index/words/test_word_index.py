@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
+from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
-from index.search.vectors import write_vectors
+from index.storage.index_manifest import SearchSettings
 from index.storage.tables import write_table
 from index.words.word_index import WordIndex, fold
 
@@ -26,7 +27,7 @@ ROTATION = np.linalg.qr(np.random.default_rng(2).standard_normal((8, 8)))[0].ast
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_vectors(tmp_path / "de.words.faiss", GERMAN)
+    write_faiss(tmp_path / "de.words.faiss", GERMAN, "Flat")
     write_table(tmp_path / "de.words.arrow", {"word": [f"wort{row}" for row in range(30)], "count": [1] * 30})
     np.save(tmp_path / "de.words.hubness.npy", neighbourhood_means(GERMAN @ ENGLISH.T)[:, None])
     np.save(tmp_path / "de.words.rotation.npy", ROTATION)
@@ -34,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(folder: Path, **values: object) -> WordIndex:
-    given: dict[str, object] = {"count": 30, "dimension": 8, "sources": ("en",)}
+    given: dict[str, object] = {"count": 30, "dimension": 8, "sources": ("en",), "search": SearchSettings()}
     return WordIndex.open(folder, "de", **(given | values))  # type: ignore[arg-type]
 
 
@@ -64,7 +65,7 @@ def test_no_queries_no_answers(folder: Path) -> None:
 
 
 def test_a_language_without_words(tmp_path: Path) -> None:
-    write_vectors(tmp_path / "de.words.faiss", np.zeros((0, 8), np.float32))
+    write_faiss(tmp_path / "de.words.faiss", np.zeros((0, 8), np.float32), "Flat")
     write_table(tmp_path / "de.words.arrow", {"word": [], "count": []})
     np.save(tmp_path / "de.words.hubness.npy", np.zeros((0, 1), np.float32))
     np.save(tmp_path / "de.words.rotation.npy", np.eye(8, dtype=np.float32))

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.build.build_index import build_index
-from index.build.structures import Searching
+from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from service.app import create_app
 from service.settings import Settings
@@ -30,7 +30,7 @@ def indices(
     folder = tmp_path_factory.mktemp("indices")
     corpora = make_corpus(folder / "corpus", ("en", "de"))
     build_index(bundle, corpora, folder / "files")
-    build_index(bundle, corpora, folder / "stored", searching=Searching(store=milvus_server.address))
+    build_index(bundle, corpora, folder / "stored", searching=SearchOptions(store=milvus_server.address))
     return folder / "files", folder / "stored"
 
 

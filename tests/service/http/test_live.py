@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from index.search.sentence_index import COLUMNS, write_sentences
+from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import read_table
-from index.storage.versions import VERSIONS, IndexManifest, current, next_version, publish, serve
+from index.storage.versions import VERSIONS, current, next_version, publish, serve
 from tests.service.test_cli import serving
 
 BODY = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()

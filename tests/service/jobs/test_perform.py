@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from index.storage.versions import current, locked, roll_back, versions
+from index.build.maintenance import roll_back
+from index.storage.versions import current, locked, versions
 from service.jobs.perform import Place, perform
 from service.jobs.queue import INTERRUPTED, JobQueue
 from service.jobs.record import Record

@@ -1,0 +1,56 @@
+"""Maintenance of an index, files and Milvus alike: verify a version, serve another, remove old ones."""
+
+import os
+from pathlib import Path
+
+from index.build.milvus_store import COLLECTIONS, drop_unused, verify_collections
+from index.storage.files import fsync
+from index.storage.index_manifest import IndexManifest
+from index.storage.versions import (
+    VERSIONS,
+    clear_work,
+    current,
+    locked,
+    open_version,
+    serve,
+    version_before,
+    versions,
+)
+
+
+def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:
+    """As `open_version`, every checksum computed anew, those of vectors that Milvus has among them."""
+    folder, manifest = open_version(index, version, fresh=True)
+    if manifest.stored:
+        verify_collections(folder, manifest)
+    return folder, manifest
+
+
+def roll_back(index: Path, version: str | None = None) -> str:
+    """Serve another version, checked anew: the one before the served where none is named; its ID.
+
+    Raises BundleError where there is none such, DamagedError, BusyError while a build is running.
+    """
+    with locked(index):
+        chosen = version or version_before(index)
+        verify_version(index, chosen)
+        serve(index, chosen)
+    return chosen
+
+
+def collect(index: Path, keep: int = 2) -> list[str]:
+    """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
+
+    Collections in Milvus that no version names are dropped last. Raises BundleError where there is no index,
+    BusyError while a build is running, StoreError where Milvus does not answer.
+    """
+    served = current(index)
+    with locked(index) as work:
+        old = [name for name in versions(index)[: -keep or None] if name != served]
+        for name in old:
+            # At once, so that no version is ever there in part; a killed removal is finished by the next.
+            os.rename(index / VERSIONS / name, work / name)
+        if old:
+            fsync(index / VERSIONS)
+        removed = clear_work(work)
+        return [*removed, *drop_unused(index)] if (work / COLLECTIONS).exists() else removed

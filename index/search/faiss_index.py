@@ -1,0 +1,213 @@
+"""FaissIndex: the vectors of one language in one FAISS file, opened memory-mapped.
+
+`faiss.index_factory` makes the index from a string, which the manifest states; the string's last stage keeps
+the vectors themselves, which re-rank the candidates that codes find and are what is read back.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+
+from index.encoder.text_encoder import Vectors
+from index.errors import DamagedError, UsageError
+from index.search.vector_index import CANDIDATES, Rows, VectorIndex, by_cosine, recall, sample_rows
+from index.storage.index_manifest import SearchSettings
+
+FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
+SCAN_ROWS = 50_000  # up to here reading every code is: 0.2 ms a query at 29,000 rows of 256 dimensions
+TRAINING_ROWS = 1 << 16  # that centroids and codebooks are learned from
+KMEANS_ROUNDS = 10
+TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
+NEAREST = 10
+QUERIES = 256  # that a build measures recall with
+K_FACTORS = (4, 8, 16, 32)  # candidates re-ranked for each answer asked for
+LIST_SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)
+COMPARED = 1 << 14  # rows compared at a time with the queries of a build
+
+
+def factory_string(count: int, dimension: int) -> str:
+    """What suits `count` vectors: all compared; all 4-bit codes scanned; those in the lists near the query.
+
+    Codes of two dimensions each that are scanned in registers: André et al. 2017. Lists around centroids,
+    with the codes of what is left of a vector: Jégou et al. 2011, section 4.
+    """
+    if count <= FLAT_ROWS:
+        return "Flat"
+    codes = dimension // 2 if dimension % 2 == 0 else dimension
+    if count <= SCAN_ROWS:
+        return f"PQ{codes}x4fs,RFlat"
+    lists = 2 ** round(log2(count) / 2 - 1)
+    return f"IVF{lists},PQ{codes}x4fsr,Refine(SQfp16)"
+
+
+class FaissIndex:
+    """A VectorIndex over one file."""
+
+    def __init__(self, index: Any, threads: int = 1) -> None:  # noqa: ANN401 (faiss is untyped)
+        self._index, self._threads = index, threads
+        self.dimension: int = index.d
+        self._refined = isinstance(index, faiss.IndexRefine)
+        lists = faiss.try_extract_index_ivf(index.base_index) if self._refined else None
+        self.lists: int = lists.nlist if lists else 0
+
+    @classmethod
+    def open(
+        cls, path: Path, count: int, dimension: int, settings: SearchSettings, threads: int = 1
+    ) -> "FaissIndex":
+        """Open a file whose checksum has been verified; DamagedError if it is not (count, dimension)."""
+        try:
+            # Vectors stay pages of the file, which processes share; codes are copied into each.
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
+        if index.metric_type != faiss.METRIC_INNER_PRODUCT or (index.ntotal, index.d) != (count, dimension):
+            raise DamagedError(
+                f"{path}: not {count} vectors of {dimension} dimensions: build the index again"
+            )
+        opened = cls(index, threads)
+        opened.use(settings.parameters)
+        return opened
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    def use(self, parameters: str) -> None:
+        """Search by these from now on, in the words of `faiss.ParameterSpace`: "nprobe=8,k_factor_rf=4"."""
+        space: Any = faiss.ParameterSpace()
+        try:
+            space.set_index_parameters(self._index, parameters)
+        except RuntimeError as error:
+            raise DamagedError(f"{parameters!r} are no parameters of this index: build it again") from error
+
+    def read_lists(self, count: int) -> None:
+        """Read only so many lists from now on, where there are lists."""
+        if self.lists:
+            self.use(f"nprobe={min(count, self.lists)}")
+
+    def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+        k = min(k, len(self))
+        if k == 0 or not len(queries):
+            return np.zeros((len(queries), k), np.float32), np.zeros((len(queries), k), np.int64)
+        faiss.omp_set_num_threads(self._threads)  # which OpenMP keeps for each calling thread
+        cosines, rows = self._search(self._index, queries, k)
+        if (short := rows[:, -1] < 0).any():  # the lists that were read have fewer than k rows
+            every = faiss.downcast_index(self._index.refine_index)
+            cosines[short], rows[short] = self._search(every, queries[short], k)
+        return by_cosine(cosines, rows)
+
+    def _search(self, index: Any, queries: Vectors, k: int) -> tuple[Vectors, Rows]:  # noqa: ANN401
+        queries = np.ascontiguousarray(queries, np.float32)
+        if index is self._index and self._refined:
+            cosines, rows = index.search(queries, k)
+            return cosines, rows
+        # One at a time: a batch is multiplied by BLAS, and a cosine would depend on the rest of the batch.
+        answers = [index.search(query[None], k) for query in queries]
+        return np.concatenate([cosines for cosines, _ in answers]), np.concatenate(
+            [rows for _, rows in answers]
+        )
+
+    def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
+        vectors: Vectors = self._index.reconstruct_batch(np.asarray(rows, np.int64))
+        return vectors
+
+
+def write_faiss(path: Path, vectors: Vectors, factory: str) -> None:
+    """Write (n, d) unit vectors, perhaps memory-mapped, as the FAISS file that `factory` describes.
+
+    The file depends on the vectors alone: training draws by a fixed seed, in one thread. Raises UsageError
+    for a factory that FAISS does not know or cannot train on so few, OSError.
+    """
+    with _one_thread():
+        try:
+            index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
+            _train(index, vectors)
+            index.add(np.ascontiguousarray(vectors, np.float32))
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[-1].rpartition(": ")[2]
+            raise UsageError(
+                f"FAISS cannot make {factory!r} of {len(vectors)} vectors ({reason}): give another --factory"
+            ) from error
+    try:
+        faiss.write_index(index, str(path))
+    except RuntimeError as error:
+        raise OSError(f"{path}: FAISS cannot write it ({error})") from error
+
+
+def check_factory(factory: str) -> None:
+    """UsageError for a string that FAISS does not know, or whose index would not keep the vectors."""
+    if factory != "Flat" and not re.search(r",(RFlat|Refine\(SQfp16\))$", factory):
+        raise UsageError(
+            f"--factory {factory!r} keeps no vectors to rank by: end it in ,RFlat or ,Refine(SQfp16)"
+        )
+
+
+def _train(index: Any, vectors: Vectors) -> None:  # noqa: ANN401 (faiss is untyped)
+    if index.is_trained:
+        return
+    if isinstance(index, faiss.IndexRefine) and (lists := faiss.try_extract_index_ivf(index.base_index)):
+        lists.cp.niter = KMEANS_ROUNDS
+    rows = np.sort(np.random.default_rng(0).permutation(len(vectors))[:TRAINING_ROWS])
+    index.train(np.ascontiguousarray(vectors[rows], np.float32))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The order of a sum, and so what is learned, would depend on the number of threads."""
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
+
+
+def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: Rows) -> SearchSettings:
+    """The settings that find TARGET_RECALL of `wanted` (n, k) for the least work, or the most that there are.
+
+    First the candidates to re-rank, with every list read, so that codes cost at most half of what may be
+    missed; then the lists. Leaves `index` with what it returns.
+    """
+    if settings.factory == "Flat":
+        return settings
+    allowed = (1 - TARGET_RECALL) / (2 if index.lists else 1)
+
+    def measured(k_factor: int, probes: int) -> SearchSettings:
+        lists = f"nprobe={probes}," if probes else ""
+        parameters = f"{lists}k_factor_rf={k_factor}"
+        index.use(parameters)
+        share = recall(index.search(queries, CANDIDATES)[1][:, : wanted.shape[1]], wanted)
+        return settings.model_copy(update={"parameters": parameters, "recall": share})
+
+    for k_factor in K_FACTORS:
+        best = measured(k_factor, index.lists)
+        if (best.recall or 0) >= 1 - allowed:
+            break
+    for share in LIST_SHARES if index.lists else ():
+        best = measured(k_factor, max(1, round(share * index.lists)))
+        if (best.recall or 0) >= TARGET_RECALL:
+            break
+    return best
+
+
+def nearest(vectors: Vectors, queries: Vectors, k: int = NEAREST) -> Rows:
+    """(n, k) rows by comparing (n, d) queries with every one of `vectors`, perhaps memory-mapped."""
+    cosines, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
+    for start in range(0, len(vectors), COMPARED):
+        block = np.ascontiguousarray(vectors[start : start + COMPARED], np.float32)
+        near, numbers = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        merged = by_cosine(np.hstack([cosines, near]), np.hstack([rows, numbers + start]))
+        cosines, rows = merged[0][:, :k], merged[1][:, :k]
+    return rows
+
+
+def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
+    """(up to QUERIES, d) vectors of the other languages, as many of each; of `code` where it is alone."""
+    others = [index for other, index in indexes.items() if other != code] or [indexes[code]]
+    share = -(-QUERIES // len(others))
+    return np.concatenate([other.reconstruct(sample_rows(other, share)) for other in others])[:QUERIES]
