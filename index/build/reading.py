@@ -18,7 +18,7 @@ from index.build.job import Job, making
 from index.build.previous_version import Base, Block
 from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
 from index.corpus.groups import Links
-from index.corpus.reader import Intake, Names, metadata_of
+from index.corpus.reader import Ids, Intake, metadata_of
 from index.encoder.text_encoder import Vectors
 from index.errors import CorpusError
 from index.progress import Progress
@@ -69,7 +69,6 @@ class _Reading:
     ) -> None:
         self.job, self.intake, self.cleaning, self.encoders, self.base = job, intake, cleaning, encoders, base
         self.code = intake.language
-        self.names = Names(intake)
         self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
 
     def run(self) -> LanguageEntry:
@@ -79,6 +78,7 @@ class _Reading:
             lines = files.enter_context(record.open("w", encoding="utf-8", newline=""))
             self.table = files.enter_context(writing_table(table, COLUMNS))
             self.cleaner = files.enter_context(Cleaner(self.cleaning, lines))
+            self.ids = files.enter_context(Ids(self.intake))
             self.links = files.enter_context(Links(self.job.parts))
             self.shards = files.enter_context(Shards(self.job, self.code, self.encoders))
             expected = self.intake.expected + (self.base.left if self.base else 0)
@@ -121,7 +121,7 @@ class _Reading:
         sentences = [sentence for _, sentence in kept]
         self.table.add(
             {
-                "id": self.names.take(files, sentences),
+                "id": self.ids.take(files, sentences),
                 "text": [sentence.text for sentence in sentences],
                 "metadata": list(map(metadata_of, files, sentences)),
             }
@@ -141,7 +141,7 @@ class _Reading:
             found[block.changed] = vectors
             return found
 
-        self.names.reserve(block.ids)
+        self.ids.reserve(block.ids)
         self.cleaner.keep(block.texts, more=bool(self.intake.sources))
         self.table.add({"id": block.ids, "text": block.texts, "metadata": block.metadata})
         self.shards.finish(shard, len(block.ids), merged)

@@ -79,11 +79,11 @@ class Cleaner:
 
     def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
         # Imported here: a command that lists the rules needs no numpy.
-        from index.corpus.duplicates import Seen, text_keys
+        from index.corpus.duplicates import SeenTexts
 
         self.cleaning, self.done = cleaning, Cleaned()
-        self.seen, self._keys_of = Seen(cleaning.likeness), text_keys
-        self._begun: set[str] = set()  # wanted, but not finished
+        self.seen = SeenTexts("near" not in cleaning.off, cleaning.likeness)
+        self._begun: set[int] = set()  # keys of texts that are wanted, but not finished
         self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
         self._write(["reason", "file", "line", "id", "row", "text"])
 
@@ -118,29 +118,29 @@ class Cleaner:
         if not more:
             self.done.kept += len(texts)
             return
-        self.seen.expect(self._keys_of(texts))
+        self.seen.expect(self.seen.keys_of(texts))
         for text in texts:
-            self.seen.exact(text, self.done.kept)
-            self.seen.near(text, self.done.kept)
+            self.seen.first(text, self.done.kept)
             self.done.kept += 1
 
     def begin(self, found: Sequence[tuple[str, Sentence]]) -> Batch:
         """Clean texts and find those that may be kept."""
         texts = [clean(sentence.text) for _, sentence in found]
-        keys = self._keys_of(texts)
+        keys = self.seen.keys_of(texts)
         self.seen.expect(keys)
         unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(found, texts, strict=True)]
         fit = [text for text, reason in zip(texts, unfit, strict=True) if reason is None]
         wanted = list(dict.fromkeys(fit))
         if "duplicate" not in self.cleaning.off:
-            wanted = [text for text in self.seen.new(wanted) if text not in self._begun]
-            self._begun.update(wanted)
+            new = self.seen.new(fit)
+            wanted = [text for key, text in new.items() if key not in self._begun]
+            self._begun.update(new)
         return Batch(found, texts, unfit, keys, wanted)
 
     def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
         """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
         self.seen.expect(batch.keys)
-        self._begun.difference_update(batch.wanted)
+        self._begun.difference_update(batch.keys[text][0] for text in batch.wanted)
         judged = "language" not in self.cleaning.off
         together = zip(batch.found, batch.texts, batch.unfit, strict=True)
         for number, ((file, sentence), text, unfit) in enumerate(together):
@@ -182,16 +182,12 @@ class Cleaner:
 
     def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
         """Why a sentence that is fit is dropped, and the row that stands for its text."""
-        off, row = self.cleaning.off, self.done.kept
-        first = self.seen.exact(text, FOREIGN if foreign else row)
+        row = self.done.kept
+        first, same = self.seen.first(text, FOREIGN if foreign else row) or (row, False)
         if foreign or first == FOREIGN:
             return "language", None
-        if first is not None and "duplicate" not in off:
-            return "duplicate", first
-        near = self.seen.near(text, row) if "near" not in off else None
-        if near is not None and near != row:
-            return "near", near
-        return None, row
+        rule: Rule = "duplicate" if same else "near"
+        return (None, row) if first == row or rule in self.cleaning.off else (rule, first)
 
     def _write(self, cells: list[str]) -> None:
         if self._record:

@@ -1,40 +1,98 @@
-"""Texts seen before, exactly or nearly, in bounded memory (keys.py; likeness in a temporary SQLite file).
+"""Texts and ids seen before, exactly or nearly, in bounded memory: most lie in temporary SQLite files.
 
 Near duplicates are equal but for case, punctuation and spaces; or, where a likeness below 1 is asked for,
 have that estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding: Leskovec et al.
 2020, chapter 3).
 """
 
+import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.corpus.keys import Keys, digest
-
-CACHE_KIB = 65536
+CACHE_KIB = 32768  # of each SQLite database
+LATEST_KEYS = 1 << 17  # in memory, beside those of a batch
 SHORTEST = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
 MEANT = frozenset("?？؟;;%#&@*/")  # punctuation that says something; the Greek question mark is a semicolon
 GRAM, HASHES, BAND = 5, 128, 4
 PRIME = np.uint64((1 << 31) - 1)
 
+CHECK_BITS = 16  # of a text's own hash, beside the row that is first: tells repetitions from near ones
+
 Signature = NDArray[np.uint32]
-TextKeys = Mapping[str, tuple[bytes, bytes | None]]  # text -> exact key, near key
+TextKeys = Mapping[str, tuple[int, int]]  # text -> what it shares with near duplicates, check bits of its own
 
 
-class Seen:
-    """The first row of every text. `expect` the texts of a batch, then ask for them one by one."""
+def key_of(text: str | bytes) -> int:
+    """64 bits of a text's BLAKE2b: of 20 million texts two are alike with a probability of 0.00001."""
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little", signed=True)
 
-    def __init__(self, likeness: float = 1.0) -> None:
-        self.likeness = likeness
-        self._keys = Keys()
-        self._own: TextKeys = {}
-        # An empty name: SQLite's own temporary file, written only when the cache is full, gone when closed.
-        self._database = sqlite3.connect("")
-        self._database.executescript(
-            f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+
+def temporary_database(schema: str) -> sqlite3.Connection:
+    """An SQLite file of its own, written only when the cache is full, gone when closed."""
+    database = sqlite3.connect("")
+    database.executescript(
+        f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {schema}"
+    )
+    return database
+
+
+class FirstRows:
+    """The first row of every key: `expect` the keys of a batch, then ask for them one by one."""
+
+    def __init__(self) -> None:
+        self._latest: dict[int, int] = {}
+        self._expected: dict[int, int] = {}
+        self._database = temporary_database("CREATE TABLE rows (key INTEGER PRIMARY KEY, row INTEGER);")
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._latest or key in self._expected
+
+    def __setitem__(self, key: int, row: int) -> None:
+        """Let a key that was asked for, and had no row then, have another one."""
+        self._latest[key] = row
+
+    def expect(self, keys: Collection[int]) -> None:
+        """Fetch what is stored of the keys that are asked for next."""
+        if len(self._latest) >= LATEST_KEYS:
+            # In order: neighbours are on one page.
+            self._database.executemany(
+                "INSERT OR REPLACE INTO rows VALUES (?, ?)", sorted(self._latest.items())
+            )
+            self._latest = {}
+        stored = self._database.execute(
+            "SELECT rows.key, row FROM json_each(?) AS wanted CROSS JOIN rows ON rows.key = wanted.value",
+            [json.dumps(sorted(keys))],
+        )
+        self._expected = dict(stored)
+
+    def first(self, key: int, row: int) -> int | None:
+        """The row of a key that was expected; None, and from now on `row`, where it has none."""
+        first = self._latest.get(key, self._expected.get(key))
+        if first is None:
+            self._latest[key] = row
+        return first
+
+
+class SeenTexts:
+    """The first row of every text. `expect` the texts of a batch, then ask for them one by one.
+
+    near: texts that are nearly alike count as one, which `likeness` makes looser.
+    """
+
+    def __init__(self, near: bool = True, likeness: float = 1.0) -> None:
+        self._near, self._likeness = near, likeness
+        self._rows = FirstRows()
+        self._keys: TextKeys = {}
+        self._database = temporary_database(
             "CREATE TABLE bands (key BLOB, row INTEGER, PRIMARY KEY (key, row)) WITHOUT ROWID;"
             "CREATE TABLE signatures (row INTEGER PRIMARY KEY, signature BLOB);"
         )
@@ -43,41 +101,42 @@ class Seen:
         self._shifts = random.integers(0, int(PRIME), HASHES, dtype=np.uint64)[:, None]
 
     def close(self) -> None:
+        self._rows.close()
         self._database.close()
 
+    def keys_of(self, texts: Iterable[str]) -> TextKeys:
+        """What each text is looked up by."""
+        return {text: _keys(text, self._near) for text in texts}
+
     def expect(self, keys: TextKeys) -> None:
-        """Look the texts up that are asked for next; `keys` are what `text_keys` says of them."""
-        if keys is self._own:
-            return
-        self._own = keys
-        self._keys.expect(key for both in keys.values() for key in both if key is not None)
+        """Look the texts up that are asked for next; `keys` are what `keys_of` says of them."""
+        if keys is not self._keys:
+            self._keys = keys
+            self._rows.expect([key for key, _ in keys.values()])
 
-    def new(self, texts: Iterable[str]) -> list[str]:
-        """Those of some texts that were expected which have no row."""
-        keys, own = self._keys, self._own
-        return [text for text in texts if own[text][0] not in keys]
+    def new(self, texts: Iterable[str]) -> dict[int, str]:
+        """Those of some texts that were expected which have no row, each once, by key."""
+        first = {self._keys[text][0]: text for text in reversed(list(texts))}
+        return {key: text for key, text in reversed(first.items()) if key not in self._rows}
 
-    def exact(self, text: str, row: int) -> int | None:
-        """The row that has this text; None, and from now on `row`, where there is none."""
-        return self._keys.first(self._own[text][0], row)
-
-    def near(self, text: str, row: int) -> int | None:
-        """The row that has nearly this text; None, and from now on `row`, where there is none."""
-        exact, key = self._own[text]
-        if key is None:
-            return None
-        first = self._keys.first(key, row)
-        if first is None and self.likeness < 1:
-            first = self._like(self._signature(fold(text)), row)
-        if first is not None:
-            # What stands for the text, should it come again.
-            self._keys[exact] = self._keys[key] = first
-        return first
+    def first(self, text: str, row: int) -> tuple[int, bool] | None:
+        """The row that has this text or nearly, and whether it is the same; None, and from now on `row`,
+        where there is none."""
+        key, check = self._keys[text]
+        seen = self._rows.first(key, _packed(row, check))
+        if seen is not None:
+            return seen >> CHECK_BITS, seen % (1 << CHECK_BITS) == check
+        if self._likeness < 1 and row >= 0 and len(folded := fold(text)) >= SHORTEST:
+            like = self._like(self._signature(folded), row)
+            if like is not None:
+                self._rows[key] = _packed(like, check)
+                return like, False
+        return None
 
     def _like(self, signature: Signature, row: int) -> int | None:
         bands = [bytes([band]) + values.tobytes() for band, values in enumerate(signature.reshape(-1, BAND))]
         for candidate, values in self._candidates(bands):
-            if (signature == np.frombuffer(values, np.uint32)).mean() >= self.likeness:
+            if (signature == np.frombuffer(values, np.uint32)).mean() >= self._likeness:
                 return candidate
         self._database.executemany("INSERT INTO bands VALUES (?, ?)", [(key, row) for key in bands])
         self._database.execute("INSERT INTO signatures VALUES (?, ?)", (row, signature.tobytes()))
@@ -94,25 +153,29 @@ class Seen:
     def _signature(self, folded: str) -> Signature:
         """(HASHES,) the least hash of the text's grams under each of as many hash functions."""
         grams = {folded[start : start + GRAM] for start in range(len(folded) - GRAM + 1)}
-        codes = [int.from_bytes(digest(gram)[:4], "little") % int(PRIME) for gram in grams]
+        codes = [key_of(gram) % int(PRIME) for gram in grams]
         hashes = (self._factors * np.array(codes, np.uint64) + self._shifts) % PRIME
         signature: Signature = hashes.min(axis=1).astype(np.uint32)
         return signature
 
 
-def text_keys(texts: Iterable[str]) -> TextKeys:
-    """What each text is looked up by."""
-    return {text: _both(text) for text in texts}
-
-
-def _both(text: str) -> tuple[bytes, bytes | None]:
+def _keys(text: str, near: bool) -> tuple[int, int]:
+    content = text.encode("utf-8", "surrogatepass")
+    key = key_of(b"=" + content)
+    check = key % (1 << CHECK_BITS)
+    if not near:
+        return key, check
     if text.isascii():
-        own = text.encode()
-        folded = own.lower().translate(None, _MERE)
-        return digest(b"=" + own), digest(b"~" + folded) if len(folded) >= SHORTEST else None
-    own, letters = text.encode("utf-8", "surrogatepass"), fold(text)
-    near = digest(b"~" + letters.encode("utf-8", "surrogatepass")) if len(letters) >= SHORTEST else None
-    return digest(b"=" + own), near
+        folded = content.lower().translate(None, _UNCOUNTED)
+        letters = len(folded)
+    else:
+        counted = fold(text)
+        folded, letters = counted.encode("utf-8", "surrogatepass"), len(counted)
+    return key_of(b"~" + folded) if letters >= SHORTEST else key, check
+
+
+def _packed(row: int, check: int) -> int:
+    return (row << CHECK_BITS) | check
 
 
 class _Letters(dict[int, str | None]):
@@ -127,7 +190,7 @@ class _Letters(dict[int, str | None]):
 
 _LETTERS = _Letters()
 # What of ASCII does not count.
-_MERE = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
+_UNCOUNTED = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
 
 
 def fold(text: str) -> str:

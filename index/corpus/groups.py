@@ -4,7 +4,6 @@ A row has several groups where its text stood in several places, a group several
 several translations.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,10 +12,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from index.corpus.duplicates import temporary_database
 from index.storage.tables import read_table, write_table
 
-CACHE_KIB = 65536
-BATCH = 1 << 16  # pairs read from the database at a time
+PAIRS_FETCHED = 1 << 16  # from the database at a time
 
 # The same pairs twice: sorted by row, and sorted by group.
 COLUMNS = ("row", "group", "group_sorted", "row_of_group")
@@ -66,9 +65,7 @@ class Links:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._database = sqlite3.connect("")
-        self._database.executescript(
-            f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+        self._database = temporary_database(
             'CREATE TABLE links (row INTEGER, "group" INTEGER, PRIMARY KEY (row, "group")) WITHOUT ROWID;'
         )
 
@@ -94,7 +91,7 @@ class Links:
         """All pairs in one order, memory-mapped from files without a name."""
         cursor = self._database.execute(f"SELECT {order} FROM links ORDER BY {order}")
         with TemporaryFile(dir=self._folder) as first, TemporaryFile(dir=self._folder) as second:
-            while pairs := cursor.fetchmany(BATCH):
+            while pairs := cursor.fetchmany(PAIRS_FETCHED):
                 for file, column in zip((first, second), np.array(pairs, np.int64).T, strict=True):
                     file.write(column.tobytes())
             return _mapped(first), _mapped(second)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from index.corpus.cleaning import Cleaner, Cleaning
-from index.corpus.keys import Keys, digest
+from index.corpus.duplicates import FirstRows, key_of
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.formats.registry import (
     Source,
@@ -56,39 +56,46 @@ class Intake:
         return plain and len(names) == len(self.sources) and (self.by_file or len(names) == 1)
 
 
-class Names:
+class Ids:
     """The ids of a language, each given once."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
-        self._taken = None if intake.numbered and not intake.strict else Keys()
+        self._taken = None if intake.numbered and not intake.strict else FirstRows()
+
+    def __enter__(self) -> "Ids":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._taken:
+            self._taken.close()
 
     def reserve(self, ids: Sequence[str]) -> None:
         """Ids that are there already."""
         if self._taken and self._intake.sources:
-            keys = list(map(digest, ids))
+            keys = list(map(key_of, ids))
             self._taken.expect(keys)
             for key in keys:
                 self._taken.first(key, THERE)
 
     def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
         """The ids of the next sentences. CorpusError where one is there already."""
-        names = list(map(self._intake.name, files, sentences))
+        ids = list(map(self._intake.name, files, sentences))
         if self._taken is None:
-            return names
-        self._taken.expect(map(digest, names))
-        return [self._own(self._taken, *found) for found in zip(names, files, sentences, strict=True)]
+            return ids
+        self._taken.expect(list(map(key_of, ids)))
+        return [self._take(self._taken, *row) for row in zip(ids, files, sentences, strict=True)]
 
-    def _own(self, taken: Keys, name: str, file: str, sentence: Sentence) -> str:
-        own = name
-        while (before := taken.first(digest(own), NEW)) is not None:
-            if self._intake.strict and (before == THERE or not self._intake.by_file):
+    def _take(self, taken: FirstRows, given: str, file: str, sentence: Sentence) -> str:
+        unique = given
+        while (holder := taken.first(key_of(unique), NEW)) is not None:
+            if self._intake.strict and (holder == THERE or not self._intake.by_file):
                 raise CorpusError(
-                    f"{file}, line {sentence.line}: there is a sentence {name}: use `index replace`"
+                    f"{file}, line {sentence.line}: there is a sentence {given}: use `index replace`"
                 )
-            own = f"{name}#{sentence.line}" if own == name else own + "'"
-            taken.expect([digest(own)])
-        return own
+            unique = f"{given}#{sentence.line}" if unique == given else unique + "'"
+            taken.expect([key_of(unique)])
+        return unique
 
 
 def metadata_of(file: str, sentence: Sentence) -> str:

@@ -1,6 +1,7 @@
 """BundleTokenizer: texts to the token ids that an encoder reads."""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -94,20 +95,16 @@ class BundleTokenizer:
         )
 
     @cached_property
-    def _added(self) -> list[str]:
-        """Spellings that are a token wherever they stand, such as <pad>."""
-        return [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
+    def _not_alone(self) -> re.Pattern[str]:
+        """Spaces, and what is a token wherever it stands, such as <pad>."""
+        added = [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
+        return re.compile("|".join(map(re.escape, [" ", METASPACE, *added])))
 
     def _stands_alone(self, pre_token: str) -> bool:
         """Whether a pre-token has the same tokens alone as in a text."""
         normalizer = None if pre_token.isascii() else self._tokenizer.normalizer
         normal = normalizer.normalize_str(pre_token) if normalizer else pre_token
-        return (
-            bool(normal)
-            and " " not in normal
-            and METASPACE not in normal
-            and not any(added in pre_token for added in self._added)
-        )
+        return bool(normal) and not (self._not_alone.search(pre_token) or self._not_alone.search(normal))
 
 
 def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:

@@ -1,0 +1,46 @@
+"""Rows of keys: what a dictionary would say, in bounded memory."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.corpus import duplicates
+from index.corpus.duplicates import FirstRows, key_of
+
+BATCHES = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), max_size=12)
+
+
+@given(BATCHES)
+def test_the_first_row_of_a_key_is_what_a_dictionary_says(batches: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duplicates, "LATEST_KEYS", 4)  # nearly everything is in SQLite
+        rows, wanted, row = FirstRows(), dict[int, int](), 0
+        for batch in batches:
+            keys = list(map(key_of, batch))
+            rows.expect(keys)
+            for key in keys:
+                assert (key in rows) == (key in wanted)
+                assert rows.first(key, row) == wanted.get(key)
+                wanted.setdefault(key, row)
+                row += 1
+        rows.close()
+
+
+def test_a_key_may_be_given_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicates, "LATEST_KEYS", 1)
+    rows, (first, second) = FirstRows(), map(key_of, "ab")
+    rows.expect([first])
+    assert rows.first(first, 7) is None
+    rows[first] = 3
+    for _ in range(3):
+        rows.expect([first, second])
+        assert rows.first(first, 9) == 3
+    rows.close()
+
+
+def test_keys_tell_texts_apart() -> None:
+    keys = {key_of(str(number)) for number in range(1000)}
+    assert len(keys) == 1000
+    assert min(keys) < 0 < max(keys), "all 64 bits are used"
+    assert key_of("é") == key_of("é".encode())
+    assert key_of("\ud800") != key_of("")
