@@ -19,15 +19,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 COMMANDS = {
     "train": ("training.cli:train", "Train an encoder on captioned pictures."),
     "add-language": (
-        "training.papers.experiments.cli:add_language",
+        "training.papers.cli:add_language",
         "Teach a finished run one more language.",
     ),
     "experiment": (
-        "training.papers.experiments.cli:experiment",
+        "training.papers.cli:experiment",
         "Run the experiments of Globetrotter's appendix on your data.",
     ),
     "reproduce": (
-        "training.papers.reproduce.cli:reproduce",
+        "training.papers.cli:reproduce",
         "Repeat a paper's experiments on your data, as one report.",
     ),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),

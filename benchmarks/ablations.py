@@ -26,9 +26,8 @@ import click
 from evaluation.reports.summary import spread
 from index.errors import PassepartoutError
 from index.storage.files import replace_text
-from training.papers.reproduce.ridge import measure_ridge
+from training.papers.reproduce.baselines import measure_ridge, measure_trigrams
 from training.papers.reproduce.systems import BY_PICTURES, MEASURES, Figures, measure, measure_pictures, train
-from training.papers.reproduce.trigrams import measure_trigrams
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import load_recipe
 

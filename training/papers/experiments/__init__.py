@@ -1,1 +1,2 @@
-"""The experiments of globetrotter's appendix: a new language, sentence halves, clusters, generation."""
+"""Experiments on frozen encoders: correspondence of sentence halves, clusters, generation, inference; and a
+language added to a finished run, with what that cost. Each file's `facts` and `blocks` are its report."""

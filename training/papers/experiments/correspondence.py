@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from evaluation.reports.document import Block, Grid, Heading, text
 from index.progress import Progress
 from training.data.tokens import pad
-from training.papers.experiments.halves import Halves, read_halves, tokens
+from training.papers.experiments.sentence_halves import SplitSentence, read_split_captions, tokenize_halves
 from training.papers.experiments.sentences import Model, open_model
 
 CHANCE = 50.0
-BATCH = 32
+BATCH_SIZE = 32
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,19 @@ def correspond(runs: Sequence[Path], adapted: Path | None, data: Path, settings:
     Seen are the first half of a run's languages with captions of split test, in alphabetical order.
     `adapted` is a run with languages added to the first of `runs`: the same head is tested on these.
     """
-    found = []
-    for number, folder in enumerate(runs):
-        more = open_model(adapted, data) if adapted and number == 0 else None
-        found.append(_score(open_model(folder, data), more, data, settings))
-    return found
+    return [
+        _score(
+            open_model(folder, data),
+            open_model(adapted, data) if adapted and number == 0 else None,
+            data,
+            settings,
+        )
+        for number, folder in enumerate(runs)
+    ]
 
 
 def _score(model: Model, adapted: Model | None, data: Path, settings: Settings) -> Scored:
-    parts = read_halves(data, model.languages, settings.seed)
+    parts = read_split_captions(data, model.languages, settings.seed)
     codes = sorted(parts.train)
     seen = tuple(codes[: (len(codes) + 1) // 2])
     examples = sum((_examples(model, parts.train[code], code) for code in seen), Examples([], [], []))
@@ -107,7 +111,7 @@ def _score(model: Model, adapted: Model | None, data: Path, settings: Settings) 
     later = {}
     if adapted:
         new = [code for code in adapted.languages if code not in model.languages]
-        test = read_halves(data, (*model.languages, *new), settings.seed).test
+        test = read_split_captions(data, (*model.languages, *new), settings.seed).test
         later = {code: _accuracy(adapted, head, test[code], code) for code in new if code in test}
     return Scored(model.name, seen, accuracy, {c: len(parts.test[c]) for c in codes}, later)
 
@@ -120,7 +124,7 @@ def train_head(model: Model, examples: Examples, settings: Settings) -> Head:
     batches = [
         rows
         for _ in range(settings.epochs)
-        for rows in np.array_split(draw.permutation(len(examples.ids)), -(-len(examples.ids) // BATCH))
+        for rows in np.array_split(draw.permutation(len(examples.ids)), -(-len(examples.ids) // BATCH_SIZE))
     ]
     with Progress(len(batches), unit="steps", label=f"correspondence {model.name}") as bar:
         for rows in batches:
@@ -143,20 +147,20 @@ def _logits(model: Model, head: Head, examples: Examples, rows: Sequence[int]) -
 
 
 @torch.no_grad()
-def _accuracy(model: Model, head: Head, samples: Sequence[Halves], code: str) -> float:
+def _accuracy(model: Model, head: Head, samples: Sequence[SplitSentence], code: str) -> float:
     examples = _examples(model, samples, code)
     right = 0
-    for start in range(0, len(samples), BATCH):
-        rows = range(start, min(start + BATCH, len(samples)))
-        told = (_logits(model, head, examples, rows) > 0).tolist()
-        right += sum(one == examples.belong[i] for one, i in zip(told, rows, strict=True))
+    for start in range(0, len(samples), BATCH_SIZE):
+        rows = range(start, min(start + BATCH_SIZE, len(samples)))
+        answers = (_logits(model, head, examples, rows) > 0).tolist()
+        right += sum(answer == examples.belong[i] for answer, i in zip(answers, rows, strict=True))
     return 100 * right / len(samples)
 
 
-def _examples(model: Model, samples: Sequence[Halves], code: str) -> Examples:
-    found = tokens(model.tokenizer, samples, code, model.model.text.settings.max_tokens)
-    ids = [np.asarray(row, np.int32) for row, _ in found]
-    return Examples(ids, [first for _, first in found], [sample.belong for sample in samples])
+def _examples(model: Model, samples: Sequence[SplitSentence], code: str) -> Examples:
+    rows = tokenize_halves(model.tokenizer, samples, code, model.model.text.settings.max_tokens)
+    ids = [np.asarray(row, np.int32) for row, _ in rows]
+    return Examples(ids, [first for _, first in rows], [sample.belong for sample in samples])
 
 
 def facts(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -165,16 +169,16 @@ def facts(scored: Sequence[Scored]) -> dict[str, Any]:
         "chance": CHANCE,
         "systems": [
             {
-                "name": one.name,
-                "seen": one.means[0],
-                "unseen": one.means[1],
-                "relative_decrease": one.decrease,
-                "seen_languages": one.seen,
-                "accuracy": one.accuracy,
-                "sentences": one.tested,
-                "added": one.adapted,
+                "name": system.name,
+                "seen": system.means[0],
+                "unseen": system.means[1],
+                "relative_decrease": system.decrease,
+                "seen_languages": system.seen,
+                "accuracy": system.accuracy,
+                "sentences": system.tested,
+                "added": system.adapted,
             }
-            for one in scored
+            for system in scored
         ],
     }
 
@@ -182,7 +186,7 @@ def facts(scored: Sequence[Scored]) -> dict[str, Any]:
 def blocks(scored: Sequence[Scored]) -> list[Block]:
     """For report.md."""
     means = [[s.name, *(f"{value:.1f}" for value in s.means), _decrease(s)] for s in scored]
-    found: list[Block] = [
+    parts: list[Block] = [
         text(
             "Captions of split test cut in two, half of them with another's second half. A transformer layer",
             "with one head over the frozen token states learns from the first half of the languages, and is",
@@ -190,23 +194,22 @@ def blocks(scored: Sequence[Scored]) -> list[Block]:
         ),
         Grid(["", "seen accuracy (%)", "unseen accuracy (%)", "relative decrease (%)"], means),
     ]
-    for one in scored:
+    for system in scored:
         rows = [
-            [code, "seen" if code in one.seen else "unseen", str(one.tested[code]), f"{value:.1f}"]
-            for code, value in one.accuracy.items()
+            [code, "seen" if code in system.seen else "unseen", str(system.tested[code]), f"{value:.1f}"]
+            for code, value in system.accuracy.items()
         ]
-        rows += [[code, "added later", "", f"{value:.1f}"] for code, value in one.adapted.items()]
-        found += [Heading(2, one.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
-    return found
+        rows += [[code, "added later", "", f"{value:.1f}"] for code, value in system.adapted.items()]
+        parts += [Heading(2, system.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
+    return parts
 
 
-def line(one: Scored) -> str:
+def line(system: Scored) -> str:
     """The means of a system."""
-    added = "".join(f", {code} added later {value:.1f}" for code, value in one.adapted.items())
-    return (
-        f"{one.name}: seen {one.means[0]:.1f}, unseen {one.means[1]:.1f}, decrease {_decrease(one)}%{added}"
-    )
+    seen, unseen = system.means
+    added = "".join(f", {code} added later {value:.1f}" for code, value in system.adapted.items())
+    return f"{system.name}: seen {seen:.1f}, unseen {unseen:.1f}, decrease {_decrease(system)}%{added}"
 
 
-def _decrease(one: Scored) -> str:
-    return "–" if one.decrease is None else f"{one.decrease:.1f}"
+def _decrease(system: Scored) -> str:
+    return "–" if system.decrease is None else f"{system.decrease:.1f}"

@@ -11,9 +11,8 @@ from typing import Any
 from evaluation.reports.experiments import Experiment, Outcome, Run, Step
 from evaluation.reports.report import NAMES
 from index.errors import DamagedError
-from training.papers.reproduce.commands import call
 from training.papers.reproduce.study import Planned, Study
-from training.papers.reproduce.systems import Figures, train_run
+from training.papers.reproduce.systems import Figures, call, train_run
 from training.recipes.recipe import Recipe, load_recipe
 
 ADDED = Experiment(
@@ -23,15 +22,17 @@ ADDED = Experiment(
     "finished run from its captions alone. Validation captions; all sets: work/STEP/added/report.",
     headline="to the new one, CSLS R@10",
 )
-_HALVES = (
+_CORRESPONDENCE_NOTE = (
     "Captions of test pictures cut in two: does the second half belong to the first? A small head over "
     "frozen token states learns from half of the languages and is tested on all; chance is 50."
 )
-HALVES = Experiment("correspondence", "Sentence correspondence (A.1)", _HALVES, headline="unseen languages")
-HALVES_ADDED = Experiment(
+CORRESPONDENCE = Experiment(
+    "correspondence", "Sentence correspondence (A.1)", _CORRESPONDENCE_NOTE, headline="unseen languages"
+)
+CORRESPONDENCE_ADDED = Experiment(
     "correspondence-added",
     "Sentence correspondence, with a language added later (A.1, table 7)",
-    f"{_HALVES} Added later: the language that A.2 adds, tested with the same head.",
+    f"{_CORRESPONDENCE_NOTE} Added later: the language that A.2 adds, tested with the same head.",
     headline="language added later",
 )
 CLUSTERS = Experiment(
@@ -49,31 +50,33 @@ WRITING = Experiment(
     "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
     headline="chrF",
 )
-GROWN = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
+EXTENDED = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
 PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
-SHOWN_BY_CLUSTERS = {
+CLUSTER_MEASURES = {
     "purity": "purity, %",
     "entropy": "entropy, bits",
     "information": "information",
     "together": "one picture together, %",
 }
-PROBE, WRITE = 3.0, 10.0  # minutes
-SET = "validation captions"
-SHOWN = ("csls_r10", "positives")
+PROBE_MINUTES, WRITE_MINUTES = 3.0, 10.0
+COST_SET = "validation captions"
+COST_MEASURES = ("csls_r10", "positives")
 
 
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
     """The steps of one seed; `trained` is the experiment whose steps trained the systems."""
     for system in PROBED:
         of = f"{trained.name}.{system}.{seed}"
-        yield _measured(study, HALVES, of, system, seed, PROBE, _probe(study, of, seed))
-        yield _measured(study, CLUSTERS, of, system, seed, PROBE, _cluster(study, of, seed))
-    for system, minutes in GROWN.items():
+        yield _measured(study, CORRESPONDENCE, of, system, seed, PROBE_MINUTES, _probe(study, of, seed))
+        yield _measured(study, CLUSTERS, of, system, seed, PROBE_MINUTES, _cluster(study, of, seed))
+    for system, minutes in EXTENDED.items():
         of = f"{ADDED.name}.{system}.{seed}"
         yield _added(study, system, minutes, seed)
-        yield _measured(study, HALVES_ADDED, of, system, seed, PROBE, _probe(study, of, seed, added=True))
+        yield _measured(
+            study, CORRESPONDENCE_ADDED, of, system, seed, PROBE_MINUTES, _probe(study, of, seed, added=True)
+        )
         of = f"{trained.name}.{system}.{seed}"
-        yield _measured(study, WRITING, of, system, seed, WRITE, _write(study, of, system, seed))
+        yield _measured(study, WRITING, of, system, seed, WRITE_MINUTES, _write(study, of, system, seed))
 
 
 def _measured(
@@ -88,7 +91,7 @@ def _probe(study: Study, trained: str, seed: int, added: bool = False) -> Run:
         runs = ["--encoder-run", needed[trained] / "run"]
         runs += ["--adapted", needed[trained] / "added"] if added else []
         _experiment("correspondence", study, seed, folder, *runs)
-        return Outcome(measures=halves(folder))
+        return Outcome(measures=correspondence(folder))
 
     return run
 
@@ -121,7 +124,7 @@ def clusters(report: Path) -> Figures:
         system = facts["systems"][0]
         return {
             title + when: float(system[part][key])
-            for key, title in SHOWN_BY_CLUSTERS.items()
+            for key, title in CLUSTER_MEASURES.items()
             for part, when in (("measures", ""), ("expected", " by chance"))
         }
 
@@ -139,7 +142,7 @@ def generation(report: Path) -> Figures:
         return {title: float(mean(found[key] for found in others)) for key, title in titles.items()}
 
 
-def halves(report: Path) -> Figures:
+def correspondence(report: Path) -> Figures:
     """What `experiment correspondence` measured of its first run, per cent."""
     with _read(report) as facts:
         (system,) = facts["systems"]
@@ -185,10 +188,10 @@ def costs(report: Path, language: str) -> Figures:
         "to the new one": (f"to {language}", "after"),
     }
     with _read(report) as facts:
-        means = facts["sets"][SET]["means"]
+        means = facts["sets"][COST_SET]["means"]
         return {
             f"{title}, {NAMES[key]}": float(means[group][when][key])
-            for key in SHOWN
+            for key in COST_MEASURES
             for title, (group, when) in groups.items()
         }
 

@@ -9,9 +9,16 @@ from evaluation.reports.report import read_tables
 from evaluation.suites.corpus import BENCHMARK
 from evaluation.suites.sets import available
 from training.papers.reproduce.appendix import appendix
-from training.papers.reproduce.commands import call
 from training.papers.reproduce.study import Planned, Study
-from training.papers.reproduce.systems import BETWEEN_SCRIPTS, POOL, TRANSLATION, Figures, measure, train
+from training.papers.reproduce.systems import (
+    BETWEEN_SCRIPTS,
+    POOL,
+    TRANSLATION,
+    Figures,
+    call,
+    measure,
+    train,
+)
 from training.recipes.recipe import Recipe
 
 RIDGE = "ridge"
@@ -132,7 +139,7 @@ def named(figures: Figures) -> Figures:
 
 def _ridge(study: Study) -> Run:
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        from training.papers.reproduce.ridge import measure_ridge
+        from training.papers.reproduce.baselines import measure_ridge
 
         known = _ridge_recipe(study).data.languages
         languages = available(study.data / "benchmark" / BENCHMARK, ".txt", known, [])
@@ -183,6 +190,6 @@ def _picked(report: Path, number: int) -> Outcome:
 
 
 def _ridge_recipe(study: Study) -> Recipe:
-    from training.papers.reproduce.ridge import ridge_recipe
+    from training.papers.reproduce.baselines import ridge_recipe
 
     return ridge_recipe(study.overrides)

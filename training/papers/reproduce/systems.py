@@ -9,9 +9,14 @@ mr: mean of image-sentence retrieval's R@1, R@5 and R@10 in both directions, ove
 weights: thousands of learned numbers from tokens to a sentence's embedding.
 """
 
+import ctypes
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +25,8 @@ from evaluation.measures.scores import ALL, PairScore
 from evaluation.reports.report import read_tables
 from evaluation.suites.sets import available, line_up, read_captions, read_split
 from index.encoder.bundle import open_bundle
+from index.errors import PassepartoutError
 from index.text.languages import language
-from training.papers.reproduce.commands import call
 
 TRANSLATION = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
 BETWEEN_SCRIPTS = ("scripts_csls_r1", "scripts_csls_r10")
@@ -30,6 +35,8 @@ POOL = "positives"
 MEASURES = ("cosine_r1", "cosine_r10", "csls_r1", "csls_r10", *BETWEEN_SCRIPTS, POOL)
 BY_PICTURES = ("mr", "weights")  # what `measure_pictures` adds
 Figures = dict[str, float]
+PREFIX = "passepartout: "  # of the line that says what went wrong
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 
 
 def train(data: Path, folder: Path, recipe: str, overrides: Iterable[str], threads: int = 0) -> float:
@@ -99,3 +106,47 @@ def between_scripts(pairs: Sequence[PairScore]) -> Figures:
         f"scripts_{name}": float(np.mean([pair.measures[name] for pair in apart]))
         for name in ("csls_r1", "csls_r10")
     }
+
+
+def call(*arguments: object, threads: int | None = None) -> None:
+    """`passepartout ARGUMENTS`; its progress stays visible, its results are read from files.
+
+    It ends when this process does, even when that is killed: nothing may go on writing into a folder that the
+    next run goes on with. Raises PassepartoutError with what the command said when it failed.
+    """
+    words = [sys.executable, "-P", "-m", "passepartout", *map(str, arguments)]
+    env = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
+    said = ""
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=env,
+        preexec_fn=_ends_with(os.getpid()),
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            sys.stderr.write(line)
+            said = line.strip() or said
+    if process.returncode:
+        why = said.removeprefix(PREFIX) if said.startswith(PREFIX) else _ending(process.returncode, said)
+        raise PassepartoutError(f"{' '.join(map(str, arguments[:2]))}: {why}")
+
+
+def _ends_with(parent: int) -> Callable[[], None]:
+    """What the child does before it becomes the command: ask the kernel for its end with its parent's."""
+    prctl = ctypes.CDLL(None).prctl  # found here: between fork and exec there is no time for the loader
+
+    def ask() -> None:
+        prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:  # which died before the kernel was asked
+            os._exit(1)
+
+    return ask
+
+
+def _ending(code: int, said: str) -> str:
+    if code < 0:
+        return f"ended by {signal.Signals(-code).name}: repeat the command, with more memory if it is killed"
+    return f"exit code {code}: {said}"

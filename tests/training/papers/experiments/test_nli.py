@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from index.encoder.bundle import Bundle
 from index.errors import DataError
-from training.papers.experiments.cli import experiment
+from training.papers.cli import experiment
 from training.papers.experiments.nli import (
     LABELS,
     Pairs,

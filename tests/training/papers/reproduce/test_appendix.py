@@ -8,12 +8,12 @@ import pytest
 from index.errors import DamagedError
 from training.papers.reproduce.appendix import (
     CLUSTERS,
-    SET,
+    COST_SET,
     WRITING,
     clusters,
+    correspondence,
     costs,
     generation,
-    halves,
     without_last,
 )
 from training.papers.reproduce.study import Study
@@ -41,7 +41,7 @@ def test_what_a_new_language_costs(tmp_path: Path) -> None:
         }
 
     means = {"the other languages": group(60, 58), "from zh": group(4, 30), "to zh": group(6, 32)}
-    found = costs(write(tmp_path, {"sets": {SET: {"means": means}}}), "zh")
+    found = costs(write(tmp_path, {"sets": {COST_SET: {"means": means}}}), "zh")
     assert found == {
         "the others before, CSLS R@10": 60,
         "the others after, CSLS R@10": 58,
@@ -56,10 +56,10 @@ def test_what_a_new_language_costs(tmp_path: Path) -> None:
 
 def test_halves_of_sentences(tmp_path: Path) -> None:
     system = {"seen": 80.0, "unseen": 70.0, "relative_decrease": 33.3, "added": {}}
-    found = halves(write(tmp_path, {"systems": [system]}))
+    found = correspondence(write(tmp_path, {"systems": [system]}))
     assert found == {"seen languages": 80, "unseen languages": 70, "relative decrease": 33.3}
     system |= {"relative_decrease": None, "added": {"zh": 60.0, "ar": 64.0}}
-    found = halves(write(tmp_path, {"systems": [system]}))
+    found = correspondence(write(tmp_path, {"systems": [system]}))
     assert found == {"seen languages": 80, "unseen languages": 70, "language added later": 62}
 
 
@@ -86,6 +86,6 @@ def test_what_is_written_from_other_languages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("facts", [{}, {"systems": [{"seen": 1}]}, []])
 def test_a_report_that_is_none_is_named(tmp_path: Path, facts: object) -> None:
     with pytest.raises(DamagedError, match=r"report\.json: no report of this experiment"):
-        halves(write(tmp_path, facts))
+        correspondence(write(tmp_path, facts))
     with pytest.raises(DamagedError, match=r"report\.json"):
         costs(tmp_path, "zh")

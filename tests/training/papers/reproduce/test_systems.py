@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from training.papers.reproduce.systems import write_captions
+import pytest
+
+from index.errors import PassepartoutError
+from training.papers.reproduce.systems import _ending, call, write_captions
 
 
 def test_a_language_that_names_of_drawings_alone_know_has_no_captions_to_be_measured_on(
@@ -12,3 +15,18 @@ def test_a_language_that_names_of_drawings_alone_know_has_no_captions_to_be_meas
     lines = {path.name: path.read_text("utf-8").splitlines() for path in folder.iterdir()}
     assert set(lines) == {"de.txt", "en.txt"}
     assert len(lines["de.txt"]) == len(lines["en.txt"]) > 0
+
+
+def test_what_a_command_said_is_the_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(PassepartoutError, match=r"^index verify: .*none") as caught:
+        call("index", "verify", "none/such")
+    assert "passepartout: " not in str(caught.value)
+
+
+def test_a_command_that_works_says_nothing() -> None:
+    call("--version")
+
+
+def test_a_command_that_was_killed_is_told() -> None:
+    assert _ending(-9, "").startswith("ended by SIGKILL")
+    assert _ending(1, "MemoryError") == "exit code 1: MemoryError"

@@ -1,11 +1,12 @@
-"""The visual ridge regression against its equations, and on drawn pictures."""
+"""The visual ridge regression against its equations, and on drawn pictures; trigrams."""
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.training.papers.reproduce.conftest import TINY
-from training.papers.reproduce.ridge import Ridge, measure_ridge
+from training.papers.reproduce.baselines import Ridge, measure_ridge, trigrams, weigh
 from training.papers.reproduce.systems import BETWEEN_SCRIPTS, POOL, TRANSLATION
 
 
@@ -37,3 +38,17 @@ def test_pictures_say_more_than_chance(scenes: Path) -> None:
     assert set(found) == {*TRANSLATION, *BETWEEN_SCRIPTS, POOL}
     assert 10 < found["csls_r10"] <= 100
     assert found["csls_r1"] <= found["csls_r5"] <= found["csls_r10"]
+
+
+def test_trigrams_of_a_sentence_reach_over_its_ends() -> None:
+    assert trigrams("Aba  ab") == {" ab": 2, "aba": 1, "ba ": 1, "a a": 1, "ab ": 1}
+
+
+def test_weights_by_hand() -> None:
+    """Of four sentences; "xyz" is in one alone, so that nothing can be like it."""
+    found = weigh({"en": ["ab", "xyz"], "de": ["ab", "ab cd cd"]})
+    # " ab" and "ab " are in three of four each; trigrams of "cd" in one sentence.
+    assert found["en"].shape == (2, 2)
+    np.testing.assert_allclose(found["en"][0], [np.sqrt(0.5)] * 2, atol=1e-6)
+    np.testing.assert_allclose(found["en"][1], 0)
+    assert found["en"][0] @ found["de"][1] == pytest.approx(1)

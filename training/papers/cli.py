@@ -1,0 +1,225 @@
+"""`passepartout add-language`, `experiment` and `reproduce`: the papers' experiments on your data."""
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evaluation.reports import document
+from evaluation.reports.document import Block, Code, Heading, Text
+from index.errors import UsageError
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("add-language")
+@click.argument("run", type=FOLDER)
+@click.argument("language", metavar="LANG")
+@click.option("--data", type=FOLDER, required=True, help="The data of RUN, with captions in LANG.")
+@click.option("--out", type=FOLDER, required=True, help="The new run's folder; its report/ compares.")
+@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True, help="Over LANG's captions.")
+@click.option("--captions", type=click.IntRange(2), default=32, show_default=True, help="Of LANG in a step.")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), help="The recipe's when left out.")
+def add_language(
+    run: Path, language: str, data: Path, out: Path, epochs: int, captions: int, learning_rate: float | None
+) -> None:
+    """Teach the finished RUN one more language, LANG, from captions of pictures that RUN has not seen."""
+    from training.papers.experiments import comparison
+    from training.papers.experiments.adding import Pace, add_language
+
+    added = add_language(run, language, data, out, Pace(epochs, captions, learning_rate))
+    comparisons = comparison.compare(added, data)
+    blocks, facts = comparison.blocks(added, comparisons), comparison.facts(added, comparisons)
+    _write_report(out / "report", f"{language} added to {added.base.recipe.name}", facts, blocks)
+    click.echo("\n".join(map(comparison.line, comparisons)))
+    click.echo(f"{out}: finished; passepartout export {out} --data {data} --out BUNDLE")
+
+
+@click.group()
+def experiment() -> None:
+    """Globetrotter's appendix A: sentence halves, clusters, generation; inference. Each reports."""
+
+
+@experiment.command()
+@click.option("--encoder-run", "runs", type=FOLDER, required=True, multiple=True, help="Repeatable.")
+@click.option("--adapted", type=FOLDER, help="The first run after add-language: tested with the same head.")
+@click.option("--data", type=FOLDER, required=True)
+@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="The report's folder.")
+def correspondence(
+    runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
+) -> None:
+    """A.1: does the second half of a sentence belong to the first, in languages not trained for it?"""
+    from training.papers.experiments import correspondence
+
+    settings = correspondence.Settings(epochs, seed=seed)
+    scores = correspondence.correspond(runs, adapted, data, settings)
+    _write_report(out, "Sentence correspondence", correspondence.facts(scores), correspondence.blocks(scores))
+    click.echo("\n".join(map(correspondence.line, scores)))
+
+
+@experiment.command()
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run, with vision.")
+@click.option("--without-vision", type=FOLDER, help="Another to compare with, such as of recipe text-only.")
+@click.option("--data", type=FOLDER, required=True)
+@click.option("--clusters", "count", type=click.IntRange(2), default=50, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes captions.")
+def clusters(
+    encoder: Path, without_vision: Path | None, data: Path, count: int, seed: int, out: Path
+) -> None:
+    """A.4: do captions cluster by what they say, or by their language?"""
+    from training.papers.experiments import clusters
+    from training.papers.experiments.sentences import open_frozen, photo_captions
+
+    encoders = [open_frozen(folder, data) for folder in (encoder, without_vision) if folder]
+    shared = [code for code in encoders[0].languages if all(code in other.languages for other in encoders)]
+    texts = photo_captions(data, "test", shared)
+    found = [clusters.cluster(encoder, texts, count, seed) for encoder in encoders]
+    _write_report(out, "Clusters", clusters.facts(found, texts, count), clusters.blocks(found, texts, count))
+    click.echo("\n".join(map(clusters.line, found)))
+
+
+@experiment.command()
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
+@click.option("--data", type=FOLDER, required=True)
+@click.option("--target", default="en", show_default=True, help="The language that is written.")
+@click.option("--epochs", type=click.IntRange(1), default=4, show_default=True)
+@click.option(
+    "--width", type=click.IntRange(8), default=128, show_default=True, help="Of the GPT-2; a multiple of 4."
+)
+@click.option(
+    "--noise", type=click.FloatRange(0), default=0.5, show_default=True, help="On vectors learned from."
+)
+@click.option(
+    "--sentences", type=click.IntRange(2), default=500, show_default=True, help="Written from each."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes sentences.")
+def generate(
+    encoder: Path,
+    data: Path,
+    target: str,
+    epochs: int,
+    width: int,
+    noise: float,
+    sentences: int,
+    seed: int,
+    out: Path,
+) -> None:
+    """A.5: a small GPT-2 learns to write from sentence vectors, then translates from other languages."""
+    import sacrebleu  # noqa: F401 (a missing one is told now and not after the work)
+
+    from training.papers.experiments import generation
+    from training.papers.experiments.sentences import open_frozen
+    from training.papers.experiments.writer import WriterSettings
+
+    if width % WriterSettings.heads:
+        raise UsageError(f"--width {width}: give a multiple of {WriterSettings.heads}")
+    frozen = open_frozen(encoder, data)
+    settings = WriterSettings(epochs=epochs, width=width, noise=noise, seed=seed)
+    trial = generation.read_trial(frozen, data, target, sentences)
+    written = generation.generate(frozen, data, trial, target, settings)
+    blocks = generation.blocks(written, trial, target, settings)
+    _write_report(out, "Generation", generation.facts(written, trial, target), blocks)
+    click.echo("\n".join(map(generation.line, written)))
+
+
+@experiment.command()
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run; it learns nothing.")
+@click.option("--data", type=FOLDER, help="The data of a run; a bundle needs none.")
+@click.option("--train", type=FILE, required=True, help="A TSV file as MultiNLI's or XNLI's.")
+@click.option("--dev", type=FILE, help="To stop by; a tenth of --train without it.")
+@click.option("--test", "tests", type=FILE, required=True, multiple=True, help="Repeatable.")
+@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="At most.")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="The report's folder.")
+def nli(
+    encoder: Path,
+    data: Path | None,
+    train: Path,
+    dev: Path | None,
+    tests: tuple[Path, ...],
+    epochs: int,
+    learning_rate: float,
+    seed: int,
+    out: Path,
+) -> None:
+    """Krasner et al. 2025, 3.4: a probe of frozen sentences learns inference in one language; in others?"""
+    from training.papers.experiments import nli
+    from training.papers.experiments.sentences import open_frozen
+
+    train_pairs = nli.merged([nli.read_pairs(train)])
+    dev_pairs = nli.merged([nli.read_pairs(dev)]) if dev else None
+    test_pairs = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
+    settings = nli.Settings(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    inferred = nli.infer(open_frozen(encoder, data or Path()), train_pairs, dev_pairs, test_pairs, settings)
+    _write_report(out, "Natural language inference", nli.facts(inferred), nli.blocks(inferred))
+    click.echo(nli.line(inferred))
+
+
+@click.command()
+@click.argument("paper", type=click.Choice(["globetrotter"]))
+@click.option("--data", type=FOLDER, required=True, help="The data folder (docs/data.md).")
+@click.option("--out", type=FOLDER, required=True, help="The report's folder; a run there is gone on with.")
+@click.option("--budget", type=click.FloatRange(0), metavar="MINUTES", help="No bound when left out.")
+@click.option("--seeds", default="0,1,2", show_default=True)
+@click.option("--only", multiple=True, metavar="PATTERN", help="As in 'sentences.best.*'; repeatable.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Of every recipe; repeatable.")
+def reproduce(
+    paper: str,
+    data: Path,
+    out: Path,
+    budget: float | None,
+    seeds: str,
+    only: tuple[str, ...],
+    overrides: tuple[str, ...],
+) -> None:
+    """Train, translate and measure what PAPER did, the most telling first (docs/reproduce.md)."""
+    from evaluation.reports.summary import reproduce as run_and_report
+    from training.papers.reproduce.globetrotter import globetrotter
+    from training.papers.reproduce.study import Study, choose
+
+    study = Study(data, _numbers(seeds), overrides)
+    steps = choose(globetrotter(study), study, only, out)
+    minutes = math.inf if budget is None else budget
+    run_and_report(f"{paper.capitalize()} reproduced", _command(), steps, out, minutes, click.echo)
+
+
+def _numbers(seeds: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(seed) for seed in seeds.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise UsageError(f"--seeds {seeds}: give whole numbers from 0, each once, separated by commas: 0,1,2")
+    return numbers
+
+
+def _command() -> str:
+    """The command that is running as its report has it."""
+    context = click.get_current_context()
+    words = ["passepartout", *context.command_path.removeprefix("passepartout").split()]
+    for parameter in context.command.params:
+        value = context.params[parameter.name or ""]
+        for item in value if isinstance(value, tuple) else () if value is None else (value,):
+            shown = f"{item:g}" if isinstance(item, float) else str(item)
+            words += [shown] if isinstance(parameter, click.Argument) else [parameter.opts[0], shown]
+    return shlex.join(words)
+
+
+def _write_report(out: Path, title: str, facts: Mapping[str, Any], blocks: Sequence[Block]) -> None:
+    """Write an experiment's report.json for programs and report.md for people."""
+    command, date = _command(), datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"experiment": title, "command": command, "date": date, **facts}
+    page = [Heading(1, title), Text((f"date: {date}",), listed=True), Code(command), *blocks]
+    files = {"report.json": json.dumps(content, ensure_ascii=False, indent=2) + "\n"}
+    document.write(out, files | {"report.md": document.as_markdown(page)}, page)

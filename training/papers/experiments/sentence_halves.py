@@ -1,0 +1,112 @@
+"""Sentences in two halves, the second one its own or another sentence's (globetrotter, A.1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from evaluation.suites.corpus import TOKENISERS
+from evaluation.suites.sets import Caption, available, read_captions, read_split
+from index.errors import DataError
+from index.text.languages import language
+from index.text.normalisation import words
+from training.data.tokens import SEQUENCE
+
+MIN_WORDS = 4  # of a sentence that is worth cutting
+TEST_SHARE = 0.2  # of the pictures: their captions are never trained on
+
+
+@dataclass(frozen=True)
+class SplitSentence:
+    """A sentence: the words of its halves, whether they belong together, and its picture."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    belong: bool
+    image: str
+
+
+@dataclass(frozen=True)
+class SplitCaptions:
+    """Language -> split captions of the pictures to train on, and of the pictures to test on."""
+
+    train: Mapping[str, list[SplitSentence]]
+    test: Mapping[str, list[SplitSentence]]
+
+
+def read_split_captions(data: Path, languages: Sequence[str], seed: int) -> SplitCaptions:
+    """Captions of split test of every one of `languages` that has some, cut and half of them swapped."""
+    photos = data / "photos"
+    codes = sorted(available(photos / "captions", ".tsv", languages, ()))
+    images = sorted(read_split(photos / "splits.tsv", "test"))
+    random = np.random.default_rng(seed)
+    tested = {images[i] for i in random.permutation(len(images))[: max(1, round(TEST_SHARE * len(images)))]}
+    train, test = {}, {}
+    for code in codes:
+        rows = [row for row in read_captions(photos / "captions" / f"{code}.tsv") if row.image in set(images)]
+        train[code] = swapped([row for row in rows if row.image not in tested], code, random)
+        test[code] = swapped([row for row in rows if row.image in tested], code, random)
+        if not train[code] or not test[code]:
+            raise DataError(
+                f"{photos}: too few captions of split test in {code} have {MIN_WORDS} words or more"
+            )
+    return SplitCaptions(train, test)
+
+
+def swapped(captions: Sequence[Caption], code: str, random: np.random.Generator) -> list[SplitSentence]:
+    """As many sentences with their own second half as with another's, in random order.
+
+    Words are lower-cased and without punctuation, sentences are cut in the middle, between words, and second
+    halves change places among sentences of equally many words about different pictures: neither spelling nor
+    length nor the second half by itself tells which is which.
+    """
+    by_length: dict[int, list[SplitSentence]] = {}
+    for caption in captions:
+        tokens = words(caption.text, code)
+        if len(tokens) >= MIN_WORDS:
+            cut = len(tokens) // 2
+            sentence = SplitSentence(tuple(tokens[:cut]), tuple(tokens[cut:]), True, caption.image)
+            by_length.setdefault(len(tokens), []).append(sentence)
+    whole, mixed = [], []
+    for sentences in by_length.values():
+        order = [sentences[i] for i in random.permutation(len(sentences))]
+        mixed += _exchanged(order[: len(order) // 2])
+        whole += order[len(order) // 2 :]
+    size = min(len(whole), len(mixed))
+    chosen = [rows[i] for rows in (whole, mixed) for i in random.permutation(len(rows))[:size]]
+    return [chosen[i] for i in random.permutation(len(chosen))]
+
+
+def _exchanged(sentences: Sequence[SplitSentence]) -> list[SplitSentence]:
+    """Each with the second half of the next, where that is about another picture and says something else."""
+    return [
+        SplitSentence(sentence.first, following.second, False, sentence.image)
+        for sentence, following in zip(sentences, [*sentences[1:], *sentences[:1]], strict=True)
+        if sentence.image != following.image and sentence.second != following.second
+    ]
+
+
+def tokenize_halves(
+    tokenizer: Tokenizer, sentences: Sequence[SplitSentence], code: str, max_tokens: int
+) -> list[tuple[list[int], int]]:
+    """Ids of each sentence, at most `max_tokens` of them, and how many are of the first half."""
+    plain = Tokenizer.from_str(tokenizer.to_str())
+    plain.no_padding()
+    space = "" if language(code).script in TOKENISERS else " "
+    start = [] if (number := _sequence_id(plain)) is None else [number]
+    rows = []
+    for sentence in sentences:
+        first, second = (
+            plain.encode(space.join(half), add_special_tokens=False).ids
+            for half in (sentence.first, sentence.second)
+        )
+        rows.append(((start + first + second)[:max_tokens], min(len(start) + len(first), max_tokens)))
+    return rows
+
+
+def _sequence_id(tokenizer: Tokenizer) -> int | None:
+    """The id of <seq>, where the tokenizer puts it first."""
+    number: int | None = tokenizer.token_to_id(SEQUENCE)
+    return number if tokenizer.post_processor is not None else None
