@@ -12,7 +12,7 @@ from benchmarks.ablations import GROUPS, VARIATIONS, main
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import load_recipe
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 MEASURED_AS_BUNDLES = {"small", "open"}
 FOR_A_GPU = {"globetrotter", "pseudopairs-start", "pseudopairs", "mule", "smalr"}
 FOR_A_GPU |= {"caption-tuning", "caption-tuning-pivot"}
