@@ -1,0 +1,90 @@
+"""How much of photos-5 is pictures, how much spelling: ridge regression with and without shared subwords.
+
+python -m benchmarks.spelling --data DIR [--recipe globetrotter-small] [--benchmark multi30k_test_2016]
+
+tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
+also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each
+("per-language"), or one for those languages whose pictures agree on it ("picture-verified":
+training.encoders.picture_verified).
+"""
+
+import tempfile
+from pathlib import Path
+
+import click
+import numpy as np
+
+from evaluation.measures.scores import ALL, score_translation
+from evaluation.suites.sets import read_aligned
+from training.data.tokens import tokenize
+from training.encoders.picture_verified import verified_rows
+from training.loop.prepare import Prepared, prepare
+from training.loop.run import Run, create_run
+from training.papers.reproduce.baselines import Ridge, Rows, Vectors, centred_space
+from training.recipes.recipe import load_recipe
+
+RIDGE = 2.0
+FALSE_SHARE = 0.2
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), required=True)
+@click.option("--recipe", default="globetrotter-small", show_default=True)
+@click.option("--benchmark", default="multi30k_test_2016", show_default=True)
+@click.option("--languages", default="en,de,pt", show_default=True)
+def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
+    """Print a line a way of sharing: R@1 and R@10, with the pictures as they are and shuffled."""
+    texts = read_aligned(data / "benchmark" / benchmark, languages.split(","))
+    found: dict[str, list[str]] = {"shared": [], "per-language": [], "picture-verified": []}
+    for shuffled in ("false", "true"):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = load_recipe(recipe, [f"data.shuffle_pictures={shuffled}"])
+            run = create_run(Path(folder) / "run", settings, resume=False)
+            task = Task(run, prepare(run, data))
+            for way, cells in found.items():
+                cells.append(task.measure(task.rows(way), texts))
+    for way, (plain, control) in found.items():
+        click.echo(f"{way}: R@1 / R@10 {plain}, pictures shuffled {control}")
+
+
+class Task:
+    """The captions of a prepared run as (caption, language) token rows, and their pictures."""
+
+    def __init__(self, run: Run, prepared: Prepared) -> None:
+        self.tokenizer = run.tokenizer()
+        self.languages = run.recipe.data.languages
+        self.vocabulary = self.tokenizer.get_vocab_size()
+        self.tokens = prepared.tokens
+        captions = prepared.data.captions
+        self.spoken = [self.languages.index(caption.language) for caption in captions]
+        self.pictures = np.asarray([caption.picture for caption in captions])
+        self.space = centred_space(prepared)
+
+    def rows(self, way: str) -> Rows:
+        """(vocabulary, languages): which row of weights a subword of a language has."""
+        shape = (self.vocabulary, len(self.languages))
+        each = np.arange(self.vocabulary)[:, None] + self.vocabulary * np.arange(len(self.languages))
+        if way == "shared":
+            return np.repeat(each[:, :1], len(self.languages), axis=1)
+        if way == "per-language":
+            return each
+        spoken, share = np.asarray(self.spoken), FALSE_SHARE
+        return verified_rows(
+            self.tokens, spoken, self.pictures, self.space, shape=shape, false_discovery_rate=share
+        )
+
+    def measure(self, rows: Rows, texts: dict[str, list[str]]) -> str:
+        """Fit the ridge regression, translate the benchmark, "R@1 / R@10"."""
+        units = [rows[tokens, spoken] for tokens, spoken in zip(self.tokens, self.spoken, strict=True)]
+        documents = len(self.tokens) / len(self.languages)
+        ridge = Ridge(units, rows.size, self.space[self.pictures], documents, RIDGE)
+        vectors: dict[str, Vectors] = {}
+        for code, lines in texts.items():
+            spoken = self.languages.index(code)
+            vectors[code] = ridge.encode([rows[tokens, spoken] for tokens in tokenize(self.tokenizer, lines)])
+        means = score_translation("", "", vectors).means[ALL]
+        return f"{means['csls_r1']:.1f} / {means['csls_r10']:.1f}"
+
+
+if __name__ == "__main__":
+    main()
