@@ -22,7 +22,7 @@ Process = subprocess.Popen[bytes]
 EMPTY = """
 import os
 from fastapi import FastAPI
-from service.api.schemas import SentenceRequest, SentenceResponse
+from service.schemas import SentenceRequest, SentenceResponse
 
 answer = SentenceResponse.model_validate_json(os.environ["ANSWER"])
 app = FastAPI()

@@ -1,14 +1,18 @@
 """The service as an ASGI application: wiring only."""
 
 import asyncio
+import gc
+import os
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from index.build.parents import when_parent_ends
 from index.search.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
@@ -17,24 +21,28 @@ from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
 from service.api.metrics import router as metrics
 from service.api.native import router as native
+from service.api.openapi import describe
+from service.api.openapi import router as openapi
 from service.engine.batching import Batcher
 from service.engine.cache import open_cache
 from service.engine.engine import Engine
-from service.engine.index_manager import Generations, reloading_on_hangup
-from service.http.errand import Errands
+from service.engine.index_manager import IndexManager
+from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
-from service.http.interpreter import prepare_to_serve
-from service.http.keys import KeyCheck
-from service.http.limits import BodyLimit
-from service.http.openapi import describe
-from service.http.openapi import router as openapi
+from service.http.keys import ADMIN
+from service.http.middleware.api_keys import ApiKeyCheck
+from service.http.middleware.body import BodyBounds, BodyLimit
+from service.http.middleware.concurrency_limit import ConcurrencyLimit
+from service.http.middleware.request_context import RequestContext
+from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
-from service.http.protocol import ERRANDS, METRICS, STATE, STOPPING, STREAMED
-from service.http.request_context import Envelope
-from service.jobs.opening import open_jobs
 from service.observability.metrics import Metrics
 from service.observability.tracing import OFF, Tracing
 from service.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from service.http.middleware.rate_limit import Rates
+    from service.jobs.queue import JobQueue
 
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
@@ -42,60 +50,61 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings, translator: Translator | None = None, *, follow: bool = False) -> FastAPI:
+def create_app(
+    settings: Settings, translator: Translator | None = None, *, deployed: bool = False
+) -> FastAPI:
     """The application. `translator`, if given, is served; else settings.index is opened at start-up.
 
-    With `follow`, another version that settings.index comes to name takes its place.
+    A `deployed` one has the process to itself: it serves the versions that settings.index comes to name,
+    drains on SIGTERM, and keeps what is there at its start from the garbage collector.
     """
     tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
     app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
         description=DESCRIPTION,
-        lifespan=_lifespan(settings, translator, follow, tracing),
+        lifespan=_lifespan(settings, translator, deployed, tracing),
         openapi_url=None,
         redirect_slashes=False,
         telemetry=tracing.telemetry if tracing else OFF,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.generations = app.state.rates = None
-    app.state.jobs = open_jobs(settings)
+    app.state.index_manager = None
+    app.state.rates = _open_rates(settings)
+    app.state.jobs = _open_jobs(settings)
     app.state.metrics = Metrics(tracing)
     app.state.keys = settings.keys
-    _wrap(app, settings)
-    app.include_router(native)
-    app.include_router(libretranslate)
-    app.include_router(amagama)
-    app.include_router(metrics)
-    app.include_router(admin)
-    app.include_router(corpus)
-    app.include_router(jobs)
-    app.include_router(openapi)
-    app.include_router(page_router())
+    app.state.stopping = asyncio.Event()
+    _add_middleware(app, settings)
+    for router in (native, libretranslate, amagama, metrics, admin, corpus, jobs, openapi, page_router()):
+        app.include_router(router)
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
     return app
 
 
 def from_environment() -> FastAPI:
-    """The application of a worker process, which gets its settings from the environment."""
+    """The application of one of several worker processes, which gets its settings from the environment."""
+    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))  # else it would keep the port
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
-    app = create_app(load_settings(), follow=True)
-    prepare_to_serve()
-    return app
+    return create_app(load_settings(), deployed=True)
 
 
-def _wrap(app: FastAPI, settings: Settings) -> None:
-    """The middlewares, the innermost first."""
-    streamed = {STREAMED: settings.max_upload_bytes}
-    app.add_middleware(BodyLimit, most=settings.max_body_bytes, streamed=streamed)
-    if settings.rate_limit:
-        from service.http.rates import RateLimit, Rates  # their library costs memory: only where it is used
+def _add_middleware(app: FastAPI, settings: Settings) -> None:
+    """The innermost first."""
+    app.add_middleware(TimeLimit, seconds=settings.compute_seconds)
+    app.add_middleware(ConcurrencyLimit, limit=settings.max_waiting)
+    app.add_middleware(
+        BodyLimit,
+        bounds=BodyBounds(settings.max_body_bytes, settings.request_seconds),
+        streamed={f"{ADMIN}/uploads": BodyBounds(settings.max_upload_bytes, settings.upload_seconds)},
+    )
+    if app.state.rates is not None:
+        from service.http.middleware.rate_limit import RateLimit
 
-        app.state.rates = Rates(settings)
         app.add_middleware(RateLimit, rates=app.state.rates)
-    app.add_middleware(KeyCheck, keys=settings.keys, admins=settings.admins)
+    app.add_middleware(ApiKeyCheck, keys=settings.keys, admins=settings.admins)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -104,38 +113,73 @@ def _wrap(app: FastAPI, settings: Settings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(Envelope, metrics=app.state.metrics, log_requests=settings.log_requests)
+    app.add_middleware(
+        RequestContext,
+        metrics=app.state.metrics,
+        log_requests=settings.log_requests,
+        stopping=app.state.stopping,
+    )
 
 
 def _lifespan(
-    settings: Settings, translator: Translator | None, follow: bool, tracing: Tracing | None
-) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, object]]]:
+    settings: Settings, translator: Translator | None, deployed: bool, tracing: Tracing | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         metrics = app.state.metrics
         cache, batcher = open_cache(settings), Batcher(settings.threads, settings.bounds, metrics)
-
-        def make(opened: Translator) -> Engine:
-            return Engine(opened, cache, batcher, metrics, settings.compute_seconds)
-
-        generations = Generations(settings.index, settings.threads, make)
-        await generations.start(translator)
-        app.state.generations = generations
-        async with generations.watching(settings.watch_seconds if follow else 0):
-            with reloading_on_hangup(generations):
-                # Where there are traces, FastAPI makes the spans.
-                errands = Errands(app, native.routes if tracing is None else (), settings)
-                yield {STATE: settings, METRICS: metrics, STOPPING: asyncio.Event(), ERRANDS: errands}
-        app.state.generations = None
-        generations.close()
+        manager = IndexManager(
+            settings.index, settings.threads, lambda opened: Engine(opened, cache, batcher, metrics)
+        )
+        await manager.start(translator)
+        app.state.index_manager = manager
+        if deployed:
+            gc.freeze()  # it would look again and again at what is there for good
+            async with manager.watching(settings.watch_seconds):
+                with (
+                    manager.reloading_on_hangup(),
+                    draining_on_sigterm(app.state.stopping, settings.drain_seconds),
+                ):
+                    yield
+        else:
+            yield
+        app.state.index_manager = None
+        manager.close()
         batcher.close()
         await cache.close()
         if app.state.jobs is not None:
             await asyncio.to_thread(app.state.jobs.close)
         if app.state.rates is not None:
             await app.state.rates.close()
-        metrics.close()
         if tracing is not None:
             await asyncio.to_thread(tracing.close)
 
     return lifespan
+
+
+def _open_rates(settings: Settings) -> "Rates | None":
+    if settings.rate_limit is None:
+        return None
+    from service.http.middleware.rate_limit import Rates  # its library costs memory: only where it is used
+
+    return Rates(
+        settings.rate_limit,
+        settings.redis_url.get_secret_value() if settings.redis_url else None,
+        timeout=settings.redis_timeout_seconds,
+        pause=settings.redis_pause_seconds,
+    )
+
+
+def _open_jobs(settings: Settings) -> "JobQueue | None":
+    """None without a Redis for the queue, and where nobody could send a job."""
+    if settings.jobs_url is None or not settings.admins:
+        return None
+    from service.jobs.queue import JobQueue  # RQ costs memory: only where it is used
+
+    return JobQueue(
+        settings.jobs_url.get_secret_value(),
+        settings.jobs_queue,
+        keep=settings.jobs_keep_seconds,
+        seconds=settings.job_seconds,
+        patience=settings.jobs_patience_seconds,
+    )

@@ -16,6 +16,8 @@ from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 if TYPE_CHECKING:
     from index.search.translator import Translator
 
+START_SECONDS = 120  # that a worker gets to open an index, and to answer its supervisor
+
 
 @click.command()
 @click.option("--index", type=click.Path(path_type=Path), help="Folder of the index.  [default: var/index]")
@@ -57,28 +59,27 @@ def _open(settings: Settings) -> "Translator":
 
 
 def _serve_one(settings: Settings, translator: "Translator") -> None:
-    from uvicorn import Config
+    import uvicorn
 
     from service.app import create_app
-    from service.http.interpreter import prepare_to_serve
-    from service.http.server import run
 
-    app = create_app(settings, translator, follow=True)
-    prepare_to_serve()
-    run(Config(app, **_options(settings)))
+    uvicorn.run(create_app(settings, translator, deployed=True), **_options(settings))
 
 
 def _serve_many(settings: Settings) -> None:
-    from uvicorn import Config
-
-    from service.http.server import run
+    import uvicorn
 
     # The one option that a worker needs, which reads its settings from the environment.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
     with TemporaryDirectory(prefix="passepartout-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up what they count
-        app = "service.app:from_environment"
-        run(Config(app, factory=True, workers=settings.workers, **_options(settings)))
+        uvicorn.run(
+            "service.app:from_environment",
+            factory=True,
+            workers=settings.workers,
+            timeout_worker_healthcheck=START_SECONDS,
+            **_options(settings),
+        )
 
 
 def _options(settings: Settings) -> dict[str, Any]:
@@ -88,7 +89,6 @@ def _options(settings: Settings) -> dict[str, Any]:
         "log_level": settings.log_level,
         "log_config": logging_config(settings.log_format, settings.log_level),
         "access_log": False,
-        "http": "service.http.protocol:LimitedProtocol",
         "ws": "none",
         "server_header": False,
         "lifespan": "on",

@@ -4,7 +4,6 @@ Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.
 options come before the environment.
 """
 
-import os
 import re
 from functools import cached_property
 from pathlib import Path
@@ -58,8 +57,15 @@ class Settings(BaseSettings):
     keep_alive_seconds: int = Field(
         default=5, ge=1, le=3600, description="An idle connection is closed after this time."
     )
+    drain_seconds: float = Field(
+        default=1.0,
+        ge=0,
+        le=3600,
+        description="On SIGTERM, time in which requests are still taken, but /health/ready says no and each "
+        "answer tells its client to use another connection.",
+    )
     shutdown_seconds: int = Field(
-        default=10, ge=1, le=3600, description="Time that running requests have to finish after SIGTERM."
+        default=10, ge=1, le=3600, description="Time that running requests have to finish after that."
     )
 
     watch_seconds: float = Field(
@@ -76,7 +82,7 @@ class Settings(BaseSettings):
         default=0.0,
         ge=0,
         le=1,
-        description="How long a free thread waits for a batch to fill; 0: while many more come in.",
+        description="How long a free thread waits for a batch to fill; 0: not at all.",
     )
     max_queued: int = Field(
         default=16_384,
@@ -84,7 +90,11 @@ class Settings(BaseSettings):
         description="Most text and target pairs waiting in one worker; more get 503.",
     )
     compute_seconds: float = Field(
-        default=10.0, gt=0, le=3600, description="A request that has not been computed by then gets 503."
+        default=10.0,
+        gt=0,
+        le=3600,
+        description="A request whose answer has not begun after this time gets 503; those of admins may take "
+        "longer.",
     )
 
     cache_entries: int = Field(
@@ -109,23 +119,13 @@ class Settings(BaseSettings):
     )
 
     request_seconds: float = Field(
-        default=10.0,
-        gt=0,
-        le=3600,
-        description="A client that takes longer to send a request, or to take an answer, is cut off.",
-    )
-    max_connections: int = Field(
-        default=4096, ge=1, description="Connections of one worker; more are closed at once."
+        default=10.0, gt=0, le=3600, description="A body that has not arrived after this time gets 408."
     )
     max_waiting: int = Field(
         default=128,
         ge=2,
         description="Requests that one worker answers at a time; more get 503 with Retry-After.",
     )
-    max_header_bytes: int = Field(
-        default=16_384, ge=1024, description="Longest head of a request: its path and headers."
-    )
-    max_headers: int = Field(default=100, ge=10, description="Headers of one request.")
     max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Longest request body.")
     max_texts: int = Field(default=256, ge=1, description="Texts in one request.")
     max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
@@ -208,9 +208,7 @@ class Settings(BaseSettings):
 
     @property
     def bounds(self) -> Bounds:
-        # With a processor more than there are workers, what is computed and what is answered can overlap.
-        spare = len(os.sched_getaffinity(0)) > self.workers * self.threads
-        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued, overlap=spare)
+        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued)
 
     @cached_property
     def keys(self) -> Keys:

@@ -12,7 +12,7 @@ import click
 from index.errors import UsageError
 
 if TYPE_CHECKING:
-    from service.api.schemas import (
+    from service.schemas import (
         Answer,
         SentenceRequest,
         SentenceResponse,
@@ -72,11 +72,11 @@ def translate(
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
     choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
     request = _request(_read(texts), word, choices)
-    found = _ask(url, request) if url is not None else _search(folder or Path(), request)
+    response = _ask(url, request) if url is not None else _search(folder or Path(), request)
     if as_json:
-        click.echo(found.model_dump_json())
+        click.echo(response.model_dump_json())
         return
-    for line in _lines(found, several=len(codes) > 1):
+    for line in _lines(response, several=len(codes) > 1):
         click.echo(line)
 
 
@@ -85,14 +85,14 @@ def _read(texts: Sequence[str]) -> list[str]:
     from index.text.normalisation import clean
 
     lines = chain.from_iterable(sys.stdin.read().splitlines() if text == "-" else [text] for text in texts)
-    found = [cleaned for line in lines if (cleaned := clean(line))]
-    if not found:
+    cleaned = [text for line in lines if (text := clean(line))]
+    if not cleaned:
         raise UsageError("TEXT is empty: give a sentence or a word")
-    return found
+    return cleaned
 
 
 def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "SentenceRequest | WordRequest":
-    from service.api.schemas import SentenceRequest, WordRequest
+    from service.schemas import SentenceRequest, WordRequest
 
     return WordRequest(word=texts, **choices) if word else SentenceRequest(text=texts, **choices)
 
@@ -106,15 +106,15 @@ def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceRespons
 
 def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
     from index.search.translator import Translator
-    from service.client.local import answer
+    from service.engine.local import answer
 
     return answer(Translator.open(folder), request)
 
 
-def _lines(found: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
+def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
     """A line an answer, with its target where there are `several`, after its text where there are more."""
-    for result in found.results:
-        if len(found.results) > 1:
+    for result in response.results:
+        if len(response.results) > 1:
             yield result.asked
         for target, answers in result.translations.items():
             for answer in answers:

@@ -1,17 +1,12 @@
-"""What changes what is served: for admin keys alone (the setting `admin_keys`; keys.py checks them)."""
-
-import multiprocessing
-import os
-import signal
+"""Changing what is served: for admin keys alone (the setting `admin_keys`)."""
 
 from fastapi import APIRouter
 from pydantic import Field
-from starlette.requests import Request
 
-from service.api.schemas import Response
-from service.engine.index_manager import Generations
-from service.http.openapi import NEEDS_A_KEY, problem_responses
+from service.api.dependencies import IndexManagerNow
+from service.api.openapi import NEEDS_A_KEY, problem_responses
 from service.http.problems import ProblemError, ProblemType
+from service.schemas import Response
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 
@@ -35,25 +30,15 @@ class Reloaded(Response):
         ProblemType.NOT_READY,
     ),
 )
-async def reload(request: Request) -> Reloaded:
+async def reload(manager: IndexManagerNow) -> Reloaded:
     """Open what the index's file CURRENT names, as the service does by itself after a while.
 
-    Requests that are being answered end with the version that they began with.
+    Requests that are being answered end with the version that they began with. Other worker processes follow
+    when they look next (the setting `watch_seconds`).
     """
-    generations: Generations | None = request.app.state.generations
-    if generations is None:
-        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning)
     try:
-        changed = await generations.reload()
+        changed = await manager.reload()
     except Exception:  # of which the log tells all
-        raise ProblemError(ProblemType.VERSION_REFUSED, ProblemType.VERSION_REFUSED.meaning) from None
-    if changed:
-        tell_the_other_workers()
-    translator = generations.engine.translator
+        raise ProblemError(ProblemType.VERSION_REFUSED) from None
+    translator = manager.engine.translator
     return Reloaded(model=translator.model, index=translator.version, changed=changed)
-
-
-def tell_the_other_workers() -> None:
-    """Through the process that started them all (server.py)."""
-    if multiprocessing.parent_process() is not None:
-        os.kill(os.getppid(), signal.SIGHUP)

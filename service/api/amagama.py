@@ -11,14 +11,14 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from index.text.normalisation import clean
-from service.api.checks import check_sizes
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.native import READING_PROBLEMS
-from service.api.schemas import Answer, Choices
+from service.api.openapi import problem_responses
+from service.api.validation import check_sizes
 from service.engine.engine import Engine
-from service.engine.languages import Asked
-from service.http.openapi import problem_responses
+from service.engine.languages import Query
 from service.http.problems import ProblemType
+from service.schemas import Answer, Choices
 from service.settings import Settings
 
 
@@ -39,8 +39,8 @@ router = APIRouter(prefix="/tmserver", tags=["amaGama"])
 
 # As amaGama has them: similarities in percent.
 LEAST_SIMILARITY = 30
-SIMILARITY = 70
-CANDIDATES = 5
+DEFAULT_SIMILARITY = 70
+DEFAULT_CANDIDATES = 5
 UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(
     ProblemType.UNAUTHORISED, ProblemType.INVALID_REQUEST, ProblemType.TOO_MANY_REQUESTS
 )
@@ -71,8 +71,8 @@ async def tm_languages(engine: EngineNow) -> TmLanguages:
     """The languages that can be asked for, and those that there are suggestions in."""
     languages = engine.translator.languages
     return TmLanguages(
-        sourceLanguages=[_spelled(one.code) for one in languages],
-        targetLanguages=[_spelled(one.code) for one in languages if one.sentences],
+        sourceLanguages=[_amagama_code(language.code) for language in languages],
+        targetLanguages=[_amagama_code(language.code) for language in languages if language.sentences],
     )
 
 
@@ -94,24 +94,25 @@ async def tm_unit(
     `min_similarity` (in percent, at least 30, left out 70) and `max_candidates` (left out 5) are amaGama's
     options; a text may also be sent as the option `source`.
     """
-    asked = text or request.query_params.get("source", "")
-    least = max(LEAST_SIMILARITY, _number(request, "min_similarity", SIMILARITY))
-    most = min(settings.max_k, max(1, _number(request, "max_candidates", CANDIDATES)))
-    return await _suggest(asked, (source_language, target_language), most, least / 100, engine, settings)
+    text = text or request.query_params.get("source", "")
+    similarity = max(LEAST_SIMILARITY, _option(request, "min_similarity", DEFAULT_SIMILARITY))
+    k = min(settings.max_k, max(1, _option(request, "max_candidates", DEFAULT_CANDIDATES)))
+    return await _suggest(text, (source_language, target_language), k, similarity / 100, engine, settings)
 
 
 async def _suggest(
-    text: str, pair: tuple[str, str], most: int, least: float, engine: Engine, settings: Settings
+    text: str, pair: tuple[str, str], k: int, min_confidence: float, engine: Engine, settings: Settings
 ) -> list[Suggestion]:
     source_tag, target_tag = pair
-    check_sizes("sentence", "text", [text], Choices(target=[target_tag], k=most), settings)
+    check_sizes("sentence", "text", [text], Choices(target=[target_tag], k=k), settings)
     cleaned = clean(text)
     source, target = engine.languages.match(source_tag), engine.languages.match(target_tag)
     if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
         return []
-    (found,) = await engine.translate("sentence", [Asked(cleaned, source, (target,))], most, least)
-    suggestions = [_suggestion(text, answer) for answer in found[target]]
-    return [one for one in suggestions if one.quality >= 100 * least]
+    query = Query(cleaned, source, (target,))
+    (answers,) = await engine.translate("sentence", [query], k, min_confidence)
+    suggestions = [_suggestion(text, answer) for answer in answers[target]]
+    return [suggestion for suggestion in suggestions if suggestion.quality >= 100 * min_confidence]
 
 
 def _suggestion(text: str, answer: Answer) -> Suggestion:
@@ -125,11 +126,11 @@ def _suggestion(text: str, answer: Answer) -> Suggestion:
     )
 
 
-def _number(request: Request, name: str, default: int) -> int:
+def _option(request: Request, name: str, default: int) -> int:
     """The option of this name; what is no number counts as left out, as amaGama has it."""
-    given = request.query_params.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else default
+    value = request.query_params.get(name, "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else default
 
 
-def _spelled(code: str) -> str:
+def _amagama_code(code: str) -> str:
     return code.replace("-", "_").lower()

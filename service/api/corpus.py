@@ -13,14 +13,14 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
+from service.api.openapi import NEEDS_A_KEY, problem_responses
+from service.api.validation import unknown_language
 from service.engine.engine import Engine
-from service.engine.languages import unknown
 from service.http.bodies import media_type
-from service.http.openapi import NEEDS_A_KEY, problem_responses
-from service.http.problems import FieldError, ProblemError, ProblemType
-from service.http.protocol import STREAMED
+from service.http.problems import ProblemError, ProblemType
 from service.jobs.schemas import Compression, Format, Upload, Uploads, Version, Versions
 from service.jobs.spool import FullError, TooLargeError, open_spool
+from service.schemas import FieldError
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 
@@ -71,18 +71,15 @@ async def upload(
 ) -> Upload:
     """Keep a corpus file until a job uses it; what is in it is looked at by the job."""
     _check(request, engine, form, language)
-    if grant := request.scope["state"].get(STREAMED):
-        grant(settings.upload_seconds, settings.max_upload_bytes)
     try:
         kept = await open_spool(settings).take(
             request.stream(), form, compression, language, settings.max_upload_bytes
         )
     except TooLargeError:
-        told = f"the file is longer than {settings.max_upload_bytes} bytes: divide it"
-        raise ProblemError(ProblemType.BODY_TOO_LARGE, told, headers={"Connection": "close"}) from None
+        detail = f"the file is longer than {settings.max_upload_bytes} bytes: divide it"
+        raise ProblemError(ProblemType.BODY_TOO_LARGE, detail, headers={"Connection": "close"}) from None
     except FullError:
-        kind = ProblemType.SPOOL_FULL
-        raise ProblemError(kind, kind.meaning, headers={"Connection": "close"}) from None
+        raise ProblemError(ProblemType.SPOOL_FULL, headers={"Connection": "close"}) from None
     if not kept.bytes:
         await asyncio.to_thread(open_spool(settings).remove, kept.id)
         raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")
@@ -92,16 +89,16 @@ async def upload(
 def _check(request: Request, engine: Engine, form: Format, language: str | None) -> None:
     content_type = request.headers.get("content-type", "")
     if media_type(content_type) != BYTES:
-        told = f"Content-Type is {content_type[:80] or 'missing'}: send the file itself as {BYTES}"
-        raise ProblemError(ProblemType.UNSUPPORTED_MEDIA_TYPE, told, headers={"Accept": BYTES})
+        detail = f"Content-Type is {content_type[:80] or 'missing'}: send the file itself as {BYTES}"
+        raise ProblemError(ProblemType.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept": BYTES})
     if language is None and form in WITHOUT_LANGUAGE:
-        told = f"language is missing: {form} does not say which language its sentences are in"
+        detail = f"language is missing: {form} does not say which language its sentences are in"
         raise ProblemError.of_fields(
-            ProblemType.INVALID_REQUEST, [FieldError(field="language", message=told)]
+            ProblemType.INVALID_REQUEST, [FieldError(field="language", message=detail)]
         )
     if language is not None and engine.languages.find(language) != language:
         raise ProblemError.of_fields(
-            ProblemType.UNKNOWN_LANGUAGE, [unknown("language", language, engine.languages)]
+            ProblemType.UNKNOWN_LANGUAGE, [unknown_language("language", language, engine.languages)]
         )
 
 
@@ -150,7 +147,7 @@ async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
     try:
         return await asyncio.to_thread(read)
     except BundleError:  # one is being removed, or damaged
-        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning) from None
+        raise ProblemError(ProblemType.NOT_READY) from None
 
 
 def _version(manifest: IndexManifest) -> Version:

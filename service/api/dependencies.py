@@ -1,4 +1,4 @@
-"""What a route is given: the engine, the settings."""
+"""What a route is given: the engine, the settings, the queue of jobs."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,9 +6,9 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from service.engine.engine import Engine
-from service.engine.index_manager import Generations
+from service.engine.index_manager import IndexManager
+from service.http.middleware.request_context import INDEX_VERSION
 from service.http.problems import ProblemError, ProblemType
-from service.http.request_context import VERSION
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 
 # Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
+async def get_index_manager(request: Request) -> IndexManager:
+    """ProblemError while there is no index."""
+    manager: IndexManager | None = request.app.state.index_manager
+    if manager is None:
+        raise ProblemError(ProblemType.NOT_READY)
+    return manager
+
+
 async def get_engine(request: Request) -> Engine:
     """The engine of the version served now, which a request keeps to its end."""
-    generations: Generations | None = request.app.state.generations
-    if generations is None:
-        raise ProblemError(ProblemType.NOT_READY, ProblemType.NOT_READY.meaning)
-    engine = generations.engine
-    request.scope["state"][VERSION] = engine.translator.version
+    engine = (await get_index_manager(request)).engine
+    request.scope["state"][INDEX_VERSION] = engine.translator.version
     return engine
 
 
@@ -35,10 +40,11 @@ async def get_jobs(request: Request) -> "JobQueue":
     """The queue of jobs; ProblemError where there is none."""
     queue: JobQueue | None = request.app.state.jobs
     if queue is None:
-        raise ProblemError(ProblemType.NO_JOBS, ProblemType.NO_JOBS.meaning)
+        raise ProblemError(ProblemType.NO_JOBS)
     return queue
 
 
+IndexManagerNow = Annotated[IndexManager, Depends(get_index_manager)]
 EngineNow = Annotated[Engine, Depends(get_engine)]
 SettingsNow = Annotated[Settings, Depends(get_settings)]
 JobsNow = Annotated["JobQueue", Depends(get_jobs)]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -10,24 +9,22 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 
-from service.api.admin import tell_the_other_workers
 from service.api.corpus import READING
-from service.api.dependencies import EngineNow, JobsNow, SettingsNow
+from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
+from service.api.openapi import NEEDS_A_KEY, problem_responses
+from service.api.validation import unknown_language
 from service.engine.engine import Engine
-from service.engine.index_manager import Generations
-from service.engine.languages import unknown
+from service.engine.index_manager import IndexManager
 from service.http.bodies import JsonRoute
-from service.http.limits import overloaded
-from service.http.openapi import NEEDS_A_KEY, problem_responses
-from service.http.problems import FieldError, ProblemError, ProblemType
-from service.http.protocol import STOPPING
+from service.http.problems import ProblemError, ProblemType, overloaded
 from service.jobs.errors import ReusedError, UnreachableError
 from service.jobs.schemas import IDEMPOTENCY_KEY, Add, Build, Job, Jobs, Replace, Request
 from service.jobs.spool import Spool, open_spool
+from service.schemas import FieldError
 
 router = APIRouter(prefix="/admin/jobs", tags=["Administration"], route_class=JsonRoute)
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 RETRY_AFTER = 5  # seconds, where Redis does not answer
 
 
@@ -99,15 +96,15 @@ async def submit(
         await _check(body, engine, open_spool(settings))
         return await _ask(partial(jobs.submit, body, by, idempotency_key))
     except ReusedError:
-        raise ProblemError(ProblemType.KEY_REUSED, ProblemType.KEY_REUSED.meaning) from None
+        raise ProblemError(ProblemType.KEY_REUSED) from None
 
 
 @router.get(
     "", summary="List the latest jobs", openapi_extra=NEEDS_A_KEY, responses=problem_responses(*JOB_PROBLEMS)
 )
 async def latest(jobs: JobsNow) -> Jobs:
-    found = await _ask(jobs.latest)
-    return Jobs(jobs=found, workers=await _ask(jobs.workers))
+    latest_jobs = await _ask(jobs.latest)
+    return Jobs(jobs=latest_jobs, workers=await _ask(jobs.workers))
 
 
 @router.get(
@@ -116,10 +113,10 @@ async def latest(jobs: JobsNow) -> Jobs:
     openapi_extra=NEEDS_A_KEY,
     responses=ONE_JOB,
 )
-async def one(request: HttpRequest, job_id: str, jobs: JobsNow) -> Job:
-    job = _there(await _ask(partial(jobs.find, job_id)))
-    await _settle(request, job)
-    return job
+async def job(job_id: str, jobs: JobsNow, manager: IndexManagerNow) -> Job:
+    found = _existing(await _ask(partial(jobs.find, job_id)))
+    await _serve_result(manager, found)
+    return found
 
 
 @router.post(
@@ -133,7 +130,7 @@ async def cancel(job_id: str, jobs: JobsNow) -> Job:
 
     One that has ended stays as it is.
     """
-    return _there(await _ask(partial(jobs.cancel, job_id)))
+    return _existing(await _ask(partial(jobs.cancel, job_id)))
 
 
 @router.get(
@@ -147,6 +144,7 @@ async def events(
     request: HttpRequest,
     job_id: str,
     jobs: JobsNow,
+    manager: IndexManagerNow,
     last_event_id: Annotated[str | None, Header(description="The id of the last event received.")] = None,
 ) -> Response:
     """Server-sent events: `progress` with what is known of the job, at last `end` with all of it.
@@ -155,11 +153,11 @@ async def events(
     """
     from service.jobs.events import Follower  # and with it Redis's client, only where it is used
 
-    job = _there(await _ask(partial(jobs.find, job_id)))
+    job = _existing(await _ask(partial(jobs.find, job_id)))
     if jobs.watchers.locked():
         raise overloaded()
-    follower = Follower(jobs, job.id, partial(_settle, request))
-    stopping: asyncio.Event = request.scope["state"][STOPPING]
+    follower = Follower(jobs, job.id, partial(_serve_result, manager))
+    stopping: asyncio.Event = request.app.state.stopping
     return EventStream(
         follower.events(job, last_event_id, stopping),
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
@@ -171,15 +169,15 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
         errors = [
-            unknown(f"sentences[{number}].id", code, engine.languages)
+            unknown_language(f"sentences[{number}].id", code, engine.languages)
             for number, code in enumerate(codes)
             if engine.languages.find(code) != code
         ]
         if errors:
             raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
     if isinstance(body, Add | Replace | Build):
-        found = await asyncio.to_thread(lambda: [spool.find(upload) is not None for upload in body.uploads])
-        fields = [f"uploads[{number}]" for number, there in enumerate(found) if not there]
+        uploads = await asyncio.to_thread(lambda: [spool.find(upload) for upload in body.uploads])
+        fields = [f"uploads[{number}]" for number, upload in enumerate(uploads) if upload is None]
         if fields:
             raise ProblemError.of_fields(
                 ProblemType.INVALID_REQUEST,
@@ -187,25 +185,21 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
             )
 
 
-async def _settle(request: HttpRequest, job: Job) -> None:
+async def _serve_result(manager: IndexManager, job: Job) -> None:
     """Serve at once what a job has made; a bad version is refused, which the log tells."""
-    generations: Generations | None = request.app.state.generations
-    if job.state == "succeeded" and generations is not None:
-        with suppress(Exception):
-            if await generations.reload():
-                tell_the_other_workers()
+    if job.state == "succeeded":
+        await manager.try_reload()
 
 
-async def _ask(act: Callable[[], Found]) -> Found:
+async def _ask(act: Callable[[], Result]) -> Result:
     """What the queue says; in a thread, since it may keep us waiting."""
     try:
         return await asyncio.to_thread(act)
     except UnreachableError:
-        kind = ProblemType.JOBS_UNREACHABLE
-        raise ProblemError(kind, kind.meaning, headers={"Retry-After": str(RETRY_AFTER)}) from None
+        raise ProblemError(ProblemType.JOBS_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)}) from None
 
 
-def _there(job: Job | None) -> Job:
+def _existing(job: Job | None) -> Job:
     if job is None:
         raise ProblemError(ProblemType.NOT_FOUND, "there is no such job: GET /admin/jobs lists the latest")
     return job

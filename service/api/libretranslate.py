@@ -8,6 +8,7 @@ refused because its language is not recognised, and an answer has none of the ma
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -18,36 +19,41 @@ from starlette.responses import JSONResponse, Response
 
 from index.text.identification import SURE
 from index.text.normalisation import clean
-from service.api.checks import check_sizes, names
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
     DETECT_BODY,
     TRANSLATE_BODY,
     Detected,
-    DetectOrder,
+    DetectRequest,
     Failure,
     FrontendSettings,
     Health,
     Named,
     Suggested,
     Translated,
-    TranslateOrder,
+    TranslateRequest,
 )
-from service.api.markup import text_of
-from service.api.schemas import Choices
-from service.engine.cache import Answers
+from service.api.validation import (
+    check_sizes,
+    field_names,
+    undetected_language,
+    unknown_language,
+    unreachable_target,
+)
+from service.engine.answers import Answers
 from service.engine.engine import Engine
-from service.engine.languages import Asked, undetected, unknown, unreachable
+from service.engine.languages import Query
 from service.http.bodies import read_fields
-from service.http.keys import check_key
-from service.http.problems import FieldError, ProblemError, ProblemType
+from service.http.middleware.api_keys import check_body_key
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import Choices, FieldError
 from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])
 
-FIELDS = 16  # of a form, beside its texts
-LEAST_SHOWN = 0.01  # the least likely language that /detect names, beside the likeliest
-Order = TypeVar("Order", bound=BaseModel)
+EXTRA_FORM_FIELDS = 16  # of a form, beside its texts
+MIN_DETECTED_CHANCE = 0.01  # the least likely language that /detect names, beside the likeliest
+Model = TypeVar("Model", bound=BaseModel)
 SPEAKS_ALL = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
 READS = *SPEAKS_ALL, ProblemType.NOT_READY.status
 TOO_MANY, TOO_LONG = ProblemType.TOO_MANY_REQUESTS.status, ProblemType.BODY_TOO_LARGE.status
@@ -83,19 +89,19 @@ class Text:
 )
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The sentence of the index that most likely translates each `q`, "" where none is likely enough."""
-    fields = await read_fields(request, settings.max_texts + FIELDS)
-    order = _read(TranslateOrder, fields)
-    await check_key(request, order.api_key)
-    _check(order, settings)
-    target = engine.languages.match(order.target)
+    fields = await read_fields(request, settings.max_texts + EXTRA_FORM_FIELDS)
+    body = _read(TranslateRequest, fields)
+    await check_body_key(request, body.api_key)
+    _check(body, settings)
+    target = engine.languages.match(body.target)
     if target is None:
         raise ProblemError.of_fields(
-            ProblemType.UNKNOWN_LANGUAGE, [unknown("target", order.target, engine.languages)]
+            ProblemType.UNKNOWN_LANGUAGE, [unknown_language("target", body.target, engine.languages)]
         )
-    texts = await _texts(order, engine)
-    found = await _answers(texts, target, order, engine, settings)
-    answers = [_translated(text, some, order) for text, some in zip(texts, found, strict=True)]
-    return JSONResponse(_shaped(answers, isinstance(fields["q"], list)))
+    texts = await _texts(body, engine)
+    answers = await _answers(texts, target, body, engine, settings)
+    results = [_translated(text, found, body) for text, found in zip(texts, answers, strict=True)]
+    return JSONResponse(_merged(results, isinstance(fields["q"], list)))
 
 
 @router.post(
@@ -107,12 +113,17 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The languages that the text may be in, the likeliest first; those under 1 % are left out."""
-    order = _read(DetectOrder, await read_fields(request, FIELDS))
-    await check_key(request, order.api_key)
-    check_sizes("sentence", "q", [order.q], Choices(target=["none"]), settings)
-    (chances,) = await engine.language_chances([clean(order.q)])
-    likely = [pair for place, pair in enumerate(chances.items()) if place == 0 or pair[1] >= LEAST_SHOWN]
-    return JSONResponse([_detected(*pair) for pair in likely])
+    body = _read(DetectRequest, await read_fields(request, EXTRA_FORM_FIELDS))
+    await check_body_key(request, body.api_key)
+    check_sizes("sentence", "q", [body.q], Choices(target=["none"]), settings)
+    (chances,) = await engine.language_chances([clean(body.q)])
+    return JSONResponse(
+        [
+            _detected(code, chance)
+            for place, (code, chance) in enumerate(chances.items())
+            if place == 0 or chance >= MIN_DETECTED_CHANCE
+        ]
+    )
 
 
 @router.post(
@@ -134,14 +145,14 @@ async def suggest() -> Response:
 async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
     """The limits of this service in LibreTranslate's terms, with a pair of languages to begin with."""
     languages = engine.translator.languages
-    first = next((one for one in languages if one.targets), languages[0])
-    target = next((one for one in languages if one.code in first.targets), first)
+    source = next((language for language in languages if language.targets), languages[0])
+    target = next((language for language in languages if language.code in source.targets), source)
     return FrontendSettings(
         charLimit=settings.max_characters,
         apiKeys=bool(settings.keys),
         keyRequired=bool(settings.keys),
         language={
-            "source": Named(code=first.code, name=first.name),
+            "source": Named(code=source.code, name=source.name),
             "target": Named(code=target.code, name=target.name),
         },
     )
@@ -153,8 +164,8 @@ async def health(engine: EngineNow) -> Health:
     return Health()
 
 
-def _read(kind: type[Order], fields: dict[str, object]) -> Order:
-    """The fields as an order; what is null or empty counts as left out, as LibreTranslate has it."""
+def _read(kind: type[Model], fields: dict[str, object]) -> Model:
+    """The fields as a model; what is null or empty counts as left out, as LibreTranslate has it."""
     try:
         return kind.model_validate({name: value for name, value in fields.items() if value not in (None, "")})
     except ValidationError as error:
@@ -163,80 +174,111 @@ def _read(kind: type[Order], fields: dict[str, object]) -> Order:
         ) from None
 
 
-def _check(order: TranslateOrder, settings: Settings) -> None:
-    most = settings.max_k - 1
-    if order.alternatives > most:
-        told = f"alternatives is {order.alternatives}, the limit is {most}: lower it"
+def _check(body: TranslateRequest, settings: Settings) -> None:
+    limit = settings.max_k - 1
+    if body.alternatives > limit:
+        message = f"alternatives is {body.alternatives}, the limit is {limit}: lower it"
         raise ProblemError.of_fields(
-            ProblemType.INVALID_REQUEST, [FieldError(field="alternatives", message=told, limit=most)]
+            ProblemType.INVALID_REQUEST, [FieldError(field="alternatives", message=message, limit=limit)]
         )
-    choices = Choices(target=[order.target], k=order.alternatives + 1)
-    check_sizes("sentence", "q", order.q, choices, settings)
+    choices = Choices(target=[body.target], k=body.alternatives + 1)
+    check_sizes("sentence", "q", body.q, choices, settings)
 
 
-async def _texts(order: TranslateOrder, engine: Engine) -> list[Text]:
+async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
-    cleaned = [clean(text_of(text) if order.format == "html" else text) for text in order.q]
-    if order.source != "auto":
-        source = engine.languages.match(order.source)
+    cleaned = [clean(text_of(text) if body.format == "html" else text) for text in body.q]
+    if body.source != "auto":
+        source = engine.languages.match(body.source)
         if source is None:
             raise ProblemError.of_fields(
-                ProblemType.UNKNOWN_LANGUAGE, [unknown("source", order.source, engine.languages)]
+                ProblemType.UNKNOWN_LANGUAGE, [unknown_language("source", body.source, engine.languages)]
             )
-        return [Text(sent, text, source) for sent, text in zip(order.q, cleaned, strict=True)]
+        return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
     likeliest = [next(iter(chances.items()), ("", 0.0)) for chances in await engine.language_chances(cleaned)]
     errors = [
-        undetected(name, engine.languages)
-        for name, text, (_, chance) in zip(names("q", cleaned), cleaned, likeliest, strict=True)
+        undetected_language(name, engine.languages)
+        for name, text, (_, chance) in zip(field_names("q", cleaned), cleaned, likeliest, strict=True)
         if text and chance < SURE
     ]
     if errors:
         raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
     return [
         Text(sent, text, code, chance)
-        for sent, text, (code, chance) in zip(order.q, cleaned, likeliest, strict=True)
+        for sent, text, (code, chance) in zip(body.q, cleaned, likeliest, strict=True)
     ]
 
 
 async def _answers(
-    texts: Sequence[Text], target: str, order: TranslateOrder, engine: Engine, settings: Settings
+    texts: Sequence[Text], target: str, body: TranslateRequest, engine: Engine, settings: Settings
 ) -> list[Answers | None]:
     """The answers to each text that are likely enough; None for one that needs no translation."""
     needed = [text for text in texts if text.needs(target)]
     errors = [
-        unreachable("q", source, target, engine.languages)
+        unreachable_target("q", source, target, engine.languages)
         for source in sorted({text.source for text in needed})
         if target not in engine.languages.targets(source)
     ]
     if errors:
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
-    asked = [Asked(text.cleaned, text.source, (target,)) for text in needed]
-    least = settings.drop_in_min_confidence
-    found = iter(await engine.translate("sentence", asked, order.alternatives + 1, least))
-    return [next(found)[target] if text.needs(target) else None for text in texts]
+    queries = [Query(text.cleaned, text.source, (target,)) for text in needed]
+    min_confidence = settings.drop_in_min_confidence
+    rows = iter(await engine.translate("sentence", queries, body.alternatives + 1, min_confidence))
+    return [next(rows)[target] if text.needs(target) else None for text in texts]
 
 
-def _translated(text: Text, answers: Answers | None, order: TranslateOrder) -> dict[str, object]:
+def _translated(text: Text, answers: Answers | None, body: TranslateRequest) -> dict[str, object]:
     """What one text gets; a text that is blank or in the target language already is its own translation."""
-    found = [text.sent] if answers is None else [_written(answer.text, order) for answer in answers]
-    told: dict[str, object] = {"translatedText": found[0] if found else ""}
-    if order.source == "auto":
-        told["detectedLanguage"] = _detected(text.source, text.chance)
-    if order.alternatives > 0:
-        told["alternatives"] = list(dict.fromkeys(one for one in found[1:] if one != found[0]))
-    return told
+    translations = [text.sent] if answers is None else [_encoded(answer.text, body) for answer in answers]
+    result: dict[str, object] = {"translatedText": translations[0] if translations else ""}
+    if body.source == "auto":
+        result["detectedLanguage"] = _detected(text.source, text.chance)
+    if body.alternatives > 0:
+        others = [translation for translation in translations[1:] if translation != translations[0]]
+        result["alternatives"] = list(dict.fromkeys(others))
+    return result
 
 
-def _shaped(answers: Sequence[dict[str, object]], many: bool) -> dict[str, object]:
+def _merged(answers: Sequence[dict[str, object]], many: bool) -> dict[str, object]:
     """A single `q` gets single values, a list gets lists."""
     if not many:
         return answers[0]
     return {name: [answer[name] for answer in answers] for name in answers[0]}
 
 
-def _written(text: str, order: TranslateOrder) -> str:
-    return html.escape(text, quote=False) if order.format == "html" else text
+def _encoded(text: str, body: TranslateRequest) -> str:
+    return html.escape(text, quote=False) if body.format == "html" else text
 
 
 def _detected(code: str, chance: float) -> dict[str, object]:
     return {"confidence": round(100 * chance, 1), "language": code}
+
+
+# Where one of these starts or ends, so does a word.
+BLOCK_TAGS = frozenset(
+    {"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "td", "th"}
+)
+
+
+class _TextReader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in BLOCK_TAGS:
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.handle_starttag(tag, [])
+
+
+def text_of(markup: str) -> str:
+    """The text of an HTML fragment: tags and comments removed, entities decoded."""
+    reader = _TextReader()
+    reader.feed(markup)
+    reader.close()
+    return "".join(reader.parts)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from service.api.schemas import Texts
+from service.schemas import Texts
 
 # A list may hold blank texts, which are their own translation.
 Q = WithJsonSchema(
@@ -18,7 +18,7 @@ Q = WithJsonSchema(
 )
 
 
-def _no_truth(value: object) -> object:
+def _refuse_booleans(value: object) -> object:
     return str(value) if isinstance(value, bool) else value
 
 
@@ -26,34 +26,34 @@ def _not_negative(value: int) -> int:
     return max(0, value)
 
 
-def _said(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field gives)
+def _field(description: str) -> Any:  # noqa: ANN401 (what pydantic's Field gives)
     return Field(min_length=1, description=description)
 
 
-class TranslateOrder(BaseModel):
+class TranslateRequest(BaseModel):
     """The fields of `POST /translate`; what else is sent is ignored, as LibreTranslate does."""
 
     model_config = ConfigDict(frozen=True)
 
     q: Annotated[Texts, Q]
-    source: str = _said("Language code of the texts, or `auto`.")
-    target: str = _said("Language code to translate into.")
+    source: str = _field("Language code of the texts, or `auto`.")
+    target: str = _field("Language code to translate into.")
     format: Literal["text", "html"] = Field(default="text", description="Of `html`, the text is translated.")
     alternatives: Annotated[
         int,
-        BeforeValidator(_no_truth),
+        BeforeValidator(_refuse_booleans),
         AfterValidator(_not_negative),
         Field(description="Most alternatives to each answer."),
     ] = 0
     api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
 
 
-class DetectOrder(BaseModel):
+class DetectRequest(BaseModel):
     """The fields of `POST /detect`."""
 
     model_config = ConfigDict(frozen=True)
 
-    q: str = _said("The text.")
+    q: str = _field("The text.")
     api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
 
 
@@ -124,5 +124,5 @@ def _body(model: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:
     return {"required": True, "content": content}
 
 
-TRANSLATE_BODY = _body(TranslateOrder, {"q": "A dog runs on the beach.", "source": "en", "target": "de"})
-DETECT_BODY = _body(DetectOrder, {"q": "A dog runs on the beach."})
+TRANSLATE_BODY = _body(TranslateRequest, {"q": "A dog runs on the beach.", "source": "en", "target": "de"})
+DETECT_BODY = _body(DetectRequest, {"q": "A dog runs on the beach."})

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from service.api.dependencies import SettingsNow
-from service.http.openapi import problem_responses
+from service.api.openapi import problem_responses
 from service.http.problems import ProblemError, ProblemType
 from service.observability.metrics import Metrics, is_loopback
 
@@ -29,4 +29,4 @@ async def metrics(request: Request, settings: SettingsNow) -> Response:
             ProblemType.NOT_FOUND, "there are no metrics for you here: see the setting metrics"
         )
     counts: Metrics = request.app.state.metrics
-    return Response(await counts.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(counts.text(), media_type=CONTENT_TYPE_LATEST)

@@ -3,16 +3,28 @@
 from collections.abc import Sequence
 
 from fastapi import APIRouter
+from starlette.requests import Request
 
 from index.search.translator import LanguageInfo, Translator
-from service.api.checks import FIELDS, check_texts
 from service.api.dependencies import EngineNow, SettingsNow
-from service.api.schemas import (
+from service.api.openapi import problem_responses
+from service.api.validation import (
+    TEXT_FIELDS,
+    check_languages,
+    check_texts,
+    queries_detected,
+    queries_from,
+)
+from service.engine.engine import Engine
+from service.http.bodies import JsonRoute
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import (
     Answer,
     Choices,
     Health,
     Kind,
     Language,
+    Problem,
     Quality,
     Readiness,
     SentenceRequest,
@@ -22,11 +34,6 @@ from service.api.schemas import (
     WordResponse,
     WordResult,
 )
-from service.engine.engine import Engine
-from service.engine.languages import ask_detected, ask_from, check_languages
-from service.http.bodies import JsonRoute
-from service.http.openapi import problem_responses
-from service.http.problems import Problem, ProblemError, ProblemType
 from service.settings import Settings
 
 router = APIRouter(route_class=JsonRoute)
@@ -63,7 +70,8 @@ async def translate_sentence(
         model=engine.translator.model,
         index=engine.translator.version,
         results=[
-            SentenceResult(text=text, source=source, translations=found) for text, source, found in results
+            SentenceResult(text=text, source=source, translations=answers)
+            for text, source, answers in results
         ],
     )
 
@@ -75,7 +83,9 @@ async def translate_word(body: WordRequest, engine: EngineNow, settings: Setting
     return WordResponse(
         model=engine.translator.model,
         index=engine.translator.version,
-        results=[WordResult(word=word, source=source, translations=found) for word, source, found in results],
+        results=[
+            WordResult(word=word, source=source, translations=answers) for word, source, answers in results
+        ],
     )
 
 
@@ -109,8 +119,10 @@ async def live() -> Health:
 
 
 @router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
-async def ready(engine: EngineNow) -> Readiness:
-    """Answers once the index is open and warm; which index and model it serves."""
+async def ready(request: Request, engine: EngineNow) -> Readiness:
+    """Answers once the index is open and warm, until the service is told to stop; says what it serves."""
+    if request.app.state.stopping.is_set():
+        raise ProblemError(ProblemType.NOT_READY)
     return Readiness(model=engine.translator.model, index=engine.translator.version)
 
 
@@ -135,14 +147,14 @@ async def _translate(
     cleaned = check_texts(kind, texts, choices, settings)
     source, targets = check_languages(choices, engine.languages)
     if source is not None:
-        asked = ask_from(source, FIELDS[kind], cleaned, targets, engine.languages)
+        queries = queries_from(source, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
     else:
         detected = await engine.detect(kind, cleaned)
-        asked = ask_detected(detected, FIELDS[kind], cleaned, targets, engine.languages)
-    found = await engine.translate(kind, asked, choices.k, choices.min_confidence)
+        queries = queries_detected(detected, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
+    rows = await engine.translate(kind, queries, choices.k, choices.min_confidence)
     if choices.explain:
-        found = await engine.explain(kind, asked, found)
+        rows = await engine.explain(kind, queries, rows)
     return [
-        (text, one.source, {target: list(answers) for target, answers in row.items()})
-        for text, one, row in zip(texts, asked, found, strict=True)
+        (text, query.source, {target: list(answers) for target, answers in row.items()})
+        for text, query, row in zip(texts, queries, rows, strict=True)
     ]

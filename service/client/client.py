@@ -19,7 +19,7 @@ import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from index.errors import PassepartoutError
-from service.api.schemas import (
+from service.schemas import (
     Language,
     Problem,
     Readiness,

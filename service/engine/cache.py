@@ -6,17 +6,16 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from service.api.schemas import Answer, Kind
+from service.engine.answers import Answers
+from service.schemas import Kind
 from service.settings import Settings
 
 if TYPE_CHECKING:
     from service.engine.redis_cache import RedisCache
 
-Answers = tuple[Answer, ...]
 
-
-class Lookup(NamedTuple):
-    """One text to find in one target language, k times: all that the answers depend on."""
+class CacheKey(NamedTuple):
+    """One text in one target language, with k answers: all that the answers depend on."""
 
     model: str
     version: str
@@ -28,20 +27,20 @@ class Lookup(NamedTuple):
 
 
 class Cache(Protocol):
-    """Answers by what was looked up. A cache that fails behaves as an empty one: no method raises."""
+    """Answers by key. A cache that fails behaves as an empty one: no method raises."""
 
-    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
-        """The answers of each lookup, None where there are none."""
+    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
+        """The answers of each key, None where there are none."""
         ...
 
-    async def put(self, answers: Mapping[Lookup, Answers]) -> None: ...
+    async def put(self, answers: Mapping[CacheKey, Answers]) -> None: ...
 
     async def close(self) -> None: ...
 
 
-def shared_key(lookup: Lookup) -> str:
-    """What stands for a lookup in a cache that others can read: no text of a user."""
-    return f"passepartout:2:{hashlib.sha256(repr(tuple(lookup)).encode()).hexdigest()}"
+def shared_key(key: CacheKey) -> str:
+    """What stands for a key in a cache that others can read: no text of a user."""
+    return f"passepartout:2:{hashlib.sha256(repr(tuple(key)).encode()).hexdigest()}"
 
 
 class MemoryCache:
@@ -50,31 +49,31 @@ class MemoryCache:
     def __init__(self, entries: int, seconds: float) -> None:
         self._entries = entries
         self._seconds = seconds
-        self._held: OrderedDict[Lookup, tuple[float, Answers]] = OrderedDict()
+        self._held: OrderedDict[CacheKey, tuple[float, Answers]] = OrderedDict()
 
-    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
+    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
         now = time.monotonic()
-        return [self._find(lookup, now) for lookup in lookups]
+        return [self._find(key, now) for key in keys]
 
-    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
+    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         if not self._entries:
             return
         expiry = time.monotonic() + self._seconds
-        for lookup, value in answers.items():
-            self._held[lookup] = (expiry, value)
-            self._held.move_to_end(lookup)
+        for key, value in answers.items():
+            self._held[key] = (expiry, value)
+            self._held.move_to_end(key)
         while len(self._held) > self._entries:
             self._held.popitem(last=False)
 
     async def close(self) -> None:
         self._held.clear()
 
-    def _find(self, lookup: Lookup, now: float) -> Answers | None:
-        expiry, answers = self._held.get(lookup, (0.0, ()))
+    def _find(self, key: CacheKey, now: float) -> Answers | None:
+        expiry, answers = self._held.get(key, (0.0, ()))
         if expiry <= now:
-            self._held.pop(lookup, None)
+            self._held.pop(key, None)
             return None
-        self._held.move_to_end(lookup)
+        self._held.move_to_end(key)
         return answers
 
 
@@ -84,18 +83,18 @@ class TwoLevels:
     def __init__(self, near: Cache, far: "RedisCache") -> None:
         self._near, self._far = near, far
 
-    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
-        found = dict(zip(lookups, await self._near.get(lookups), strict=True))
-        missing = [lookup for lookup, answers in found.items() if answers is None]
+    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
+        answers = dict(zip(keys, await self._near.get(keys), strict=True))
+        missing = [key for key, value in answers.items() if value is None]
         if missing:
             far = dict(zip(missing, await self._far.get(list(map(shared_key, missing))), strict=True))
-            await self._near.put({lookup: answers for lookup, answers in far.items() if answers is not None})
-            found |= far
-        return [found[lookup] for lookup in lookups]
+            await self._near.put({key: value for key, value in far.items() if value is not None})
+            answers |= far
+        return [answers[key] for key in keys]
 
-    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
+    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         await self._near.put(answers)
-        await self._far.put({shared_key(lookup): found for lookup, found in answers.items()})
+        await self._far.put({shared_key(key): value for key, value in answers.items()})
 
     async def close(self) -> None:
         await self._near.close()

@@ -23,14 +23,14 @@ from service.engine.engine import Engine
 
 log = logging.getLogger("passepartout.index")
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-class Generations:
-    """`engine` is the one served; `make` makes the engine of an opened version."""
+class IndexManager:
+    """`engine` is the one served; `make_engine` makes the engine of an opened version."""
 
-    def __init__(self, index: Path, threads: int, make: Callable[[Translator], Engine]) -> None:
-        self._index, self._threads, self._make = index, threads, make
+    def __init__(self, index: Path, threads: int, make_engine: Callable[[Translator], Engine]) -> None:
+        self._index, self._threads, self._make_engine = index, threads, make_engine
         self._lock = asyncio.Lock()
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
         self._engine: Engine | None = None
@@ -42,7 +42,7 @@ class Generations:
 
     async def start(self, translator: Translator | None) -> None:
         """Serve `translator`, if given, else what the index names as its current version."""
-        self._engine = await self._in_thread(partial(self._opened, translator))
+        self._engine = await self._in_thread(partial(self._open, translator))
 
     async def reload(self) -> bool:
         """Serve what the index names now; whether that is another version than before.
@@ -54,16 +54,21 @@ class Generations:
             if version == self.engine.translator.version:
                 return False
             try:
-                opened = await self._in_thread(partial(self._opened, None, version))
+                engine = await self._in_thread(partial(self._open, None, version))
             except Exception as error:
                 # Its message names files of this machine and says what to do; nothing in it is a user's.
-                told = str(error) if isinstance(error, PassepartoutError) else type(error).__name__
-                before = self.engine.translator.version
-                log.error("version %s is refused, %s stays: %s", version, before, told)
+                reason = str(error) if isinstance(error, PassepartoutError) else type(error).__name__
+                served = self.engine.translator.version
+                log.error("version %s is refused, %s stays: %s", version, served, reason)
                 raise
-            self._engine = opened
+            self._engine = engine
             log.info("version %s is served", version)
             return True
+
+    async def try_reload(self) -> None:
+        """As `reload`; what goes wrong is in the log alone."""
+        with suppress(Exception):
+            await self.reload()
 
     @asynccontextmanager
     async def watching(self, seconds: float) -> AsyncIterator[None]:
@@ -77,60 +82,54 @@ class Generations:
                 with suppress(asyncio.CancelledError):
                     await task
 
+    @contextmanager
+    def reloading_on_hangup(self) -> Iterator[None]:
+        """SIGHUP reloads, where signals come to this thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        tasks: set[asyncio.Task[None]] = set()
+
+        def reload() -> None:
+            task = loop.create_task(self.try_reload())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        loop.add_signal_handler(signal.SIGHUP, reload)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGHUP)
+
     def close(self) -> None:
         self._opener.shutdown(cancel_futures=True)
         self._engine = None
-
-    async def reload_quietly(self) -> None:
-        """As `reload`, for those who read the log."""
-        with suppress(Exception):
-            await self.reload()
 
     async def _watch(self, seconds: float) -> None:
         # By time and not by inotify, which sees nothing on network file systems and some mounts.
         seen = None
         while True:
             await asyncio.sleep(seconds)
-            found = await self._in_thread(partial(_changed_at, self._index / CURRENT))
-            if found is not None and found != seen:
-                seen = found
-                await self.reload_quietly()
+            changed = await self._in_thread(partial(_changed_at, self._index / CURRENT))
+            if changed is not None and changed != seen:
+                seen = changed
+                await self.try_reload()
 
-    def _opened(self, translator: Translator | None, version: str | None = None) -> Engine:
-        found = translator or Translator.open(self._index, version=version, threads=self._threads)
-        engine = self._make(found)
+    def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
+        opened = translator or Translator.open(self._index, version=version, threads=self._threads)
+        engine = self._make_engine(opened)
         engine.warm_up()
         return engine
 
-    async def _in_thread(self, act: Callable[[], Found]) -> Found:
+    async def _in_thread(self, act: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._opener, act)
 
 
-@contextmanager
-def reloading_on_hangup(generations: Generations) -> Iterator[None]:
-    """SIGHUP reloads, where signals come to this thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[None]] = set()
-
-    def reload() -> None:
-        task = loop.create_task(generations.reload_quietly())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    loop.add_signal_handler(signal.SIGHUP, reload)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGHUP)
-
-
 def _changed_at(path: Path) -> tuple[int, int] | None:
-    """What is another after a file was replaced; None where there is none."""
+    """What differs after a file was replaced; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino
+    return status.st_mtime_ns, status.st_ino

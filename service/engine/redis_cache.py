@@ -12,11 +12,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
-from service.engine.breaker import Breaker
-from service.engine.cache import Answers
+from service.engine.answers import Answers
+from service.redis_connection import Breaker, async_options
 
 Values = Mapping[str, bytes | str | None]
 MOST_UNWRITTEN = 20_000  # answers; more are not cached in Redis
@@ -55,14 +53,7 @@ class RedisCache:
         self._unwritten: dict[str, Answers] = {}
         self._reader: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
-        # redis-py's own default is to try again for many seconds (docs/decisions/0001).
-        self._redis: Redis = Redis.from_url(
-            url,
-            protocol=2,
-            socket_timeout=timeout,
-            socket_connect_timeout=timeout,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis: Redis = Redis.from_url(url, **async_options(timeout))
 
     async def get(self, keys: Sequence[str]) -> list[Answers | None]:
         if not keys or not self._breaker.allows():

@@ -1,4 +1,7 @@
-"""What a request is refused with, as a problem document (faults of the service itself: envelope.py)."""
+"""What a request is refused with, as a problem document.
+
+Errors of the service itself: middleware/request_context.py.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.http.problems import FieldError, ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import FieldError
 
 BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
 
@@ -75,9 +79,9 @@ def _explain(fault: Mapping[str, Any]) -> FieldError:
     context = fault.get("ctx", {})
     field = field_name(fault["loc"][1:])
     message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
-    told = message.format(field=field, input=fault.get("input"), **context)
+    limit = next((context[name] for name in LIMITS if name in context), None)
     return FieldError(
-        field=field, message=told, limit=next((context[name] for name in LIMITS if name in context), None)
+        field=field, message=message.format(field=field, input=fault.get("input"), **context), limit=limit
     )
 
 

@@ -6,13 +6,12 @@ from enum import Enum
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from service.api.schemas import ERRORS_SHOWN, FieldError, Problem
-
-__all__ = ["FieldError", "Problem", "ProblemError", "ProblemType"]
+from service.schemas import ERRORS_SHOWN, FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
 LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
+RETRY_AFTER = 1  # seconds, where there is more to do than can be done soon
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
 
 
@@ -38,7 +37,7 @@ class ProblemType(Enum):
         "too-slow",
         408,
         "Too slow",
-        "The request took too long to arrive: send it in one go.",
+        "The body took too long to arrive: send it in one go.",
     )
     NO_JOBS = (
         "no-jobs",
@@ -89,12 +88,6 @@ class ProblemType(Enum):
         "Language not recognised",
         "The language of the text could not be detected: give `source`.",
     )
-    HEAD_TOO_LARGE = (
-        "head-too-large",
-        431,
-        "Head too large",
-        "The request has more or longer headers, or a longer path, than the service accepts.",
-    )
     TOO_MANY_REQUESTS = (
         "too-many-requests",
         429,
@@ -139,16 +132,17 @@ class ProblemType(Enum):
 
 
 class ProblemError(Exception):
-    """Ends a request with a problem document."""
+    """Ends a request with a problem document; its `detail` is what its kind means where none is given."""
 
     def __init__(
         self,
         kind: ProblemType,
-        detail: str,
+        detail: str | None = None,
         *,
         errors: Sequence[FieldError] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        detail = detail or kind.meaning
         super().__init__(detail)
         self.headers = headers
         self.problem = Problem(
@@ -161,20 +155,30 @@ class ProblemError(Exception):
 
     @classmethod
     def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError]) -> "ProblemError":
-        """One problem for all `errors`; its detail tells the first three."""
-        told = "; ".join(error.message for error in errors[:3])
+        """One problem for all `errors`; its detail has the first three."""
+        messages = "; ".join(error.message for error in errors[:3])
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
-        return cls(kind, told + more, errors=errors)
+        return cls(kind, messages + more, errors=errors)
 
     def response(self, scope: Scope) -> Response:
         """The answer to the request of `scope`: a problem document, on LibreTranslate's paths its shape."""
         if scope["path"] in LIBRETRANSLATE_PATHS:
             status = LIBRETRANSLATE_STATUS.get(self.problem.status, self.problem.status)
             return JSONResponse({"error": self.problem.detail}, status, self.headers)
-        told = self.problem.model_copy(update={"request_id": scope.get("state", {}).get("request_id")})
+        document = self.problem.model_copy(update={"request_id": scope.get("state", {}).get("request_id")})
         return Response(
-            told.model_dump_json(exclude_none=True),
+            document.model_dump_json(exclude_none=True),
             self.problem.status,
             self.headers,
             MEDIA_TYPE,
         )
+
+
+def overloaded() -> ProblemError:
+    """What a request gets that could not be answered soon."""
+    return ProblemError(ProblemType.OVERLOADED, headers={"Retry-After": str(RETRY_AFTER)})
+
+
+def store_unreachable() -> ProblemError:
+    """What a request gets whose answer is in a Milvus that is away."""
+    return ProblemError(ProblemType.STORE_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)})

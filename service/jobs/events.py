@@ -11,14 +11,13 @@ from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from service.jobs.errors import UnreachableError
 from service.jobs.queue import SECONDS, JobQueue
 from service.jobs.record import event_of, events_key
 from service.jobs.schemas import ENDED, Event, Job
+from service.redis_connection import async_options
 
 HEARTBEAT = 10.0  # seconds without anything to tell after which a sign of life is sent
 LOOK = 1.0  # seconds after which we look whether the job has ended without a word, or the server is to stop
@@ -66,13 +65,7 @@ class Follower:
                 yield KEEPALIVE_COMMENT
 
     def _redis(self) -> "Redis":
-        return Redis.from_url(
-            self._queue.url,
-            protocol=2,
-            socket_timeout=LOOK + SECONDS,
-            socket_connect_timeout=SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        return Redis.from_url(self._queue.url, **async_options(LOOK + SECONDS, connect=SECONDS))
 
     async def _read(self, redis: "Redis", after: str) -> list[tuple[str, Event]]:
         """The events after one, with their ids; none where a moment passes without any."""

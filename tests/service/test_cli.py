@@ -26,7 +26,7 @@ def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
     command = [*SERVE, "--index", str(index), "--port", str(port), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        _wait_until_ready(address, process)
+        wait_until_ready(address, process)
         yield address, process
     finally:
         process.kill()
@@ -35,7 +35,7 @@ def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
         process.stderr.close()
 
 
-def _wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
+def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passepartout import run
-from service.api.schemas import SentenceResponse
+from service.schemas import SentenceResponse
 
 Capture = pytest.CaptureFixture[str]
 DOG = "The black dog runs on the snow."

@@ -13,7 +13,7 @@ from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
 from index.search.translator import Translator
-from service.api.markup import text_of
+from service.api.libretranslate import text_of
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
 from tests.service.test_cli import serving

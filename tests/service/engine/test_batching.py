@@ -40,7 +40,7 @@ def running(steps: Callable[[Batcher, Gate], Awaitable[None]], bounds: Bounds | 
         finally:
             gate.open.set()
             batcher.close()
-        assert batcher.waiting == 0
+        assert batcher.queued == 0
 
     asyncio.run(main())
 
@@ -77,32 +77,6 @@ def test_what_comes_at_once_or_while_it_is_busy_is_one_batch() -> None:
     running(steps)
 
 
-def test_those_who_ask_again_when_they_are_answered_stay_one_batch() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        async def client(name: int) -> None:
-            for number in range(20):
-                await batcher.compute(gate.double, items(100 * name + number))
-                for _ in range(name % 3):  # some take longer to ask again
-                    await asyncio.sleep(0)
-
-        await asyncio.gather(*(client(name) for name in range(8)))
-        assert [len(batch) for batch in gate.batches] == [8] * 20
-
-    running(steps)
-
-
-def test_a_batch_begins_though_more_and_more_work_comes() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        asked: list[asyncio.Task[list[int]]] = []
-        while not gate.batches:
-            asked.append(asyncio.create_task(batcher.compute(gate.double, items(len(asked)))))
-            await asyncio.sleep(0)
-        assert len(asked) > 1  # it was waited for more at first
-        await asyncio.gather(*asked)
-
-    running(steps, Bounds(batch=10**6))
-
-
 def test_a_batch_is_bounded_and_requests_take_turns() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
@@ -114,7 +88,7 @@ def test_a_batch_is_bounded_and_requests_take_turns() -> None:
         assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
         assert long.result() == [2 * number for number in range(1, 10)]
 
-    running(steps, Bounds(batch=4, turn=2))
+    running(steps, Bounds(batch=4, quantum=2))
 
 
 def test_a_free_thread_waits_for_a_batch_to_fill_but_not_beyond_its_time() -> None:
@@ -183,14 +157,14 @@ def test_five_thousand_who_leave_cost_nothing() -> None:
         first = await closed(batcher, gate)
         tasks = [asyncio.create_task(batcher.compute(gate.double, items(n))) for n in range(1, 5001)]
         await asyncio.sleep(0.05)
-        assert batcher.waiting == 5000
+        assert batcher.queued == 5000
         for task in tasks:
             task.cancel()
         await asyncio.sleep(0)
         gate.open.set()
         started = asyncio.get_running_loop().time()
         await first
-        while batcher.waiting:
+        while batcher.queued:
             await asyncio.sleep(0.001)
         assert asyncio.get_running_loop().time() - started < 1
         assert gate.batches == [[0]]
@@ -215,69 +189,3 @@ def test_a_failure_reaches_those_who_asked_and_nobody_else() -> None:
         assert await batcher.compute(gate.double, {"a": 1}) == [2]
 
     running(steps)
-
-
-def test_what_a_run_leaves_over_is_done_in_the_event_loop() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        threads: list[threading.Thread] = []
-
-        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
-            threads.append(threading.current_thread())
-            doubled = gate.double(numbers)
-
-            def finish() -> list[int]:
-                threads.append(threading.current_thread())
-                return [number + 1 for number in doubled]
-
-            return finish
-
-        assert await batcher.compute(run, items(1, 2)) == [3, 5]
-        assert threads[0] is not threads[1] is threading.main_thread()
-
-    running(steps)
-
-
-def test_what_fails_in_the_event_loop_fails_those_alone_who_asked() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        def run(numbers: Sequence[int]) -> Callable[[], list[int]]:
-            return lambda: [1 // number for number in numbers]
-
-        failing = asyncio.create_task(batcher.compute(run, items(0)))
-        assert await batcher.compute(gate.double, items(4)) == [8]
-        with pytest.raises(ZeroDivisionError):
-            await failing
-        assert await batcher.compute(run, items(1)) == [1]
-
-    running(steps)
-
-
-def test_half_is_computed_while_the_other_half_is_answered() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        ended = 0
-
-        async def client(name: int) -> None:
-            nonlocal ended
-            for number in range(30):
-                asked = 100 * name + number
-                assert await batcher.compute(gate.double, items(asked)) == [2 * asked]
-                ended += 1
-
-        await asyncio.gather(*(client(name) for name in range(32)))
-        assert ended == 32 * 30
-        assert sum(map(len, gate.batches)) == 32 * 30
-        middle = [len(batch) for batch in gate.batches[5:-5]]
-        assert 10 <= sum(middle) / len(middle) <= 20
-
-    running(steps, Bounds(overlap=True))
-
-
-def test_few_are_one_batch_though_halves_could_overlap() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        async def client(name: int) -> None:
-            for number in range(20):
-                await batcher.compute(gate.double, items(100 * name + number))
-
-        await asyncio.gather(*(client(name) for name in range(4)))
-        assert [len(batch) for batch in gate.batches] == [4] * 20
-
-    running(steps, Bounds(overlap=True))

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from service.api.schemas import Answer
-from service.engine.cache import Answers, Lookup, MemoryCache, open_cache, shared_key
+from service.engine.answers import Answers
+from service.engine.cache import CacheKey, MemoryCache, open_cache, shared_key
+from service.schemas import Answer
 from service.settings import Settings
 
-A = Lookup("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
+A = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
 B, C = A._replace(text="A cat."), A._replace(target="pt")
 
 
@@ -17,7 +18,7 @@ def answers(text: str) -> Answers:
 
 
 def test_a_key_depends_on_everything_and_shows_no_text() -> None:
-    other = Lookup("big@1", "20261120-2", "word", "A cat.", "pt", "ar", 2)
+    other = CacheKey("big@1", "20261120-2", "word", "A cat.", "pt", "ar", 2)
     keys = {shared_key(A._replace(**{name: getattr(other, name)})) for name in A._fields}
     assert len(keys | {shared_key(A)}) == 8
     assert "dog" not in "".join(keys)

@@ -13,12 +13,13 @@ from redis import Redis
 from starlette.testclient import TestClient
 
 from index.search.translator import Translator
-from service.api.schemas import Answer
+from service.engine.answers import Answers
 from service.engine.batching import Batcher, Bounds
-from service.engine.cache import Answers, Cache, Lookup, MemoryCache
+from service.engine.cache import Cache, CacheKey, MemoryCache
 from service.engine.engine import Engine
-from service.engine.languages import Asked
+from service.engine.languages import Query
 from service.observability.metrics import Metrics
+from service.schemas import Answer
 from tests.service.conftest import ClientFactory, RedisServer
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
@@ -35,11 +36,11 @@ class CountingCache(MemoryCache):
         self.asked: list[int] = []
         self.stored: list[int] = []
 
-    async def get(self, lookups: Sequence[Lookup]) -> list[Answers | None]:
-        self.asked.append(len(lookups))
-        return await super().get(lookups)
+    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
+        self.asked.append(len(keys))
+        return await super().get(keys)
 
-    async def put(self, answers: Mapping[Lookup, Answers]) -> None:
+    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         self.stored.append(len(answers))
         await super().put(answers)
 
@@ -54,7 +55,7 @@ def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) 
 
     async def main() -> None:
         engine = engine_of(translator, cache)
-        dog, cat = Asked(DOG, "en", ("de", "ar")), Asked(CAT, "en", ("de",))
+        dog, cat = Query(DOG, "en", ("de", "ar")), Query(CAT, "en", ("de",))
         first = await engine.translate("sentence", [dog, dog], 2)
         second = await engine.translate("sentence", [dog, cat], 2)
         assert first[0] == first[1] == second[0]
@@ -67,7 +68,7 @@ def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) 
 def test_sentences_and_words_are_kept_apart(translator: Translator) -> None:
     async def main() -> None:
         engine = engine_of(translator, MemoryCache(100, 60))
-        asked = [Asked("dog", "en", ("de",))]
+        asked = [Query("dog", "en", ("de",))]
         sentence = await engine.translate("sentence", asked, 1)
         word = await engine.translate("word", asked, 1)
         assert sentence[0]["de"][0].id != word[0]["de"][0].id == "de:word:hund"
@@ -80,9 +81,9 @@ def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translato
     async def main() -> None:
         engine = engine_of(translator, MemoryCache(0, 60))
         batch = [
-            Asked("dog", "en", ("de", "zh")),
-            Asked("hund", "de", ("en", "zh")),
-            Asked("cat", "en", ("ar",)),
+            Query("dog", "en", ("de", "zh")),
+            Query("hund", "de", ("en", "zh")),
+            Query("cat", "en", ("ar",)),
         ]
         whole = await engine.translate(kind, batch, 4)  # type: ignore[arg-type]
         parts = [await engine.translate(kind, [one], 4) for one in batch]  # type: ignore[arg-type]

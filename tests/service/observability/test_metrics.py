@@ -1,20 +1,16 @@
 """What is counted, and who may read it."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from index.search.translator import Translator
 from service.app import create_app
-from service.observability.metrics import SECONDS, STAGES, TOGETHER, Metrics, Tally, is_loopback
+from service.observability.metrics import STAGES, is_loopback
 from service.settings import Settings
 from tests.service.conftest import ClientFactory
 from tests.service.test_cli import serving, translate
@@ -54,48 +50,6 @@ def test_a_request_is_counted_by_route_and_its_stages_are_timed(local: TestClien
         name = "passepartout_stage_seconds"
         assert after[f"{name}_count", stage] > before[f"{name}_count", stage], stage
         assert after[f"{name}_sum", stage] > 0
-
-
-@given(st.lists(st.one_of(st.sampled_from(SECONDS), st.floats(0, 10).map(lambda value: round(value, 6)))))
-def test_what_is_told_together_is_as_if_it_had_been_told_one_by_one(values: list[float]) -> None:
-    registries = [CollectorRegistry(), CollectorRegistry()]
-    one, other = (Histogram("h", "h", buckets=SECONDS, registry=registry) for registry in registries)
-    tally = Tally(one)
-    for value in values:
-        tally.observe(value)
-        other.observe(value)
-    tally.tell()
-    tally.tell()
-    found, wanted = (
-        {
-            key: value
-            for key, value in counts(generate_latest(registry).decode()).items()
-            if key[0] != "h_created"
-        }
-        for registry in registries
-    )
-    assert found == pytest.approx(wanted)
-
-
-def test_what_was_counted_is_told_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many requests at once, and else after a while, as other workers may be asked for it."""
-    told: list[int] = []
-    monkeypatch.setattr("service.observability.metrics.LATEST", 0.01)
-    monkeypatch.setattr(Tally, "tell", lambda tally: told.append(1))
-
-    async def count() -> None:
-        metrics = Metrics()
-        metrics.request("/a", 200, 0.1)
-        assert not told
-        await asyncio.sleep(0.1)
-        assert told
-        told.clear()
-        for _ in range(TOGETHER):
-            metrics.request("/a", 200, 0.1)
-        assert told
-        metrics.close()
-
-    asyncio.run(count())
 
 
 def test_batches_hits_confidences_and_what_found_nothing(local: TestClient) -> None:

@@ -1,22 +1,21 @@
 """The OpenAPI document: what FastAPI derives, with the problem documents and this deployment's limits."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import click
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from service.http.problems import MEDIA_TYPE, Problem, ProblemType
+from service.http.problems import MEDIA_TYPE, ProblemType
+from service.schemas import Problem
 from service.settings import Settings
 
 REFERENCE = "#/components/schemas/{model}"
-# The two ways to send a key (keys.py), declared where a route needs one whatever the settings are.
+# The two ways to send a key, declared where a route needs one whatever the settings are.
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -47,13 +46,13 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
 
     @cache
     def document() -> dict[str, Any]:
-        made = get_openapi(
+        openapi = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        made["components"]["securitySchemes"] = SCHEMES
-        _add_problem(made["components"]["schemas"])
-        _add_limits(made["components"]["schemas"], settings)
-        return made
+        openapi["components"]["securitySchemes"] = SCHEMES
+        _add_problem(openapi["components"]["schemas"])
+        _add_limits(openapi["components"]["schemas"], settings)
+        return openapi
 
     return document
 
@@ -81,14 +80,8 @@ def _add_limits(schemas: dict[str, Any], settings: Settings) -> None:
         properties["k"]["maximum"] = settings.max_k
 
 
-def _limit_list(schema: dict[str, Any], most: int, of_one: dict[str, int]) -> None:
-    one, many = schema["anyOf"]
-    one |= of_one
-    many["items"] = many["items"] | of_one
-    many["maxItems"] = most
-
-
-if __name__ == "__main__":
-    from service.app import create_app
-
-    click.echo(json.dumps(create_app(Settings()).openapi(), indent=2, ensure_ascii=False))
+def _limit_list(schema: dict[str, Any], max_items: int, item_limits: dict[str, int]) -> None:
+    single, several = schema["anyOf"]
+    single |= item_limits
+    several["items"] = several["items"] | item_limits
+    several["maxItems"] = max_items

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.errors import UsageError
-from service.http.rates import client_of
+from service.http.middleware.rate_limit import client_of
 from service.settings import load_settings
 from tests.service.conftest import ClientFactory, RedisServer
 
@@ -44,8 +44,8 @@ def test_a_key_in_the_body_has_the_same_count(make_client: ClientFactory) -> Non
     client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
 
     def translate(key: str) -> Any:  # noqa: ANN401
-        order = {"q": "A small dog runs.", "source": "en", "target": "de", "api_key": key}
-        return client.post("/translate", json=order)
+        body = {"q": "A small dog runs.", "source": "en", "target": "de", "api_key": key}
+        return client.post("/translate", json=body)
 
     assert [translate(KEYS["one"]).status_code for _ in range(2)] == [200, 200]
     refused = translate(KEYS["one"])
@@ -60,8 +60,8 @@ def test_a_key_in_the_body_has_the_same_count(make_client: ClientFactory) -> Non
 
 def test_wrong_keys_in_the_body_count_for_their_address(make_client: ClientFactory) -> None:
     client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
-    order = {"q": "A dog.", "source": "en", "target": "de", "api_key": "wrong"}
-    assert [client.post("/translate", json=order).status_code for _ in range(3)] == [403, 403, 429]
+    body = {"q": "A dog.", "source": "en", "target": "de", "api_key": "wrong"}
+    assert [client.post("/translate", json=body).status_code for _ in range(3)] == [403, 403, 429]
     assert ask(client, "one").status_code == 200
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from service.api.schemas import SentenceResponse, WordResponse
 from service.app import create_app
 from service.http.problems import LIBRETRANSLATE_PATHS, MEDIA_TYPE, ProblemType
+from service.schemas import SentenceResponse, WordResponse
 from service.settings import Settings
 from tests.service.conftest import ClientFactory
 
@@ -30,7 +30,7 @@ def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_committed_document_is_in_step(document: dict[str, Any]) -> None:
-    """To bring it in step: python -m service.http.openapi > docs/reference/openapi.json"""
+    """To bring it in step: python -m service.api.openapi > docs/reference/openapi.json"""
     assert json.loads(COMMITTED.read_text("utf-8")) == document
 
 
@@ -76,12 +76,8 @@ def test_every_problem_is_documented_as_a_problem_document(document: dict[str, A
             for example in response["content"][media_type]["examples"].values():
                 assert example["value"]["status"] == int(status)
                 seen.add(example["value"]["type"])
-    # The first never of a path that the document has, the others before there is a path.
-    never = {
-        ProblemType.BAD_REQUEST,
-        ProblemType.TOO_SLOW,
-        ProblemType.HEAD_TOO_LARGE,
-    }
+    # The first never of a path that the document has; the other of any path with a body.
+    never = {ProblemType.BAD_REQUEST, ProblemType.TOO_SLOW}
     assert seen == {kind.type for kind in ProblemType if kind not in never}
 
 

@@ -14,10 +14,9 @@ from limits.aio.storage import MemoryStorage, RedisStorage
 from limits.aio.strategies import RateLimiter, SlidingWindowCounterRateLimiter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.engine.breaker import Breaker
-from service.http.keys import is_open
+from service.http.middleware.api_keys import is_open, key_is_in_body
 from service.http.problems import ProblemError, ProblemType
-from service.settings import Settings
+from service.redis_connection import Breaker, async_options
 
 if TYPE_CHECKING:
     from redis.asyncio import ConnectionPool
@@ -26,34 +25,38 @@ IPV6_NETWORK = 64  # bits; what one client has, who may use any address in it
 
 
 class Rates:
-    """Counts what each client asks in the last while, for one limit such as 600/minute."""
+    """Counts what each client asks in the last while, for one limit such as 600/minute.
 
-    def __init__(self, settings: Settings) -> None:
-        self._limit: RateLimitItem = parse(settings.rate_limit or "")
-        self._timeout = settings.redis_timeout_seconds
-        self._breaker = Breaker(settings.redis_pause_seconds, "counting here alone")
-        self._here: RateLimiter = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._pool = None if settings.redis_url is None else _connections(settings)
-        self._everywhere = None if self._pool is None else _in_redis(self._pool)
+    `timeout` and `pause` in seconds: how long Redis may take, and how long it is left alone after a failure.
+    """
+
+    def __init__(
+        self, limit: str, redis_url: str | None = None, *, timeout: float = 0.02, pause: float = 2.0
+    ) -> None:
+        self._limit: RateLimitItem = parse(limit)
+        self._timeout = timeout
+        self._breaker = Breaker(pause, "counting here alone")
+        self._local: RateLimiter = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._pool = None if redis_url is None else _connections(redis_url, timeout)
+        self._shared = None if self._pool is None else _in_redis(self._pool)
 
     async def wait(self, client: str) -> int:
         """Count a request of `client`: 0 if it may go on, else the seconds until it may ask again."""
-        if self._everywhere is not None and self._breaker.allows():
+        if self._shared is not None and self._breaker.allows():
             try:
                 async with asyncio.timeout(self._timeout):
-                    seconds = await _hit(self._everywhere, self._limit, client)
+                    seconds = await _hit(self._shared, self._limit, client)
             except Exception as error:  # whatever Redis does, requests are answered
                 self._breaker.failed(error)
             else:
                 self._breaker.worked()
                 return seconds
-        return await _hit(self._here, self._limit, client)
+        return await _hit(self._local, self._limit, client)
 
     async def count(self, scope: Scope) -> None:
         """Count a request for its client; ProblemError where it may not go on."""
         if seconds := await self.wait(client_of(scope)):
-            kind = ProblemType.TOO_MANY_REQUESTS
-            raise ProblemError(kind, kind.meaning, headers={"Retry-After": str(seconds)})
+            raise ProblemError(ProblemType.TOO_MANY_REQUESTS, headers={"Retry-After": str(seconds)})
 
     async def close(self) -> None:
         if self._pool is not None:
@@ -64,25 +67,16 @@ class RateLimit:
     """ASGI middleware: 429 with Retry-After for a client that asks too often."""
 
     def __init__(self, app: ASGIApp, rates: Rates) -> None:
-        self.app = app
-        self.rates = rates
+        self.app, self.rates = app, rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_open(scope["path"]) or _key_in_body(scope):
-            await self.app(scope, receive, send)
-            return
-        try:
-            await self.rates.count(scope)
-        except ProblemError as refusal:
-            await refusal.response(scope)(scope, receive, send)
-            return
+        if scope["type"] == "http" and not is_open(scope["path"]) and not key_is_in_body(scope):
+            try:
+                await self.rates.count(scope)
+            except ProblemError as problem:
+                await problem.response(scope)(scope, receive, send)
+                return
         await self.app(scope, receive, send)
-
-
-def _key_in_body(scope: Scope) -> bool:
-    """Whether the route will find the key, and count (keys.py)."""
-    state = scope.get("state", {})
-    return "key" in state and state["key"] is None
 
 
 def client_of(scope: Scope) -> str:
@@ -107,19 +101,10 @@ async def _hit(limiter: RateLimiter, limit: RateLimitItem, client: str) -> int:
     return max(1, math.ceil(stats.reset_time - time.time()))
 
 
-def _connections(settings: Settings) -> "ConnectionPool":
+def _connections(url: str, timeout: float) -> "ConnectionPool":
     from redis.asyncio import ConnectionPool
-    from redis.asyncio.retry import Retry
-    from redis.backoff import NoBackoff
 
-    assert settings.redis_url is not None
-    return ConnectionPool.from_url(
-        settings.redis_url.get_secret_value(),
-        protocol=2,
-        socket_timeout=settings.redis_timeout_seconds,
-        socket_connect_timeout=settings.redis_timeout_seconds,
-        retry=Retry(NoBackoff(), 0),  # redis-py's own is to try again for many seconds
-    )
+    return ConnectionPool.from_url(url, **async_options(timeout))
 
 
 def _in_redis(pool: "ConnectionPool") -> RateLimiter:

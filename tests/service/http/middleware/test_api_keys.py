@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from index.errors import UsageError
 from service.app import create_app
 from service.http import keys
-from service.http.keys import Keys, is_open
+from service.http.keys import Keys
+from service.http.middleware.api_keys import is_open
 from service.settings import Settings, load_settings
 from tests.service.conftest import ClientFactory
 
@@ -166,7 +167,7 @@ def test_entries_that_are_none_stop_the_start_and_are_not_repeated(
     monkeypatch: pytest.MonkeyPatch, entries: str
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_API_KEYS", entries)
-    with pytest.raises(UsageError, match=r"service\.keys") as error:
+    with pytest.raises(UsageError, match=r"service\.http\.keys") as error:
         load_settings()
     assert "secret" not in str(error.value)
     assert ENTRIES not in repr(Settings(api_keys=ENTRIES))  # type: ignore[arg-type]

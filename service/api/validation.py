@@ -1,0 +1,166 @@
+"""Checking a request against the settings and the languages of the index, before its texts are looked at."""
+
+from collections.abc import Iterable, Sequence
+
+from index.text.normalisation import clean
+from service.engine.languages import Languages, Query
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import Choices, FieldError, Kind
+from service.settings import Settings
+
+TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
+
+
+def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Settings) -> list[str]:
+    """The texts, cleaned; else ProblemError, naming each field at fault and its limit."""
+    field = TEXT_FIELDS[kind]
+    check_sizes(kind, field, texts, choices, settings)
+    cleaned = [clean(text) for text in texts]
+    if not all(cleaned):
+        _refuse(
+            FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
+            for name, text in zip(field_names(field, cleaned), cleaned, strict=True)
+            if not text
+        )
+    return cleaned
+
+
+def check_sizes(kind: Kind, field: str, texts: Sequence[str], choices: Choices, settings: Settings) -> None:
+    """ProblemError for more or longer texts of `field`, or more answers, than the settings allow."""
+    max_characters = settings.max_characters if kind == "sentence" else settings.max_word_characters
+    _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, max_characters)])
+
+
+def field_names(field: str, values: Sequence[object]) -> list[str]:
+    """What to call each of the values: the field itself for a single one, else field[i]."""
+    return [field] if len(values) == 1 else [f"{field}[{i}]" for i in range(len(values))]
+
+
+def check_languages(choices: Choices, languages: Languages) -> tuple[str | None, tuple[str, ...]]:
+    """The source, if one is given, and the targets, none twice; ProblemError if the index lacks one."""
+    source = None if choices.source is None else languages.find(choices.source)
+    targets = [languages.find(code) for code in choices.target]
+    if None in targets or (source is None and choices.source is not None):
+        given = [] if choices.source is None else [("source", choices.source)]
+        given += zip(field_names("target", choices.target), choices.target, strict=True)
+        errors = [
+            unknown_language(field, code, languages) for field, code in given if languages.find(code) is None
+        ]
+        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
+    return source, tuple(dict.fromkeys(code for code in targets if code is not None))
+
+
+def queries_from(
+    source: str, field: str, texts: Sequence[str], targets: Sequence[str], languages: Languages
+) -> list[Query]:
+    """Texts whose source the request gives; ProblemError if it cannot be translated into each target."""
+    reachable = languages.targets(source)
+    errors = [
+        unreachable_target(field, source, target, languages) for target in targets if target not in reachable
+    ]
+    if errors:
+        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
+    return [Query(text, source, tuple(targets)) for text in texts]
+
+
+def queries_detected(
+    detected: Sequence[str | None],
+    field: str,
+    texts: Sequence[str],
+    targets: Sequence[str],
+    languages: Languages,
+) -> list[Query]:
+    """Texts whose source was detected. A text is not translated into its own language; ProblemError if that
+    leaves it without a target, or if its language was not recognised."""
+    names = field_names(field, texts)
+    errors = [
+        undetected_language(name, languages)
+        for name, source in zip(names, detected, strict=True)
+        if source is None
+    ]
+    if errors:
+        raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
+    queries: list[Query] = []
+    for name, text, source in zip(names, texts, detected, strict=True):
+        assert source is not None
+        other_targets = [target for target in targets if target != source]
+        queries += queries_from(source, name, [text], other_targets or targets, languages)
+    return queries
+
+
+def unknown_language(field: str, code: str, languages: Languages) -> FieldError:
+    """What is wrong with the code of a language that the index does not hold."""
+    known = languages.codes
+    return FieldError(
+        field=field,
+        message=f"{field} {code[:40]!r} is not a language of this index: use one of {', '.join(known)}",
+        allowed=known,
+    )
+
+
+def undetected_language(field: str, languages: Languages) -> FieldError:
+    """What is wrong where `field` holds a text whose language was not recognised."""
+    known = languages.codes
+    return FieldError(
+        field="source",
+        message=f"the language of {field} was not recognised: give source, one of {', '.join(known)}",
+        allowed=known,
+    )
+
+
+def unreachable_target(field: str, source: str, target: str, languages: Languages) -> FieldError:
+    """What is wrong with a target that the text in `field` cannot be translated into."""
+    reachable = list(languages.targets(source))
+    fault = (
+        f"is the language of {field} already" if target == source else f"cannot be reached from {source!r}"
+    )
+    return FieldError(
+        field="target",
+        message=f"target {target!r} {fault}: use one of {', '.join(reachable)}",
+        allowed=reachable,
+    )
+
+
+def _check_counts(
+    field: str, texts: Sequence[str], choices: Choices, settings: Settings
+) -> Iterable[FieldError]:
+    counted = [
+        (field, f"{field} has {len(texts)} entries", len(texts), settings.max_texts, "split the request"),
+        (
+            "target",
+            f"target has {len(choices.target)} entries",
+            len(choices.target),
+            settings.max_targets,
+            "split the request",
+        ),
+        ("k", f"k is {choices.k}", choices.k, settings.max_k, "lower it"),
+    ]
+    errors = [
+        _over(name, fact, limit, advice) for name, fact, count, limit, advice in counted if count > limit
+    ]
+    yield from errors
+    answers = len(texts) * len(choices.target) * choices.k
+    if choices.explain and answers > settings.max_explained:
+        fact = f"explain is asked of {answers} answers ({field}, target and k)"
+        yield _over("explain", fact, settings.max_explained, "lower k or split the request")
+    if answers > settings.max_answers and not errors:
+        fact = f"{field}, target and k ask for {answers} answers in all"
+        yield _over("k", fact, settings.max_answers, "lower k or split the request")
+
+
+def _check_lengths(field: str, texts: Sequence[str], limit: int) -> Iterable[FieldError]:
+    if max(map(len, texts), default=0) <= limit:  # nearly always
+        return
+    for name, text in zip(field_names(field, texts), texts, strict=True):
+        if len(text) > limit:
+            yield _over(name, f"{name} has {len(text)} characters", limit, "shorten it")
+
+
+def _over(field: str, fact: str, limit: int, advice: str) -> FieldError:
+    return FieldError(field=field, message=f"{fact}, the limit is {limit}: {advice}", limit=limit)
+
+
+def _refuse(errors: Iterable[FieldError]) -> None:
+    faults = list(errors)
+    if faults:
+        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, faults)

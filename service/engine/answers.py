@@ -1,0 +1,77 @@
+"""What the index finds, as answers of the API: with confidence, and with reasons where they are asked for."""
+
+from collections.abc import Mapping, Sequence
+
+from index.search.translator import Explanation as SearchExplanation
+from index.search.translator import Match, Translator
+from service.engine.languages import Query
+from service.schemas import Agreement, Answer, Detour, Explanation, Kind, Return
+
+SCORE_DIGITS = 4  # of scores, confidences and cosines
+
+Answers = tuple[Answer, ...]
+
+
+def to_answers(matches: Sequence[Match]) -> Answers:
+    """The answers that matches are, in their order."""
+    return tuple(
+        Answer(
+            text=match.text,
+            score=round(match.score, SCORE_DIGITS),
+            confidence=round(match.confidence, SCORE_DIGITS),
+            id=match.id,
+            metadata=dict(match.metadata),
+        )
+        for match in matches
+    )
+
+
+def filter_by_confidence(answers: Answers, min_confidence: float) -> Answers:
+    """The answers that are likely enough; what the corpus itself says is no guess, however unlikely."""
+    return tuple(
+        answer for answer in answers if answer.confidence >= min_confidence or "memory" in answer.metadata
+    )
+
+
+def explain_answers(
+    translator: Translator, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
+) -> list[dict[str, Answers]]:
+    """The answers to each query by target, each with its explanation."""
+    return [
+        {target: _explained(translator, kind, query, target, answers) for target, answers in row.items()}
+        for query, row in zip(queries, rows, strict=True)
+    ]
+
+
+def _explained(translator: Translator, kind: Kind, query: Query, target: str, answers: Answers) -> Answers:
+    ids = [answer.id for answer in answers]
+    explanations = translator.explain(kind, query.text, query.source, target, ids)
+    return tuple(
+        answer.model_copy(update={"explanation": _to_explanation(explanation)})
+        for answer, explanation in zip(answers, explanations, strict=True)
+    )
+
+
+def _to_explanation(parts: SearchExplanation) -> Explanation:
+    direct = None
+    if parts.back is not None:
+        direct = Return(text=parts.back.text, id=parts.back.id, cosine=round(parts.back.cosine, SCORE_DIGITS))
+    via = [
+        Detour(
+            language=detour.language,
+            text=detour.text,
+            id=detour.id,
+            question=round(detour.question, SCORE_DIGITS),
+            answer=round(detour.answer, SCORE_DIGITS),
+            place=detour.place,
+        )
+        for detour in parts.via
+    ]
+    return Explanation(
+        cosine=round(parts.cosine, SCORE_DIGITS),
+        question_mean=round(parts.question_mean, SCORE_DIGITS),
+        answer_mean=round(parts.answer_mean, SCORE_DIGITS),
+        margin=round(parts.margin, SCORE_DIGITS),
+        candidates=parts.candidates,
+        agreement=Agreement(direct=direct, via=via),
+    )

@@ -1,0 +1,55 @@
+"""Answers as the API gives them, of an index in this process and without a server."""
+
+from index.errors import UsageError
+from index.search.translator import Translator
+from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
+from service.engine.languages import Query
+from service.schemas import (
+    Choices,
+    Kind,
+    SentenceRequest,
+    SentenceResponse,
+    SentenceResult,
+    WordRequest,
+    WordResponse,
+    WordResult,
+)
+
+
+def answer(translator: Translator, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
+    """What the service would answer; UsageError for a language that is not there or not clear."""
+    kind: Kind = "word" if isinstance(request, WordRequest) else "sentence"
+    queries = [_query(translator, kind, request, text) for text in request.texts]
+    rows = [_search(translator, kind, request, query) for query in queries]
+    if request.explain:
+        rows = explain_answers(translator, kind, queries, rows)
+    model, index = translator.model, translator.version
+    results = [
+        (query.text, query.source, {target: list(answers) for target, answers in row.items()})
+        for query, row in zip(queries, rows, strict=True)
+    ]
+    if kind == "word":
+        words = [WordResult(word=word, source=source, translations=row) for word, source, row in results]
+        return WordResponse(model=model, index=index, results=words)
+    sentences = [SentenceResult(text=text, source=source, translations=row) for text, source, row in results]
+    return SentenceResponse(model=model, index=index, results=sentences)
+
+
+def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Query:
+    """A text is not translated into its own language where that was detected."""
+    targets = tuple(choices.target)
+    if choices.source:
+        return Query(text, choices.source, targets)
+    source = translator.detect(text, kind=kind)
+    if source is None:
+        raise UsageError(f"the language of {text[:60]!r} is not clear: say it with --from")
+    return Query(text, source, tuple(target for target in targets if target != source) or targets)
+
+
+def _search(translator: Translator, kind: Kind, choices: Choices, query: Query) -> dict[str, Answers]:
+    search = translator.words if kind == "word" else translator.sentences
+    matches = {target: search([query.text], query.source, target, choices.k)[0] for target in query.targets}
+    return {
+        target: filter_by_confidence(to_answers(row), choices.min_confidence)
+        for target, row in matches.items()
+    }

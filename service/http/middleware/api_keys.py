@@ -1,0 +1,86 @@
+"""Which requests need a key, and whether they have it."""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.http.keys import Keys, is_admin
+from service.http.page import FILES as PAGE
+from service.http.problems import ProblemError, ProblemType
+
+# What needs no key. Everything else does, also what is added later.
+OPEN_PATHS = frozenset(
+    {
+        *PAGE,
+        *("/openapi.json", "/languages", "/tmserver/languages/", "/frontend/settings"),
+        *("/health", "/health/live", "/health/ready"),
+    }
+)
+OPEN_PREFIX = "/problems/"
+# LibreTranslate's clients send the key in the body: their routes call `check_body_key`.
+KEY_IN_BODY = frozenset({"/translate", "/detect"})
+
+
+class ApiKeyCheck:
+    """ASGI middleware: 401 without a key, in `Authorization: Bearer` or `X-API-Key`, where one is needed.
+
+    Notes in the request's state whose key it has, None where that is in the body.
+    """
+
+    def __init__(self, app: ASGIApp, keys: Keys, admins: Keys) -> None:
+        self.app = app
+        self.keys, self.admins = keys, admins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._needs_key(scope["path"]):
+            key = _key_of(scope)
+            name = None if key is None else self._name_of(key, scope["path"])
+            if name is None and (key is not None or scope["path"] not in KEY_IN_BODY):
+                await unauthorised().response(scope)(scope, receive, send)
+                return
+            scope.setdefault("state", {})["key"] = name
+        await self.app(scope, receive, send)
+
+    def _needs_key(self, path: str) -> bool:
+        return is_admin(path) or (bool(self.keys) and not is_open(path))
+
+    def _name_of(self, key: str, path: str) -> str | None:
+        """An admin's key opens everything, another all but what is the admins'."""
+        admin = self.admins.name_of(key)
+        name = self.keys.name_of(key)
+        return admin or (None if is_admin(path) else name)
+
+
+def is_open(path: str) -> bool:
+    """Whether a path needs no key."""
+    return path in OPEN_PATHS or path.startswith(OPEN_PREFIX)
+
+
+def key_is_in_body(scope: Scope) -> bool:
+    """Whether the route will look for the key, and count the request (check_body_key)."""
+    state = scope.get("state", {})
+    return "key" in state and state["key"] is None
+
+
+async def check_body_key(request: Request, key: str | None) -> None:
+    """For a route with the key in its body: ProblemError unless that, or the one in the headers, is right and
+    has not been used too often.
+    """
+    if not key_is_in_body(request.scope):
+        return
+    state = request.scope["state"]
+    name = state["key"] = request.app.state.keys.name_of(key or "")
+    if request.app.state.rates is not None:  # a wrong key counts for its address
+        await request.app.state.rates.count(request.scope)
+    if name is None:
+        raise unauthorised()
+
+
+def unauthorised() -> ProblemError:
+    return ProblemError(ProblemType.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _key_of(scope: Scope) -> str | None:
+    headers = dict(scope["headers"])
+    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+    key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key")
+    return None if key is None else key.decode("latin-1")

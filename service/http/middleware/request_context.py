@@ -1,0 +1,130 @@
+"""What every request is wrapped in: an id, security headers, a log line, an answer to an unexpected error."""
+
+import asyncio
+import logging
+import re
+import time
+import traceback
+from collections.abc import Iterable
+from random import getrandbits
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.http.problems import ProblemError, ProblemType, overloaded
+from service.observability.metrics import Metrics
+
+log = logging.getLogger("passepartout.requests")
+
+Headers = list[tuple[bytes, bytes]]
+
+REQUEST_ID = b"x-request-id"
+ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+# For answers of the API, which no browser should show or run; the page sets its own policy (page.py).
+SECURITY: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+INDEX_VERSION = "index_version"  # in a request's state, where it is answered from an index
+INTERNAL_ERROR = 500
+CLIENT_LEFT = 499  # the client closed the connection before the answer: nginx's number, seen in logs alone
+
+
+class RequestContext:
+    """ASGI middleware, the outermost.
+
+    Once `stopping` is set, each answer tells its client to use another connection: the server will end.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, log_requests: bool, stopping: asyncio.Event) -> None:
+        self.app, self.metrics, self.log_requests, self.stopping = app, metrics, log_requests, stopping
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        request_id = request_id_of(scope["headers"])
+        scope.setdefault("state", {})["request_id"] = request_id.decode()
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = self._headers(scope, message.get("headers", ()), request_id)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            status = CLIENT_LEFT
+        except asyncio.CancelledError:
+            if not status:  # the server stops before the request is answered
+                await overloaded().response(scope)(scope, receive, send_with_headers)
+            status = CLIENT_LEFT
+        except Exception as error:
+            await self.handle_exception(error, scope, receive, send_with_headers, started=bool(status))
+            status = INTERNAL_ERROR
+        self.record(scope, status, time.perf_counter() - started)
+
+    async def handle_exception(
+        self, error: Exception, scope: Scope, receive: Receive, send: Send, started: bool
+    ) -> None:
+        """Log what went wrong; answer 500, unless an answer has `started`: then the server closes it."""
+        log_exception(log, error, _request_fields(scope))
+        if not started:
+            problem = ProblemError(ProblemType.INTERNAL)
+            await problem.response(scope)(scope, receive, send)
+
+    def record(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request that has been answered, and log it where that is wanted."""
+        self.metrics.request(route_of(scope), status, seconds)
+        if self.log_requests:
+            fields = {"status": status, "milliseconds": round(1000 * seconds, 2)}
+            log.info("request", extra={"fields": _request_fields(scope) | fields})
+
+    def _headers(self, scope: Scope, headers: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Headers:
+        """The headers of an answer with those that every answer has."""
+        answer = list(headers)
+        names = {name for name, _ in answer}
+        answer += [pair for pair in SECURITY if pair[0] not in names]
+        answer.append((REQUEST_ID, request_id))
+        if (version := scope["state"].get(INDEX_VERSION)) is not None:
+            answer.append((b"x-index-version", version.encode()))
+        # HTTP/2 has no such header.
+        if self.stopping.is_set() and scope["http_version"].startswith("1") and b"connection" not in names:
+            answer.append((b"connection", b"close"))
+        return answer
+
+
+def route_of(scope: Scope) -> str:
+    """The path of the route that answers, as it is written in the code: without anything of the request."""
+    return getattr(scope.get("route"), "path", "none")
+
+
+def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The client's own id where it is short and plain, else one at random."""
+    for name, value in headers:
+        if name == REQUEST_ID:
+            if ACCEPTED_ID.fullmatch(value):
+                return value
+            break
+    return b"%016x" % getrandbits(64)  # to tell requests apart, no secret
+
+
+def log_exception(logger: logging.Logger, error: Exception, fields: dict[str, object]) -> None:
+    """Where it happened and what it was, without its message, which may hold what the user sent."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    logger.error("fault", extra={"fields": fields | {"error": type(error).__name__, "at": places}})
+
+
+def _request_fields(scope: Scope) -> dict[str, object]:
+    return {
+        "request_id": scope["state"]["request_id"],
+        "method": scope["method"],
+        "route": route_of(scope),
+    }

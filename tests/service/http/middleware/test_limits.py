@@ -1,0 +1,77 @@
+"""Requests at a time, and the time of an answer, by the middleware alone."""
+
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from service.http.middleware.concurrency_limit import ConcurrencyLimit
+from service.http.middleware.time_limit import TimeLimit
+
+
+async def asked(app: Any, path: str = "/translate/sentence") -> tuple[int, dict[bytes, bytes]]:  # noqa: ANN401
+    """Status and headers of the answer to a request without a body."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await app({"type": "http", "path": path, "headers": [], "state": {}}, receive, send)
+    return sent[0]["status"], dict(sent[0]["headers"])
+
+
+class Held:
+    """An application that answers when it is let."""
+
+    def __init__(self) -> None:
+        self.released = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.released.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def test_what_is_beyond_the_limit_is_refused_until_there_is_room() -> None:
+    async def main() -> None:
+        held = Held()
+        app = ConcurrencyLimit(held, 2)
+        first = [asyncio.create_task(asked(app)) for _ in range(2)]
+        await asyncio.sleep(0)
+        status, headers = await asked(app)
+        assert (status, int(headers[b"retry-after"])) == (503, 1)
+        exempt = [asyncio.create_task(asked(app, path)) for path in ("/health/live", "/metrics")]
+        held.released.set()
+        assert [(await task)[0] for task in [*first, *exempt]] == [200] * 4
+        assert (await asked(app))[0] == 200
+
+    asyncio.run(main())
+
+
+def test_an_answer_that_does_not_begin_in_time_is_503() -> None:
+    async def main() -> None:
+        status, headers = await asked(TimeLimit(Held(), 0.01))
+        assert (status, int(headers[b"retry-after"])) == (503, 1)
+
+    asyncio.run(main())
+
+
+def test_what_admins_ask_for_and_answers_that_have_begun_take_their_time() -> None:
+    async def main() -> None:
+        held = Held()
+        task = asyncio.create_task(asked(TimeLimit(held, 0.01), "/admin/reload"))
+        await asyncio.sleep(0.05)
+        held.released.set()
+        assert (await task)[0] == 200
+
+        async def slow_stream(scope: Scope, receive: Receive, send: Send) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await asyncio.sleep(0.05)
+            await send({"type": "http.response.body", "body": b""})
+
+        assert (await asked(TimeLimit(slow_stream, 0.01)))[0] == 200
+
+    asyncio.run(main())
