@@ -65,7 +65,7 @@ function map(languages) {
       drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
       drawn("text", { x: places[number][0], y: places[number][1] - 10, "text-anchor": "middle" }, name)]));
   return section("Which languages are similar", "Languages are close together when the encoder gives their sentences similar vectors; each is linked to its "
-    + "nearest. Two dimensions can show this only roughly; the table above is exact.", picture);
+    + "nearest. Two dimensions can show this only roughly; “Nearest” in the table above is exact.", picture);
 }
 
 function nearness(a, b) {
