@@ -33,9 +33,9 @@ from index.build import reading
 from index.build.build_index import build_index
 from index.build.changes import change_index
 from index.build.encoding import SHARD
+from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source
-from index.search.sentence_index import COLUMNS
 from index.storage.files import describe
 from index.storage.tables import read_table
 from index.storage.versions import current, open_version, versions

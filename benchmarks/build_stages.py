@@ -71,7 +71,7 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (build, "write_words", "word vectors, alignment"),
     (lexicon, "vectors_in_context", "contexts of words"),
     (build, "write_neighbourhoods", "neighbourhoods"),
-    (build, "judged", "calibrate, judge"),
+    (build, "with_quality", "quality report"),
     (build, "publish", "checksums, publish"),
     (build, "read_language", "read, ids, all else"),
 )

@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import faiss
 
 from benchmarks.recombined import encoded, recombined
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.search.faiss_index import NEAREST, FaissIndex, factory_string, nearest, tune, write_faiss
 from index.search.vector_index import CANDIDATES, recall
 from index.storage.index_manifest import SearchSettings

@@ -23,7 +23,8 @@ from evaluation.suites.sets import (
     read_lines,
     shared_images,
 )
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.search.consistency import mean_scores
 from index.search.hubness import csls

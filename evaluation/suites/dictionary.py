@@ -12,7 +12,7 @@ from evaluation.suites.truth import Pairs
 from evaluation.suites.words import Vocabularies, corpus_counts, make_vocabularies, ranks_of
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UnknownLanguageError, UsageError
-from index.words.word_index import fold
+from index.search.word_index import fold
 
 KS = (1, 5, 10)
 NOTE = (

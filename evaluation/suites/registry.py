@@ -22,7 +22,8 @@ from evaluation.suites.sets import (
     read_split,
 )
 from evaluation.suites.words import word_translation
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.progress import Progress
 

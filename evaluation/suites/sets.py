@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from index.encoder.bundle import CODE
 from index.errors import DataError, UnknownLanguageError
+from index.storage.manifest import CODE
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
 TEXT = "multi30k_train."  # text/multi30k_train.LANG.txt

@@ -24,9 +24,10 @@ from evaluation.suites.truth import (
     find_truth,
     read_sources,
 )
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.search.hubness import NEIGHBOURS
+from index.search.hubness import NEIGHBOURS, csls_scores
 from index.text.normalisation import words
 from index.words.procrustes import align
 from index.words.vocabulary import by_frequency, training_words
@@ -150,7 +151,7 @@ def ranks_of(
     for start in range(0, len(asked), BLOCK):
         cosines = one[asked[start : start + BLOCK]] @ other.T
         # The mean of the query's own neighbours, the rest of CSLS, is the same for all its candidates.
-        scores = {"cosine": cosines, "csls": 2 * cosines - hubness}
+        scores = {"cosine": cosines, "csls": csls_scores(cosines, np.zeros(1), hubness)}
         own = np.flatnonzero((place >= start) & (place < start + BLOCK))
         for key, values in scores.items():
             ranks[key][own] = _ranks(values[place[own] - start], answers[own])

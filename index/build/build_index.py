@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from index.build.encoding import Encoders
 from index.build.engines import LOCAL, Engine, encoders_of
 from index.build.job import Job, making, rarely_collected, save_array
-from index.build.judging import judged
 from index.build.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
-from index.build.previous_version import Base
+from index.build.previous_version import PreviousVersion
+from index.build.quality_report import with_quality
 from index.build.reading import read_language, vectors_of
 from index.build.vectors import DEFAULT_SEARCH, SearchOptions, write_indexes, write_neighbourhoods
 from index.corpus.cleaning import Cleaning
@@ -74,7 +74,7 @@ class Plan:
     skipped: Mapping[str, int]
     cleaning: Cleaning
     inputs: object
-    bases: Mapping[str, Base] = field(default_factory=dict)
+    previous: Mapping[str, PreviousVersion] = field(default_factory=dict)
     base: str | None = None
     searching: SearchOptions = DEFAULT_SEARCH
     wording: Wording = EVERY_WORD
@@ -235,7 +235,7 @@ class _Build:
             self.entries[code] = entry.model_copy(update=update)
         detector = tokens.with_corpora(self.counts)
         save_array(self.work / DETECTOR, detector.table)
-        manifest = judged(self.job, self._manifest(next_version(out), alignment, detector.languages))
+        manifest = with_quality(self.job, self._manifest(next_version(out), alignment, detector.languages))
         if self.plan.searching.store:
             from index.build.milvus_store import put_into_store  # pymilvus is an extra
 
@@ -279,7 +279,7 @@ class _Build:
                 fsync_tree(draft)
 
     def _language(self, code: str, intake: Intake, encoders: Encoders) -> None:
-        entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.bases.get(code))
+        entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.previous.get(code))
         self.counts[code], self.phrases[code] = count_language(self.job, code, encoders, self.plan.wording)
         self.entries[code] = entry
 

@@ -14,16 +14,16 @@ from typing import cast
 from index.build.build_index import Plan, build_index, fingerprints, run_plan
 from index.build.engines import LOCAL, Engine
 from index.build.lexicon import Wording
-from index.build.previous_version import Base
+from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions
 from index.corpus.cleaning import Cleaning, Rule
 from index.corpus.reader import Intake, by_language
-from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.bundle import Bundle, open_index_encoder
 from index.errors import CorpusError, UsageError
 from index.formats.registry import Source
 from index.formats.sentence import Sentence
 from index.storage.index_manifest import IndexManifest, Scoring
-from index.storage.versions import ENCODER, open_version
+from index.storage.versions import open_version
 from index.text.normalisation import clean
 
 SHOWN = 3  # ids in a message
@@ -69,7 +69,7 @@ def change_index(
     `base` is no longer served, and what `build_index` raises.
     """
     folder, manifest = open_version(index, base)
-    bundle = open_bundle(folder / ENCODER)
+    bundle = open_index_encoder(folder, manifest)
     if encoder is not None:
         check_encoder(index, bundle, encoder)
     known = bundle.manifest.languages
@@ -78,9 +78,11 @@ def change_index(
     deleted = frozenset(delete)
     if not (added or replaced or deleted):
         raise UsageError("nothing to change: give sentences to add or replace, or ids to delete")
-    bases = {code: Base(folder, manifest, code, deleted, replaced) for code in manifest.languages}
-    _check_ids(index, bases, deleted, replaced)
-    kept = {code: base for code, base in bases.items() if base.left or code in added}
+    previous = {
+        code: PreviousVersion(folder, manifest, code, deleted, replaced) for code in manifest.languages
+    }
+    _check_ids(index, previous, deleted, replaced)
+    kept = {code: base for code, base in previous.items() if base.left or code in added}
     if not (kept or added):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
     intakes = {
@@ -117,7 +119,7 @@ def rebuild_index(
     folder, manifest = open_version(index, since)
     searching, wording = _options(manifest, KEPT)
     return build_index(
-        open_bundle(folder / ENCODER),
+        open_index_encoder(folder, manifest),
         sources,
         index,
         threads=threads,
@@ -172,12 +174,15 @@ def _replacements(
 
 
 def _check_ids(
-    index: Path, bases: Mapping[str, Base], deleted: Collection[str], replaced: Mapping[str, object]
+    index: Path,
+    previous: Mapping[str, PreviousVersion],
+    deleted: Collection[str],
+    replaced: Mapping[str, object],
 ) -> None:
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{_some(both)}: to be replaced and deleted: decide")
     asked = {*deleted, *replaced}
-    there = {own for base in bases.values() for own in base.holds(asked)}
+    there = {own for base in previous.values() for own in base.holds(asked)}
     if missing := sorted(asked - there):
         raise UsageError(f"{index} has no sentence {_some(missing)}: see `index export` for the ids")
 

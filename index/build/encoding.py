@@ -24,7 +24,8 @@ import numpy as np
 from index.build.job import Job
 from index.build.parents import when_parent_ends
 from index.encoder.bundle import Bundle
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, PassepartoutError
 from index.storage.files import replace_text
 from index.text.identification import Detector

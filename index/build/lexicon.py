@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from index.build.encoding import Encoders, result_of
 from index.build.job import Job, making, save_array
 from index.build.reading import texts_of, vectors_of
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.storage.tables import write_table
 from index.text.identification import Detector, token_row

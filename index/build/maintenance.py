@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from index.build.milvus_store import COLLECTIONS, drop_unused, verify_collections
+from index.encoder.bundle import open_index_encoder
 from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import (
@@ -21,6 +22,7 @@ from index.storage.versions import (
 def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:
     """As `open_version`, every checksum computed anew, those of vectors that Milvus has among them."""
     folder, manifest = open_version(index, version, fresh=True)
+    open_index_encoder(folder, manifest)
     if manifest.stored:
         verify_collections(folder, manifest)
     return folder, manifest

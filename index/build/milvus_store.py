@@ -17,7 +17,7 @@ from typing import Any
 from index.build.job import Job, making
 from index.build.reading import vectors_of
 from index.build.vectors import SearchOptions
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError
 from index.progress import Progress
 from index.search.faiss_index import NEAREST, TARGET_RECALL, foreign_queries, nearest

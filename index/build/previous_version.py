@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from index.build.encoding import SHARD
 from index.corpus.groups import Groups
 from index.corpus.reader import metadata_of
-from index.encoder.text_encoder import Vectors
+from index.corpus.sentence_table import COLUMNS
+from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
-from index.search.sentence_index import COLUMNS, open_vectors
+from index.search.sentence_index import open_vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
 
@@ -27,7 +28,7 @@ Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the
 
 
 @dataclass(frozen=True)
-class Block:
+class KeptRows:
     """Rows that stay; `changed` are the places of those with a new text, whose vectors do not count.
 
     `rows` and `groups` are pairs, rows as they are numbered in the new version.
@@ -42,7 +43,7 @@ class Block:
     groups: list[int]
 
 
-class Base:
+class PreviousVersion:
     """One language of a verified version."""
 
     def __init__(
@@ -77,7 +78,7 @@ class Base:
         found: Numbers = np.flatnonzero(np.asarray(there)).astype(np.int64)
         return found
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[KeptRows]:
         """All that stays, in order."""
         for start in range(0, self.count, SHARD):
             yield self._block(start, min(start + SHARD, self.count))
@@ -108,7 +109,7 @@ class Base:
         gone = place < len(self._deleted) and self._deleted[place] == int(row)
         return "" if gone else str(int(row) - place)
 
-    def _block(self, start: int, stop: int) -> Block:
+    def _block(self, start: int, stop: int) -> KeptRows:
         stay = np.setdiff1d(np.arange(start, stop), self._deleted)
         ids, texts, metadata = (
             self._table.column(name).slice(start, stop - start).take(pa.array(stay - start)).to_pylist()
@@ -127,7 +128,7 @@ class Base:
                     rows.append(first + place)
                     groups.append(group_number(sentence.group))
         vectors = self._vectors.reconstruct(stay)
-        return Block(ids, texts, metadata, vectors, changed, rows, groups)
+        return KeptRows(ids, texts, metadata, vectors, changed, rows, groups)
 
     def _links(self, start: int, stop: int) -> tuple[list[int], list[int]]:
         """The pairs of the rows that stay, rows numbered anew."""

@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from index.build.encoding import SHARD, Encoders, Shard, Shards, result_of
 from index.build.job import Job, making
-from index.build.previous_version import Base, Block
+from index.build.previous_version import KeptRows, PreviousVersion
 from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
 from index.corpus.groups import Links
 from index.corpus.reader import Ids, Intake, metadata_of
-from index.encoder.text_encoder import Vectors
+from index.corpus.sentence_table import COLUMNS
+from index.encoder.vectors import Vectors
 from index.errors import CorpusError
 from index.progress import Progress
-from index.search.sentence_index import COLUMNS
 from index.storage.files import replace_text
 from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import writing_table
@@ -30,7 +30,7 @@ from index.text.pre_tokens import StringArray
 
 
 def read_language(
-    job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: Base | None = None
+    job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: PreviousVersion | None = None
 ) -> LanguageEntry:
     """Read a language's files, after what `base` holds of it; without its `words`. Raises CorpusError."""
     finished = job.part(f"{intake.language}.json")
@@ -65,7 +65,7 @@ class _Reading:
     """One language on its way to the files."""
 
     def __init__(
-        self, job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: Base | None
+        self, job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: PreviousVersion | None
     ) -> None:
         self.job, self.intake, self.cleaning, self.encoders, self.base = job, intake, cleaning, encoders, base
         self.code = intake.language
@@ -98,13 +98,13 @@ class _Reading:
             self._wait(partial(self._keep, batch, shard), self.encoders.ahead)
         self._wait(None, 0)
 
-    def _copy(self, base: Base) -> None:
+    def _copy(self, base: PreviousVersion) -> None:
         """Take over what the language has in the version that is changed."""
         entry = base.entry
         self.cleaner.resume(base.reasons(), entry.lines, entry.changed, base.record())
-        for block in base.blocks():
-            shard = self.shards.begin([block.texts[place] for place in block.changed], False)
-            self._wait(partial(self._retain, block, shard), self.encoders.ahead)
+        for kept in base.blocks():
+            shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
+            self._wait(partial(self._retain, kept, shard), self.encoders.ahead)
         self._wait(None, 0)
 
     def _wait(self, task: Callable[[], None] | None, ahead: int) -> None:
@@ -135,18 +135,18 @@ class _Reading:
         del done.rows[:], done.groups[:]
         self.bar.advance(len(batch.found))
 
-    def _retain(self, block: Block, shard: Shard) -> None:
+    def _retain(self, kept: KeptRows, shard: Shard) -> None:
         def merged(vectors: Vectors) -> Vectors:
-            found = block.vectors.copy()
-            found[block.changed] = vectors
+            found = kept.vectors.copy()
+            found[kept.changed] = vectors
             return found
 
-        self.ids.reserve(block.ids)
-        self.cleaner.keep(block.texts, more=bool(self.intake.sources))
-        self.table.add({"id": block.ids, "text": block.texts, "metadata": block.metadata})
-        self.shards.finish(shard, len(block.ids), merged)
-        self.links.add(block.rows, block.groups)
-        self.bar.advance(len(block.ids))
+        self.ids.reserve(kept.ids)
+        self.cleaner.keep(kept.texts, more=bool(self.intake.sources))
+        self.table.add({"id": kept.ids, "text": kept.texts, "metadata": kept.metadata})
+        self.shards.finish(shard, len(kept.ids), merged)
+        self.links.add(kept.rows, kept.groups)
+        self.bar.advance(len(kept.ids))
 
     def _entry(self) -> LanguageEntry:
         done = self.cleaner.done

@@ -11,7 +11,7 @@ from itertools import permutations
 import numpy as np
 
 from index.build.job import Job, making, save_array
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.search.faiss_index import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
 from index.search.hubness import NEIGHBOURS, neighbourhood_means

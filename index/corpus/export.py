@@ -6,10 +6,10 @@ from itertools import groupby
 from pathlib import Path
 
 from index.corpus.groups import Groups
+from index.corpus.sentence_table import COLUMNS, sentence_of
 from index.errors import UsageError
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
-from index.search.sentence_index import COLUMNS, sentence_of
 from index.storage.files import fsync
 from index.storage.tables import read_table
 from index.storage.versions import open_version

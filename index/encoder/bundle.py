@@ -15,13 +15,14 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from index.confidence.calibration import Calibration
 from index.errors import BundleError, DamagedError
 from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
-from index.storage.manifest import NAME, Manifest, read_manifest, write_manifest
+from index.storage.index_manifest import IndexManifest
+from index.storage.manifest import CODE, NAME, Manifest, read_manifest, write_manifest
+from index.storage.versions import ENCODER as INDEX_ENCODER
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
 GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
 FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, CARD)
-CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
 
 
@@ -136,6 +137,17 @@ def open_bundle(folder: Path) -> Bundle:
     _check_names(folder, manifest, DamagedError)
     verify(folder, manifest.files)
     return Bundle(folder, manifest)
+
+
+def open_index_encoder(folder: Path, manifest: IndexManifest) -> Bundle:
+    """The bundle that a verified version of an index carries; DamagedError where it is another."""
+    bundle = open_bundle(folder / INDEX_ENCODER)
+    if (bundle.name, bundle.manifest.dimension) != (manifest.model, manifest.dimension):
+        raise DamagedError(
+            f"{folder}: its vectors are of {manifest.model} ({manifest.dimension} dimensions), "
+            f"its encoder is {bundle.name} ({bundle.manifest.dimension}): build the index again"
+        )
+    return bundle
 
 
 def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError]) -> None:

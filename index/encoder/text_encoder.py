@@ -14,10 +14,10 @@ from safetensors.numpy import load_file
 
 from index.encoder.bundle import Bundle
 from index.encoder.tokenizer import BundleTokenizer
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
 from index.text.pre_tokens import Tokens
 
-Vectors = NDArray[np.float32]
 Precision = Literal["auto", "fp32", "int8"]
 
 INPUTS = ("input_ids", "attention_mask")

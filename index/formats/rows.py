@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from index.encoder.bundle import CODE
 from index.errors import CorpusError
 from index.formats.sentence import Sentence, local_group
+from index.storage.manifest import CODE
 from index.text.languages import languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"

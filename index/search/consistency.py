@@ -10,10 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors, unit
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
-from index.unit import unit
 
 Scores = NDArray[np.floating]
 

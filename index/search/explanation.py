@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.text_encoder import Vectors
-from index.search.hubness import neighbourhood_means
+from index.encoder.vectors import Vectors
+from index.search.hubness import csls_scores, neighbourhood_means
 from index.search.ranking import Match
 from index.search.vector_index import CANDIDATES, VectorIndex
 
@@ -93,16 +93,16 @@ def explain(
         return []
     vectors = index.vectors.reconstruct(rows)
     cosines = vectors @ query[0]
-    question = float(neighbourhood_means(index.vectors.search(query, CANDIDATES)[0])[0])
+    question = neighbourhood_means(index.vectors.search(query, CANDIDATES)[0])
     means = index.means_from(source)[rows]
     backs = _backs(indexes.get(source), query, vectors, target)
     vias = _vias(indexes, query, vectors, source, target, answers)
     best = index.search(query, source, 2)[0]
-    scores = 2 * cosines - question - means
+    scores = csls_scores(cosines, question, means)
     return [
         Explanation(
             cosine=float(cosines[place]),
-            question_mean=question,
+            question_mean=float(question[0]),
             answer_mean=float(means[place]),
             score=float(scores[place]),
             margin=_margin(own, float(scores[place]), best),

@@ -14,7 +14,7 @@ from typing import Any
 import faiss
 import numpy as np
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex, by_cosine, recall, sample_rows
 from index.storage.index_manifest import SearchSettings

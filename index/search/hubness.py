@@ -27,7 +27,7 @@ def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS)
     return means
 
 
-class Surroundings:
+class NeighbourhoodMeans:
     """How crowded it is around each row of a language, seen from each of the languages `sources`."""
 
     def __init__(self, means: NDArray[np.float32], sources: Sequence[str]) -> None:
@@ -47,11 +47,18 @@ class Surroundings:
         return found
 
 
+def csls_scores(
+    cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
+) -> NDArray[np.float32]:
+    """Cosines and both sides' neighbourhood means, of shapes that go together -> CSLS scores."""
+    scores: NDArray[np.float32] = (2 * cosines - queries - rows).astype(np.float32, copy=False)
+    return scores
+
+
 def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
-    """(n, m) cosines between two languages -> (n, m) CSLS scores."""
-    rows = neighbourhood_means(similarities, k)
-    columns = neighbourhood_means(similarities.T, k)
-    return (2 * similarities - rows[:, None] - columns[None, :]).astype(np.float32)
+    """(n, m) cosines between all of two languages -> (n, m) CSLS scores."""
+    queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))
+    return csls_scores(similarities, queries[:, None], rows)
 
 
 def ratio(

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError, UsageError
 from index.search.vector_index import BLOCK, Rows, by_cosine
 from index.storage.index_manifest import SearchSettings

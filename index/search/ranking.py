@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, with_lengths
-from index.encoder.text_encoder import Vectors
-from index.search.hubness import NEIGHBOURS, neighbourhood_means, ratio
+from index.encoder.vectors import Vectors
+from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means, ratio
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
@@ -92,7 +92,7 @@ def select(
 ) -> tuple[Vectors, Rows, Vectors, Vectors]:
     """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them."""
     query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
-    scores = 2 * cosines - query_means - means[rows]
+    scores = csls_scores(cosines, query_means, means[rows])
     ranked = scores if scoring == "csls" else ratio(cosines, query_means, means[rows])
     order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
     chosen = np.arange(len(order))[:, None], order
@@ -113,7 +113,8 @@ def assess(
     found = np.asarray(rows, np.int64)[None]
     cosines = index.reconstruct(rows) @ query[0]
     mean = neighbourhood_means(index.search(query, CANDIDATES)[0])
-    cosines, scores = cosines[None], (2 * cosines - mean - means[found[0]])[None]
+    cosines = cosines[None]
+    scores = csls_scores(cosines, mean, means[found])
     values = features(cosines, scores, np.zeros_like(scores), len(index))
     values = values if lengths is None else lengths.extend(values, found)
     ranked = scores if scoring == "csls" else ratio(cosines, mean, means[found])

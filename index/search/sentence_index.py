@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from index.confidence.calibration import FALLBACK, Calibration
 from index.confidence.quality import Confidence
 from index.corpus.groups import Groups
-from index.encoder.text_encoder import Vectors
+from index.corpus.sentence_table import COLUMNS, sentence_of
+from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
 from index.search.faiss_index import FaissIndex
-from index.search.hubness import Surroundings
+from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Lengths, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
-from index.storage.tables import read_array, read_table, write_table
+from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
-COLUMNS = ("id", "text", "metadata")
 FLAT = SearchSettings()
 
 
@@ -58,7 +58,7 @@ class SentenceIndex:
         self.vectors, self.groups = vectors, groups
         self._table = table
         self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
-        self._surroundings = Surroundings(means, sources)
+        self._means = NeighbourhoodMeans(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
         self._language, self._scoring = language, scoring
@@ -153,7 +153,7 @@ class SentenceIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
-        return self._surroundings.seen_from(source)
+        return self._means.seen_from(source)
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""
@@ -178,16 +178,3 @@ class SentenceIndex:
 def length(text: str) -> float:
     """log(1 + characters), as `quality.Confidence` counts."""
     return float(np.log1p(len(text)))
-
-
-def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
-    """A row of LANG.arrow, without its language and line."""
-    own, text, metadata = (table.column(name)[row].as_py() for name in COLUMNS)
-    return Sentence(own, text, "", 0, json.loads(metadata))
-
-
-def write_sentences(
-    path: Path, ids: Sequence[str], texts: Sequence[str], metadata: Sequence[str] | None = None
-) -> None:
-    """Write LANG.arrow; `metadata` are JSON objects."""
-    write_table(path, {"id": ids, "text": texts, "metadata": metadata or ["{}"] * len(texts)})

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rapidfuzz.distance import Levenshtein
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.text.normalisation import clean

@@ -6,20 +6,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from index.encoder.bundle import open_bundle
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.bundle import open_index_encoder
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError
 from index.search.consistency import consistent, own_translations
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall
+from index.search.word_index import WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
-from index.storage.versions import DETECTOR, ENCODER, open_version
+from index.storage.versions import DETECTOR, open_version
 from index.text.identification import Detector
 from index.text.languages import language
-from index.words.word_index import WordIndex, fold
 
 __all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]
 
@@ -66,7 +67,7 @@ class Translator:
         Raises BundleError where there is no index or no such version, FormatError, DamagedError.
         """
         folder, manifest = open_version(index, version)
-        bundle = open_bundle(folder / ENCODER)
+        bundle = open_index_encoder(folder, manifest)
         encoder = TextEncoder(bundle, threads=threads)
         sentences, words = {}, {}
         for code, entry in manifest.languages.items():

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 
 CANDIDATES = 100  # nearest by cosine that a ranking looks at: the recall of an index is measured for these
 BLOCK = 1024  # rows at a time where many are searched or read: bounds the memory of a build

@@ -1,13 +1,13 @@
 """IndexManifest: what a version of an index says of itself."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.storage.files import FileEntry
-from index.storage.manifest import Manifest
+from index.storage.manifest import CODE, Manifest
 
 INDEX_FORMAT = 2  # 1: vectors in files of our own beside FAISS's
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
@@ -108,7 +108,7 @@ class IndexManifest(Manifest):
     options: Options = Options()
     calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     key: str = Field(pattern=r"^[0-9a-f]{64}$")
-    languages: dict[str, LanguageEntry] = Field(min_length=1)
+    languages: dict[Annotated[str, Field(pattern=CODE)], LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment
     detects: tuple[str, ...]
     cleaning: CleaningEntry

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from index.errors import DamagedError, FormatError
 
 NAME = "manifest.json"
+CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"  # of a language, which files are named by
 LONGEST = 16 << 20  # bytes: a manifest is a list of files, not a payload
 
 

@@ -20,14 +20,12 @@ served.
 
 import fcntl
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from index.encoder.bundle import CODE, BundleManifest
 from index.errors import BundleError, BusyError, DamagedError
 from index.storage.files import describe, fsync, fsync_tree, replace_text, verify
 from index.storage.index_manifest import ID, IndexManifest
@@ -79,26 +77,12 @@ def open_version(
     manifest = read_manifest(folder, IndexManifest, "a version of an index")
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
-    _check_encoder(folder, manifest)
     return folder, manifest
-
-
-def _check_encoder(folder: Path, manifest: IndexManifest) -> None:
-    encoder = read_manifest(folder / ENCODER, BundleManifest, "an encoder bundle")
-    name = f"{encoder.name}@{encoder.version}"
-    if (name, encoder.dimension) != (manifest.model, manifest.dimension):
-        raise DamagedError(
-            f"{folder}: its vectors are of {manifest.model} ({manifest.dimension} dimensions), "
-            f"its encoder is {name} ({encoder.dimension}): build the index again"
-        )
 
 
 def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     if manifest.version != name:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
-    for code in manifest.languages:
-        if not re.match(CODE, code):
-            raise DamagedError(f"{folder}: {code!r} is not a language code: build the index again")
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
     wanted |= {f"{code}.{entry.search.store}" for code, entry in manifest.languages.items()}
     wanted.add(DETECTOR)

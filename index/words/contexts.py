@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors, unit
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
-from index.unit import unit
 from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 

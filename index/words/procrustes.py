@@ -22,7 +22,7 @@ from itertools import combinations, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
 GROUP = 8  # columns of which at first only the highest is looked at
@@ -116,11 +116,9 @@ def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int
     n, m = len(first), len(second)
     if not n or not m:
         return np.zeros((0, 2), np.int64)
-    # Half of CSLS, in one table for both directions: cos(x, y) - r(x) / 2 - r(y) / 2.
-    scores = np.asarray(first, np.float32) @ np.asarray(second, np.float32).T
-    ahead, back = (neighbourhood_means(_highest(way, NEIGHBOURS)[0]) for way in (scores, scores.T))
-    scores -= back / 2
-    scores -= ahead[:, None] / 2
+    cosines = np.asarray(first, np.float32) @ np.asarray(second, np.float32).T
+    ahead, back = (neighbourhood_means(_highest(way, NEIGHBOURS)[0]) for way in (cosines, cosines.T))
+    scores = csls_scores(cosines, ahead[:, None], back)
     pairs = np.arange(n)[:, None] * m + _best(scores, k)
     mirrored = _best(scores.T, k) * m + np.arange(m)[:, None]
     return np.stack(np.divmod(np.intersect1d(pairs, mirrored), m), axis=1)

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from index.encoder.bundle import CODE
 from index.errors import BundleError
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import read_manifest
+from index.storage.manifest import CODE, read_manifest
 from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
 from service.api.openapi import NEEDS_A_KEY, problem_responses

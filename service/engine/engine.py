@@ -8,7 +8,7 @@ import logging
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.errors import StoreError
 from index.search.translator import Translator
 from index.text.pre_tokens import Tokens

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, model_validator
 from pydantic.config import JsonDict
 
-from index.encoder.bundle import CODE
 from index.storage.index_manifest import ID as VERSION
+from index.storage.manifest import CODE
 
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from index.encoder.vectors import unit
 from index.errors import TrainingError
-from index.unit import unit
 
 ROWS = 20_000  # of the features: enough for the covariance of a few thousand dimensions
 

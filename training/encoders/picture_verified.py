@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control, norm
 
-from index.unit import unit
+from index.encoder.vectors import unit
 
 Rows = NDArray[np.int64]
 

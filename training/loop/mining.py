@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from index.unit import unit
+from index.encoder.vectors import unit
+from index.search.hubness import csls_scores
 
 BLOCK = 250  # rows of a block of similarities, which then stay in the cache
 SAMPLE = 4000  # sentences of a language that neighbourhood means are taken over
@@ -74,9 +75,7 @@ def _mutual(one: Vectors, other: Vectors, near_one: Vectors, near_other: Vectors
     columns = np.arange(len(other))
     for start in range(0, len(one), BLOCK):
         part = slice(start, min(start + BLOCK, len(one)))
-        block = 2 * one[part] @ other.T
-        block -= near_one[part, None]
-        block -= near_other
+        block = csls_scores(one[part] @ other.T, near_one[part, None], near_other)
         best[part] = block.argmax(axis=1)
         scores[part] = block[np.arange(len(block)), best[part]]
         rows = block.argmax(axis=0)

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from index.encoder.vectors import unit
 from index.errors import DataError
 from index.storage.files import replace_text
-from index.unit import unit
 from training.data.captions import CaptionedPictures, load_split, shuffled
 from training.data.companions import CompanionSource
 from training.data.features import features_of_collection

@@ -26,18 +26,18 @@ from index.build.encoding import Worker
 from index.build.lexicon import Wording
 from index.build.maintenance import collect, roll_back
 from index.build.vectors import SearchOptions
+from index.corpus.difference import Difference, compare
+from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
-from index.search.sentence_index import COLUMNS
 from index.search.translator import Translator
-from index.storage.difference import Difference, compare
+from index.search.word_index import COLUMNS as WORDS
 from index.storage.files import describe
 from index.storage.index_manifest import Options
 from index.storage.tables import read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from index.words.vocabulary import token_counts
-from index.words.word_index import COLUMNS as WORDS
 from passepartout import run
 from tests.bundles import make_bundle, make_corpus, sentences
 from tests.damage import flip_middle

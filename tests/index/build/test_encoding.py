@@ -11,7 +11,8 @@ from index.build.encoding import Encoders, Shards, result_of
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens
 from index.encoder.bundle import Bundle
-from index.encoder.text_encoder import TextEncoder, Vectors
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError, PassepartoutError
 from index.text.identification import Detector
 from index.words.vocabulary import training_words

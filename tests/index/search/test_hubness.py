@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
-from index.search.hubness import Surroundings, csls, neighbourhood_means, ratio, skewness
+from index.search.hubness import NeighbourhoodMeans, csls, neighbourhood_means, ratio, skewness
 
 COSINES = hn.arrays(
     np.float32,
@@ -69,10 +69,10 @@ def test_scores_are_float32(kind: type) -> None:
 
 def test_an_unknown_language_sees_the_mean_of_what_the_known_ones_see() -> None:
     means = np.array([[0.2, 0.4], [0.6, 0.0]], np.float32)
-    surroundings = Surroundings(means, ["en", "de"])
+    surroundings = NeighbourhoodMeans(means, ["en", "de"])
     assert surroundings.seen_from("de").tolist() == means[:, 1].tolist()
     assert surroundings.seen_from("sw") == pytest.approx([0.3, 0.3])
-    alone = Surroundings(np.zeros((2, 0), np.float32), [])
+    alone = NeighbourhoodMeans(np.zeros((2, 0), np.float32), [])
     assert alone.seen_from("en").tolist() == [0, 0]
 
 

@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration
+from index.corpus.sentence_table import write_sentences
 from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
-from index.search.sentence_index import SentenceIndex, write_sentences
+from index.search.sentence_index import SentenceIndex
 from index.storage.tables import write_table
 
 Vectors = NDArray[np.float32]

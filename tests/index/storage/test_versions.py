@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from index.encoder.bundle import open_index_encoder
 from index.errors import BundleError, DamagedError, FormatError, UsageError
 from index.search.translator import Translator
 from index.storage.files import FileEntry
@@ -127,7 +128,7 @@ def test_a_sealed_manifest_of_another_index_is_refused(
 def test_a_sealed_language_that_is_no_code_is_refused(copy: Path, manifest: IndexManifest) -> None:
     odd = {"../de" if code == "de" else code: entry for code, entry in manifest.languages.items()}
     write_manifest(folder_of(copy), manifest.model_copy(update={"languages": odd}))
-    with pytest.raises(DamagedError, match="is not a language code"):
+    with pytest.raises(DamagedError, match="languages"):
         open_version(copy)
 
 
@@ -137,7 +138,7 @@ def test_a_sealed_manifest_with_another_encoder_is_refused(
 ) -> None:
     write_manifest(folder_of(copy), manifest.model_copy(update=change))
     with pytest.raises(DamagedError, match=r"its vectors are of .*, its encoder is tiny@1 \(48\): build"):
-        open_version(copy)
+        open_index_encoder(*open_version(copy))
 
 
 def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from index.encoder.bundle import CODE
+from index.storage.manifest import CODE
 from index.text.languages import language, languages
 
 PHOTO_LANGUAGES = "en de pt zh ar tr fr cs hi es uk nl"

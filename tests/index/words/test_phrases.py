@@ -12,9 +12,9 @@ from index.build.build_index import build_index
 from index.build.encoding import Encoders
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens, Wording, count_language
+from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.search.sentence_index import COLUMNS
 from index.search.translator import Translator
 from index.storage.tables import strings, write_table
 from index.text.normalisation import words

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from index.search.sentence_index import COLUMNS, write_sentences
+from index.corpus.sentence_table import COLUMNS, write_sentences
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import read_table

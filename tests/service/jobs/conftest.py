@@ -98,7 +98,7 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        from index.search.sentence_index import COLUMNS
+        from index.corpus.sentence_table import COLUMNS
         from index.storage.tables import read_table
         from index.storage.versions import open_version
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from index.encoder.vectors import unit
 from index.errors import TrainingError
-from index.unit import unit
 from training.data import whitening
 from training.data.whitening import fit_whitening
 

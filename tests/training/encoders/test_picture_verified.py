@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from index.unit import unit
+from index.encoder.vectors import unit
 from training.encoders.picture_verified import verified_rows
 
 SCENES, EACH, LANGUAGES, VOCABULARY, WIDTH = 4, 60, 2, 60, 32

@@ -9,8 +9,8 @@ import pytest
 from evaluation.suites.retrieval import read_pictures
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import unit
 from index.errors import DataError, RecipeError, UsageError
-from index.unit import unit
 from passepartout import run as command
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from index.encoder.vectors import unit
 from index.search.hubness import csls
-from index.unit import unit
 from training.loop.mining import BLOCK, mine
 
 Vectors = NDArray[np.float32]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from index.encoder.vectors import unit
 from index.errors import DamagedError, TrainingError
-from index.unit import unit
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.data.pictograms import is_drawing

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from evaluation.reports.document import Block, Grid, Heading, Text, text
 from evaluation.suites.corpus import Scores, score
 from evaluation.suites.sets import read_captions, read_split
+from index.encoder.vectors import unit
 from index.errors import DataError, UsageError
 from index.progress import Progress
-from index.unit import unit
 from training.papers.experiments.sentences import Frozen, benchmarks, encoded, photo_captions
 from training.papers.experiments.writer import Writer, WriterSettings, train_writer
 

@@ -20,8 +20,8 @@ from evaluation.measures.recall import image_sentence_recall, retrieved_positive
 from evaluation.measures.scores import ALL, score_translation
 from evaluation.suites.registry import POOL as POOLED
 from evaluation.suites.sets import read_aligned
+from index.encoder.vectors import unit
 from index.text.normalisation import clean, words
-from index.unit import unit
 from training.loop.prepare import Prepared, prepare
 from training.loop.run import create_run
 from training.loop.validation import ValidationSet

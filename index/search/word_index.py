@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.confidence.calibration import WORDS_FALLBACK
-from index.encoder.text_encoder import Vectors
+from index.encoder.vectors import Vectors
 from index.search.faiss_index import FaissIndex
-from index.search.hubness import Surroundings
+from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, rank
 from index.search.vector_index import VectorIndex
 from index.storage.index_manifest import SearchSettings
@@ -44,7 +44,7 @@ class WordIndex:
         self._words = table.column("word")
         self._counts = table.column("count")
         self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
-        self._surroundings = Surroundings(means, sources)
+        self._means = NeighbourhoodMeans(means, sources)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -93,7 +93,7 @@ class WordIndex:
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
-        return self._surroundings.seen_from(source)
+        return self._means.seen_from(source)
 
     def row(self, own: str) -> int | None:
         """The row of an ID, None where there is none."""

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
+from index.search.word_index import WordIndex, fold
 from index.storage.index_manifest import SearchSettings
 from index.storage.tables import write_table
-from index.words.word_index import WordIndex, fold
 
 Vectors = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""Stage of a build: where sentences are aligned, how often the best answer is right, and how sure to be.
+"""Stage of a build: how well a version answers, which its manifest reports (confidence/quality.py).
 
 A sentence with a translation in the index is asked twice: with its translations among the candidates, and
 with them taken away, so that a low confidence means "not in the index" too. What is right is known either
@@ -12,13 +12,17 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from index.build.job import Job
 from index.confidence.calibration import FEATURES, calibration_error, features, fit, with_lengths
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
-from index.encoder.text_encoder import Vectors
-from index.search.hubness import skewness
+from index.encoder.bundle import Bundle
+from index.encoder.vectors import Vectors
+from index.progress import Progress
+from index.search.hubness import csls_scores, skewness
 from index.search.ranking import gaps, select
 from index.search.sentence_index import SentenceIndex
 from index.search.vector_index import CANDIDATES, Rows, sample_rows
+from index.storage.index_manifest import IndexManifest
 
 QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
@@ -31,7 +35,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Asked:
+class PairQuestions:
     """Questions of one pair: those first with their translations there, then, again, without.
 
     `values` (2 n, 6) are the features of the best answers, `right` (2 n,); `place` (n,) is that of the
@@ -53,7 +57,7 @@ def calibrate(
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}
     pairs = list(permutations(indexes, 2))
-    asked: dict[Pair, Asked] = {}
+    asked: dict[Pair, PairQuestions] = {}
     for source, target in pairs:
         share = -(-QUESTIONS // len(pairs))
         rows, answers = questions(indexes[source], indexes[target], share, random)
@@ -95,7 +99,7 @@ def ask(
     rows: Rows,
     answers: list[list[int]],
     lengths: Mapping[str, float],
-) -> Asked:
+) -> PairQuestions:
     """Ask rows of the first language in the second, with and without their answers."""
     source, target = (indexes[code] for code in pair)
     queries = source.vectors.reconstruct(rows)
@@ -116,7 +120,7 @@ def ask(
     left = np.where(right, np.float32(-1), cosines)
     order = np.argsort(-left, axis=1, kind="stable")
     gone, _ = top(np.take_along_axis(left, order, 1), np.take_along_axis(found, order, 1))
-    return Asked(
+    return PairQuestions(
         np.concatenate([there, gone]), np.concatenate([place == 0, np.zeros(len(rows), bool)]), place
     )
 
@@ -134,14 +138,14 @@ def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessE
     found = {}
     for source, target in permutations(indexes, 2):
         cosines = vectors[source] @ vectors[target].T
-        # What depends on the question alone changes no order.
-        scores = 2 * cosines - indexes[target].means_from(source)[rows[target]]
+        # The mean around a question is the same for all its answers.
+        scores = csls_scores(cosines, np.zeros(1), indexes[target].means_from(source)[rows[target]])
         found[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
     return found
 
 
 def _together(
-    asked: Mapping[Pair, Asked], chosen: Mapping[Pair, NDArray[np.bool_]]
+    asked: Mapping[Pair, PairQuestions], chosen: Mapping[Pair, NDArray[np.bool_]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Features and rightness of the chosen answers of all pairs."""
     values = [found.values[chosen[pair]] for pair, found in asked.items()]
@@ -149,7 +153,9 @@ def _together(
 
 
 def _confidence(
-    asked: Mapping[Pair, Asked], chances: Mapping[Pair, NDArray[np.float64]], lengths: Mapping[str, float]
+    asked: Mapping[Pair, PairQuestions],
+    chances: Mapping[Pair, NDArray[np.float64]],
+    lengths: Mapping[str, float],
 ) -> Confidence:
     every = {pair: np.ones(len(found.right), bool) for pair, found in asked.items()}
     values, right = _together(asked, every)
@@ -165,10 +171,44 @@ def _confidence(
     )
 
 
-def _quality(found: Asked, chances: NDArray[np.float64] | None) -> PairQuality:
+def _quality(found: PairQuestions, chances: NDArray[np.float64] | None) -> PairQuality:
     return PairQuality(
         r1=float((found.place == 0).mean()),
         r10=float((found.place < FOUND).mean()),
         n=len(found.place),
         ece=None if chances is None else calibration_error(chances, found.right),
     )
+
+
+def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
+    """The manifest with the hubness and quality of each pair of languages and the confidence to be had."""
+    indexes = {
+        code: SentenceIndex.open(
+            job.work,
+            code,
+            count=entry.sentences,
+            dimension=manifest.dimension,
+            sources=manifest.sources(code),
+            links=entry.links,
+            threads=job.threads,
+            search=entry.search,
+        )
+        for code, entry in manifest.languages.items()
+    }
+    with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
+        found, quality = calibrate(indexes, progress=bar.advance)
+    confidence = found or unaligned(job.bundle)
+    return manifest.model_copy(
+        update={
+            "calibrated": confidence.source in ("aligned", "encoder"),
+            "confidence": confidence,
+            "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
+            "hubness": {f"{a}-{b}": entry for (a, b), entry in measure_hubness(indexes).items()},
+        }
+    )
+
+
+def unaligned(bundle: Bundle) -> Confidence:
+    """The confidence of an index that has not enough aligned sentences."""
+    fitted = bundle.manifest.calibration
+    return Confidence(source="encoder", n=fitted.n, ece=fitted.ece) if fitted else Confidence()

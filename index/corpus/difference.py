@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from index.corpus.sentence_table import COLUMNS
 from index.errors import BundleError
-from index.search.sentence_index import COLUMNS
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
 from index.storage.versions import current, open_version, versions

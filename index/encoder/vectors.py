@@ -1,0 +1,12 @@
+"""Vectors: rows of unit length, whose inner products are cosines."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+def unit(rows: NDArray[np.floating]) -> Vectors:
+    """(n, d) rows divided by their norms; a row of zeros stays zeros."""
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
