@@ -23,10 +23,10 @@ import numpy as np
 from benchmarks.recombined import recombined
 from index.build import milvus_store
 from index.build.build_index import build_index
-from index.build.encoding import SHARD
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens
-from index.build.ray_encoding import RayEncoders
+from index.build.ray import RayPool
+from index.build.shards import SHARD
 from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -55,7 +55,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     texts = list(recombined(Path(path).read_text("utf-8").splitlines(), SHARD, code))
     with tempfile.TemporaryDirectory() as folder:
         job = Job(Path(folder), Path(folder), bundle, TextEncoder(bundle), threads=1)
-        with RayEncoders(job, LanguageTokens(job.encoder, {}).detector) as encoders:
+        with RayPool(job, LanguageTokens(job.encoder, {}).detector) as encoders:
             found = encoders.encode(code, texts, False).result()  # the first starts the worker
             encoding = median(lambda: encoders.encode(code, texts, False).result(), 5)
             empty = median(lambda: encoders.count([], code).result())

@@ -32,7 +32,7 @@ from index.build import previous_version as base
 from index.build import reading
 from index.build.build_index import build_index
 from index.build.changes import change_index
-from index.build.encoding import SHARD
+from index.build.shards import SHARD
 from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import open_bundle
 from index.formats.registry import Source

@@ -21,8 +21,8 @@ import click
 from benchmarks.recombined import recombined
 from index.build import build_index as build
 from index.build import lexicon
-from index.build.encoding import SHARD, Shards
 from index.build.lexicon import LanguageTokens
+from index.build.shards import SHARD, Shards
 from index.corpus.cleaning import Cleaner
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -57,7 +57,7 @@ def timed(owner: Any, name: str, stage: str) -> None:  # noqa: ANN401 (a class o
 STAGES: tuple[tuple[Any, str, str], ...] = (
     (BundleTokenizer, "encode_shard", "tokenise"),
     (TextEncoder, "encode_tokens", "run the graph"),
-    (Detector, "all_foreign", "language"),
+    (Detector, "foreign", "language"),
     (Cleaner, "begin", "clean, keys of duplicates"),
     (Cleaner, "finish", "drop duplicates"),
     (TableWriter, "add", "write texts"),

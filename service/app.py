@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from index.build.parents import when_parent_ends
+from index.build.process_pool import when_parent_ends
 from index.search.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama

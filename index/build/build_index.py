@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.encoding import Encoders
-from index.build.engines import LOCAL, Engine, encoders_of
-from index.build.job import Job, making, rarely_collected, save_array
+from index.build.job import LOCAL, Engine, Job, making, save_array
 from index.build.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
 from index.build.previous_version import PreviousVersion
+from index.build.process_pool import ProcessPool
 from index.build.quality_report import with_quality
 from index.build.reading import read_language, vectors_of
 from index.build.vectors import DEFAULT_SEARCH, SearchOptions, write_indexes, write_neighbourhoods
@@ -55,6 +54,7 @@ from index.storage.versions import (
     serve,
     unserved,
 )
+from index.text.identification import Detector
 from index.words.procrustes import Alignment
 from index.words.vocabulary import training_words
 
@@ -140,7 +140,7 @@ def run_plan(
 
         reach(plan.searching.store)
     try:
-        with building(out, key) as work, rarely_collected():
+        with building(out, key) as work:
             if finished := unserved(out, key):
                 work.rmdir()
                 serve(out, finished)
@@ -212,9 +212,9 @@ class _Build:
         }
         tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, known)
         trained = {code: trained[code] for code in self.plan.intakes}
-        with encoders_of(self.engine, self.job, tokens.detector) as encoders:
+        with self._pool(tokens.detector) as pool:
             for code, intake in self.plan.intakes.items():
-                self._language(code, intake, encoders)
+                self._language(code, intake, pool)
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
         sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
@@ -278,9 +278,17 @@ class _Build:
                 shutil.copytree(self.bundle.folder, draft)
                 fsync_tree(draft)
 
-    def _language(self, code: str, intake: Intake, encoders: Encoders) -> None:
-        entry = read_language(self.job, intake, self.plan.cleaning, encoders, self.plan.previous.get(code))
-        self.counts[code], self.phrases[code] = count_language(self.job, code, encoders, self.plan.wording)
+    def _pool(self, detector: Detector) -> ProcessPool:
+        """What encodes; whatever it is, it makes the same bytes. To be entered as a context."""
+        if self.engine.kind == "local":
+            return ProcessPool(self.job, detector)
+        from index.build.ray import RayPool  # Ray is an extra
+
+        return RayPool(self.job, detector, self.engine.address)
+
+    def _language(self, code: str, intake: Intake, pool: ProcessPool) -> None:
+        entry = read_language(self.job, intake, self.plan.cleaning, pool, self.plan.previous.get(code))
+        self.counts[code], self.phrases[code] = count_language(self.job, code, pool, self.plan.wording)
         self.entries[code] = entry
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from index.build.build_index import Plan, build_index, fingerprints, run_plan
-from index.build.engines import LOCAL, Engine
+from index.build.job import LOCAL, Engine
 from index.build.lexicon import Wording
 from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions

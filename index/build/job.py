@@ -1,13 +1,13 @@
 """What every stage of a build shares: the work folder, the encoder, the cores; files that are made at once.
 
-The stages, in order: reading.py, encoding.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
+The stages, in order: reading.py, shards.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
 """
 
-import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,19 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.storage.files import fsync
 
-YOUNG = 500_000  # objects made before Python's collector looks for cycles; a batch makes some ten thousand
+
+@dataclass(frozen=True)
+class Engine:
+    """What encodes: processes of this machine, or a Ray cluster.
+
+    `address` of a Ray cluster, HOST:PORT, ray://HOST:PORT or auto; None: start one on this machine.
+    """
+
+    kind: Literal["local", "ray"] = "local"
+    address: str | None = None
 
 
-@contextmanager
-def rarely_collected() -> Iterator[None]:
-    """Look for cycles rarely: a corpus makes none, and looking takes a sixth of its cleaning."""
-    before = gc.get_threshold()
-    gc.set_threshold(YOUNG, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+LOCAL = Engine()
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.encoding import Encoders, result_of
 from index.build.job import Job, making, save_array
+from index.build.process_pool import ProcessPool, result_of
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.storage.tables import write_table
-from index.text.identification import Detector, token_row
+from index.text.identification import Detector, table_row
 from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
 from index.words.phrases import count_pairs, find_phrases, spaced
@@ -43,36 +43,36 @@ EVERY_WORD = Wording()
 
 
 def count_language(
-    job: Job, code: str, encoders: Encoders, wording: Wording
+    job: Job, code: str, pool: ProcessPool, wording: Wording
 ) -> tuple[Counter[str], dict[str, int]]:
     """How often each word occurs in the sentences of a language that was read; its phrases."""
     words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
     if not (words.exists() and phrases.exists()):
-        for path, found in zip((phrases, words), _count(job, code, encoders, wording), strict=True):
+        for path, found in zip((phrases, words), _count(job, code, pool, wording), strict=True):
             with making(path) as draft:
                 write_counts(draft, found)
     return Counter(read_counts(words)), read_counts(phrases)
 
 
 def _count(
-    job: Job, code: str, encoders: Encoders, wording: Wording
+    job: Job, code: str, pool: ProcessPool, wording: Wording
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
     if not (wording.phrases and spaced(code)):
-        return {}, word_counts(texts_of(job, code, COUNTED), code, encoders)
+        return {}, word_counts(texts_of(job, code, COUNTED), code, pool)
     first = texts_of(job, code, PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)
     rest = texts_of(job, code, COUNTED, start=PHRASE_SENTENCES)
-    return find_phrases(pairs, words), words + word_counts(rest, code, encoders)
+    return find_phrases(pairs, words), words + word_counts(rest, code, pool)
 
 
-def word_counts(batches: Iterator[StringArray], code: str, encoders: Encoders) -> Counter[str]:
+def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) -> Counter[str]:
     """How often each word occurs in batches of texts of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
     for texts in batches:
-        pending.append(encoders.count(texts.to_pylist(), code))
-        if len(pending) > encoders.ahead:
+        pending.append(pool.count(texts.to_pylist(), code))
+        if len(pending) > pool.ahead:
             counts.update(result_of(pending.popleft()))
     for future in pending:
         counts.update(result_of(future))
@@ -144,7 +144,7 @@ class LanguageTokens:
                 continue
             found = token_counts(encoder, trained)
             if found.any():
-                rows[code] = token_row(found)
+                rows[code] = table_row(found)
             # Those of a hundred languages would be 8 bytes a token of each.
             if code in held:
                 self._counts[code] = found
@@ -156,7 +156,7 @@ class LanguageTokens:
         for code, found in words.items():
             counts = self._counts[code] + token_counts(self._encoder, found)
             if counts.any():
-                rows[code] = token_row(counts)
+                rows[code] = table_row(counts)
         return self._detector(rows)
 
     def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from index.build.encoding import SHARD
+from index.build.shards import SHARD
 from index.corpus.groups import Groups
 from index.corpus.reader import metadata_of
 from index.corpus.sentence_table import COLUMNS

@@ -13,9 +13,10 @@ from itertools import islice
 import numpy as np
 import pyarrow as pa
 
-from index.build.encoding import SHARD, Encoders, Shard, Shards, result_of
 from index.build.job import Job, making
 from index.build.previous_version import KeptRows, PreviousVersion
+from index.build.process_pool import ProcessPool, result_of
+from index.build.shards import SHARD, Shard, Shards
 from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
 from index.corpus.groups import Links
 from index.corpus.reader import Ids, Intake, metadata_of
@@ -30,13 +31,13 @@ from index.text.pre_tokens import StringArray
 
 
 def read_language(
-    job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: PreviousVersion | None = None
+    job: Job, intake: Intake, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None = None
 ) -> LanguageEntry:
     """Read a language's files, after what `base` holds of it; without its `words`. Raises CorpusError."""
     finished = job.part(f"{intake.language}.json")
     if finished.exists():
         return LanguageEntry.model_validate_json(finished.read_bytes())
-    entry = _Reading(job, intake, cleaning, encoders, base).run()
+    entry = _Reading(job, intake, cleaning, pool, base).run()
     replace_text(finished, entry.model_dump_json())
     return entry
 
@@ -65,9 +66,9 @@ class _Reading:
     """One language on its way to the files."""
 
     def __init__(
-        self, job: Job, intake: Intake, cleaning: Cleaning, encoders: Encoders, base: PreviousVersion | None
+        self, job: Job, intake: Intake, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None
     ) -> None:
-        self.job, self.intake, self.cleaning, self.encoders, self.base = job, intake, cleaning, encoders, base
+        self.job, self.intake, self.cleaning, self.pool, self.base = job, intake, cleaning, pool, base
         self.code = intake.language
         self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
 
@@ -80,7 +81,7 @@ class _Reading:
             self.cleaner = files.enter_context(Cleaner(self.cleaning, lines))
             self.ids = files.enter_context(Ids(self.intake))
             self.links = files.enter_context(Links(self.job.parts))
-            self.shards = files.enter_context(Shards(self.job, self.code, self.encoders))
+            self.shards = files.enter_context(Shards(self.job, self.code, self.pool))
             expected = self.intake.expected + (self.base.left if self.base else 0)
             self.bar = files.enter_context(Progress(expected, unit="sentences", label=f"encode {self.code}"))
             if self.base:
@@ -95,7 +96,7 @@ class _Reading:
         while sentences := list(islice(found, SHARD)):
             batch = self.cleaner.begin(sentences)
             shard = self.shards.begin(batch.wanted, judged)
-            self._wait(partial(self._keep, batch, shard), self.encoders.ahead)
+            self._wait(partial(self._keep, batch, shard), self.pool.ahead)
         self._wait(None, 0)
 
     def _copy(self, base: PreviousVersion) -> None:
@@ -104,7 +105,7 @@ class _Reading:
         self.cleaner.resume(base.reasons(), entry.lines, entry.changed, base.record())
         for kept in base.blocks():
             shard = self.shards.begin([kept.texts[place] for place in kept.changed], False)
-            self._wait(partial(self._retain, kept, shard), self.encoders.ahead)
+            self._wait(partial(self._retain, kept, shard), self.pool.ahead)
         self._wait(None, 0)
 
     def _wait(self, task: Callable[[], None] | None, ahead: int) -> None:

@@ -13,7 +13,7 @@ from index.formats.registry import FORMATS
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
-    from index.build.engines import Engine
+    from index.build.job import Engine
     from index.confidence.quality import HubnessEntry, PairQuality
     from index.storage.index_manifest import IndexManifest, SearchSettings
 
@@ -176,7 +176,7 @@ def encoding(command: Command) -> Command:
 
 
 def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
-    from index.build.engines import LOCAL, Engine
+    from index.build.job import LOCAL, Engine
 
     return Engine(kind, address or None) if kind == "ray" else LOCAL
 

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
-from index.build.encoding import Worker
 from index.build.lexicon import Wording
 from index.build.maintenance import collect, roll_back
+from index.build.process_pool import Worker
 from index.build.vectors import SearchOptions
 from index.corpus.difference import Difference, compare
 from index.corpus.sentence_table import COLUMNS

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from index.build import ray_encoding, ray_worker, reading
+from index.build import ray, reading
 from index.build.build_index import build_index
-from index.build.encoding import Encoders, Shards
-from index.build.engines import LOCAL, Engine, encoders_of
-from index.build.job import Job
+from index.build.job import LOCAL, Engine, Job
 from index.build.lexicon import LanguageTokens
-from index.build.ray_encoding import Cluster, RayEncoders
+from index.build.process_pool import ProcessPool
+from index.build.ray import Cluster, RayPool
+from index.build.shards import Shards
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
@@ -65,13 +65,13 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 
 @pytest.fixture
-def encoders(cluster: Cluster, job: Job, detector: Detector) -> Iterator[RayEncoders]:
-    with encoders_of(RAY, job, detector) as encoders:
-        assert isinstance(encoders, RayEncoders)
+def encoders(cluster: Cluster, job: Job, detector: Detector) -> Iterator[RayPool]:
+    with RayPool(job, detector) as encoders:
+        assert isinstance(encoders, RayPool)
         yield encoders
 
 
-def workers(encoders: RayEncoders) -> set[int]:
+def workers(encoders: RayPool) -> set[int]:
     """The processes that tasks run in, once all have started."""
     found: set[int] = set()
     deadline = time.monotonic() + 60
@@ -88,7 +88,7 @@ def _who() -> int:
 def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
     bundle: Bundle,
     corpora: dict[str, Path],
-    encoders: RayEncoders,
+    encoders: RayPool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -138,7 +138,7 @@ def test_a_build_that_was_begun_here_goes_on_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = build_index(bundle, corpora, tmp_path / "whole")
-    finish, submit = Shards.finish, RayEncoders.submit
+    finish, submit = Shards.finish, RayPool.submit
     finished = submitted = 0
 
     def killed(self: Shards, *given: Any) -> None:  # noqa: ANN401
@@ -148,16 +148,16 @@ def test_a_build_that_was_begun_here_goes_on_there(
         if finished == 30:
             raise KeyboardInterrupt
 
-    def counted(self: RayEncoders, function: Any, *values: object) -> object:  # noqa: ANN401
+    def counted(self: RayPool, function: Any, *values: object) -> object:  # noqa: ANN401
         nonlocal submitted
-        submitted += function is ray_worker.encode
+        submitted += function is ray._encode
         return submit(self, function, *values)
 
     monkeypatch.setattr(Shards, "finish", killed)
     with pytest.raises(KeyboardInterrupt):
         build_index(bundle, corpora, tmp_path / "index")
     monkeypatch.setattr(Shards, "finish", finish)
-    monkeypatch.setattr(RayEncoders, "submit", counted)
+    monkeypatch.setattr(RayPool, "submit", counted)
     assert build_index(bundle, corpora, tmp_path / "index", engine=RAY).files == whole.files
     assert submitted == 10
 
@@ -165,8 +165,8 @@ def test_a_build_that_was_begun_here_goes_on_there(
 def test_a_shard_that_kills_its_workers_is_given_up(
     cluster: Cluster, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_encoding, "RETRIES", 1)  # a try takes a second
-    with RayEncoders(job, detector) as encoders:
+    monkeypatch.setattr(ray, "RETRIES", 1)  # a try takes a second
+    with RayPool(job, detector) as encoders:
         with pytest.raises(PassepartoutError, match=r"^Ray gave up a shard after 1 further tries .*$"):
             encoders.submit(_die, tmp_path / "tries").result()
         assert (tmp_path / "tries").read_text() == "xx"
@@ -179,11 +179,9 @@ def _die(tries: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_vectors_and_words_are_those_of_this_machine(
-    encoders: RayEncoders, job: Job, detector: Detector
-) -> None:
+def test_vectors_and_words_are_those_of_this_machine(encoders: RayPool, job: Job, detector: Detector) -> None:
     texts = [*sentences("en")[:50], sentences("de")[0]]
-    with Encoders(job, detector) as own:
+    with ProcessPool(job, detector) as own:
         wanted, counts = own.encode("en", texts, judged=True).result(), own.count(texts, "en").result()
     found = encoders.encode("en", texts, judged=True).result()
     assert found.foreign == wanted.foreign == [False] * 50 + [True]
@@ -194,14 +192,14 @@ def test_vectors_and_words_are_those_of_this_machine(
 
 
 def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detector) -> None:
-    setup = ray_worker.Setup.of(bundle, detector, 64)
+    setup = ray.Setup.of(bundle, detector, 64)
     other = {**setup.software, "onnxruntime": "0.1"}
     with pytest.raises(PassepartoutError, match=r"^a Ray worker has onnxruntime \d.*, this machine 0\.1: "):
-        ray_worker.prepare(ray_worker.Setup(setup.files, detector, 64, other))
-    assert ray_worker.prepare(setup).encode("en", ["A dog."], False).foreign == [False]
+        ray._worker_of(ray.Setup(setup.files, detector, 64, other))
+    assert ray._worker_of(setup).encode("en", ["A dog."], False).foreign == [False]
 
 
-def test_an_error_of_a_worker_is_its_own(encoders: RayEncoders) -> None:
+def test_an_error_of_a_worker_is_its_own(encoders: RayPool) -> None:
     with pytest.raises(PassepartoutError, match=r"^too bad$"):
         encoders.submit(_refuse).result()
 
@@ -248,7 +246,7 @@ def test_a_cluster_that_is_not_there(
 ) -> None:
     with (
         pytest.raises(error, match=told) as caught,
-        encoders_of(Engine("ray", address), job, detector),
+        RayPool(job, detector, address),
     ):
         pass
     assert "\n" not in str(caught.value)
@@ -259,4 +257,4 @@ def test_without_ray_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"^--engine ray needs Ray: pip install 'passepartout\[ray\]'$"):
-        RayEncoders(job, detector).__enter__()
+        RayPool(job, detector).__enter__()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.text.identification import Detector, token_row
+from index.text.identification import FOREIGN, FOREIGN_TOKENS, Detector, table_row
 from index.text.pre_tokens import Tokens
 
 # Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
@@ -16,7 +16,7 @@ COUNTS = np.array([[50.0, 30, 20, 0, 0, 1, 40, 0], [0, 0, 1, 500, 300, 200, 400,
 
 
 def token_table(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-    return np.stack([token_row(row) for row in counts])
+    return np.stack([table_row(row) for row in counts])
 
 
 @pytest.fixture
@@ -73,13 +73,12 @@ TEXTS = st.lists(st.lists(st.integers(0, 11), max_size=20), max_size=8)
 def test_many_texts_are_judged_as_each_alone(
     languages: int, rows: list[list[int]], held: tuple[str, ...], random: Random
 ) -> None:
-    """Whatever is told early; special tokens do not count."""
-    special = np.array([11], np.int64)
+    """Whatever is told early."""
     counts = np.array([[random.choice((0, 1, 30, 1000)) for _ in range(12)] for _ in range(languages)]) + 1e-3
     detector = Detector([f"l{number}" for number in range(languages)], token_table(counts), held)
     for code in (*detector.languages, "unknown"):
-        alone = [detector.foreign([token for token in row if token != 11], code) for row in rows]
-        assert detector.all_foreign(Tokens.of(rows), code, special).tolist() == alone
+        alone = [len(row) >= FOREIGN_TOKENS and detector.chances(row).get(code, 1) < FOREIGN for row in rows]
+        assert detector.foreign(Tokens.of(rows), code).tolist() == alone
 
 
 def test_no_languages_no_answer() -> None:
@@ -97,7 +96,7 @@ def test_a_language_of_the_index_is_likelier_than_another() -> None:
     counts = np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]])
     table = token_table(counts)
     assert Detector(("da", "de", "no"), table).detect([0]) is None
-    held = Detector(("da", "de", "no"), table, held=("de",))
+    held = Detector(("da", "de", "no"), table, indexed=("de",))
     assert held.detect([0]) == "de"
     assert held.detect([0, 3, 3]) == "no"
     assert sum(held.chances([0]).values()) == pytest.approx(1)
@@ -107,11 +106,7 @@ def test_a_language_of_the_index_is_likelier_than_another() -> None:
 
 def test_a_line_in_a_language_of_the_index_is_foreign_less_readily() -> None:
     counts = np.array([[40.0, 60], [60, 40]])
-    tokens = [1] * 26
+    tokens = Tokens.of([[1] * 26])
     plain = Detector(("de", "en"), token_table(counts))
-    assert plain.foreign(tokens, "en")
-    held = plain.of_index(("en",))
-    assert not held.foreign(tokens, "en")
-    for detector in (plain, held):
-        alone = detector.all_foreign(Tokens.of([tokens, [0] * 26]), "en", np.zeros(0, np.int64))
-        assert alone.tolist() == [detector.foreign(row, "en") for row in (tokens, [0] * 26)]
+    assert plain.foreign(tokens, "en").tolist() == [True]
+    assert plain.of_index(("en",)).foreign(tokens, "en").tolist() == [False]

@@ -9,9 +9,9 @@ import pytest
 
 from index.build import lexicon
 from index.build.build_index import build_index
-from index.build.encoding import Encoders
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens, Wording, count_language
+from index.build.process_pool import ProcessPool
 from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -93,7 +93,7 @@ def test_a_killed_build_goes_on_from_its_counts(
     job = Job(tmp_path, tmp_path, bundle, encoder)
     monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)
     counts = {"the": 39, "ice": 30, "cream": 30, "dog": 9, "runs": 9} | {str(n): 1 for n in range(30)}
-    with Encoders(job, LanguageTokens(encoder, {}).detector) as encoders:
+    with ProcessPool(job, LanguageTokens(encoder, {}).detector) as encoders:
         found = count_language(job, "en", encoders, Wording())
         assert found[0] == counts
         monkeypatch.setattr(lexicon, "count_pairs", None)  # not called again

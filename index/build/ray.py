@@ -1,9 +1,12 @@
-"""Encoding on a Ray cluster: the shards of encoding.py as tasks of Ray, their vectors written here.
+"""Encoding on a Ray cluster: shards as tasks of Ray, their vectors written here.
 
 Texts go to the workers and vectors come back through Ray's object store; files, the journal and the order of
 shards stay with this process, so a build is resumed and published as if it had encoded by itself. A task
 whose worker dies is given to another by Ray, at most RETRIES times. Its result is taken once, when its shard
 is next, so that nothing is lost and nothing is there twice whoever died.
+
+The encoder travels through the object store too, as files that a worker checks like any bundle, so that
+workers need no folder in common with whoever builds: only the same software.
 """
 
 import os
@@ -17,19 +20,30 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from index.build import ray_worker
-from index.build.encoding import SHARD, Encoded, Encoders
+import numpy
+import onnxruntime
+import tokenizers
+
 from index.build.job import Job
+from index.build.process_pool import Encoded, ProcessPool, Worker
+from index.build.shards import SHARD
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
+from index.storage.manifest import NAME
 from index.text.identification import Detector
 from index.words.vocabulary import count_words
 
 RETRIES = 3  # of a task whose worker died
 MOST_AHEAD = 256  # shards under way: bounds what their vectors take in the object store
-REACHED = 5.0  # seconds within which a cluster must accept a connection
+CONNECT_SECONDS = 5.0  # within which a cluster must accept a connection
 LEAST_STORE = 256 << 20  # bytes of the object store of a cluster of our own
 ADDRESS = re.compile(r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto")
 # Read by Ray when it is imported, or by the processes that it starts; what the user has set stays.
@@ -82,14 +96,14 @@ class Cluster:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class RayEncoders(Encoders):
+class RayPool(ProcessPool):
     """Encodes on a Ray cluster, whatever the number of texts."""
 
     def __init__(self, job: Job, detector: Detector, address: str | None = None) -> None:
         super().__init__(job, detector)
         self._address = address
 
-    def __enter__(self) -> "RayEncoders":
+    def __enter__(self) -> "RayPool":
         shard = 4 * self._job.encoder.dimension * SHARD
         threads = self._job.threads
         with ExitStack() as stack:
@@ -100,7 +114,7 @@ class RayEncoders(Encoders):
             self.ahead = min(2 * cluster.cores, MOST_AHEAD)
             self._remote = cluster.ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)
             self._key = uuid.uuid4().hex
-            setup = ray_worker.Setup.of(self._job.bundle, self._detector, self._job.batch_size)
+            setup = Setup.of(self._job.bundle, self._detector, self._job.batch_size)
             # In a list, so that Ray hands on the reference and not the files.
             self._setups = [cluster.ray.put(setup)]
             self._leave = stack.pop_all()
@@ -110,7 +124,7 @@ class RayEncoders(Encoders):
         self._leave.close()
 
     def encode(self, code: str, texts: Sequence[str], judged: bool) -> "Future[Encoded]":
-        return self.submit(ray_worker.encode, self._setups, self._key, code, list(texts), judged)
+        return self.submit(_encode, self._setups, self._key, code, list(texts), judged)
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
         return self.submit(count_words, texts, code)
@@ -165,8 +179,59 @@ def _reach(address: str) -> None:
     if found["host"] is None:
         return
     try:
-        socket.create_connection((found["host"].strip("[]"), int(found["port"])), REACHED).close()
+        socket.create_connection((found["host"].strip("[]"), int(found["port"])), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise PassepartoutError(
             f"no Ray cluster at {address} ({error}): start one with `ray start --head`, or give no address"
         ) from error
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker needs to encode: the files of the bundle by name; `software` as it must have it."""
+
+    files: dict[str, bytes]
+    detector: Detector
+    batch_size: int
+    software: dict[str, str]
+
+    @classmethod
+    def of(cls, bundle: Bundle, detector: Detector, batch_size: int) -> "Setup":
+        names = (NAME, *bundle.manifest.files)
+        files = {name: (bundle.folder / name).read_bytes() for name in names}
+        return cls(files, detector, batch_size, software())
+
+
+def software() -> dict[str, str]:
+    """The versions that must be the same everywhere, or vectors would differ."""
+    modules = {module.__name__: str(module.__version__) for module in (numpy, onnxruntime, tokenizers)}
+    return {"passepartout": version("passepartout"), **modules}
+
+
+_workers: dict[str, Worker] = {}  # at most one
+
+
+def _encode(setups: Sequence[Any], key: str, code: str, texts: Sequence[str], judged: bool) -> Encoded:
+    """`Worker.encode`; `setups` holds Ray's reference to the setup of build `key`, fetched once a process."""
+    if key not in _workers:
+        import ray  # the caller runs in it
+
+        _workers.clear()
+        _workers[key] = _worker_of(ray.get(setups[0]))
+    return _workers[key].encode(code, texts, judged)
+
+
+def _worker_of(setup: Setup) -> Worker:
+    """A worker of this process. PassepartoutError where its software is not that of whoever builds."""
+    for name, there in software().items():
+        if there != setup.software[name]:
+            raise PassepartoutError(
+                f"a Ray worker has {name} {there}, this machine {setup.software[name]}: "
+                "install the same versions on both, or vectors would differ"
+            )
+    with TemporaryDirectory(prefix="passepartout-") as folder:
+        for name, content in setup.files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        return Worker(TextEncoder(open_bundle(Path(folder))), setup.detector, setup.batch_size)

@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.build import encoding
-from index.build.encoding import Encoders, Shards, result_of
+from index.build import process_pool
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens
+from index.build.process_pool import ProcessPool, result_of
+from index.build.shards import Shards
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, PassepartoutError
 from index.text.identification import Detector
+from index.text.pre_tokens import Tokens
 from index.words.vocabulary import training_words
 from tests.bundles import sentences
 
@@ -37,7 +39,7 @@ def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 
     """All vectors, and how many texts had to be encoded."""
     counted = 0
     at_work = Job(job.work, job.parts, job.bundle, job.encoder, threads)
-    with Encoders(at_work, detector) as encoders, Shards(job, "en", encoders) as shards:
+    with ProcessPool(at_work, detector) as encoders, Shards(job, "en", encoders) as shards:
         for part in parts:
             shard = shards.begin(part, judged=True)
             counted += len(part) if result_of(shard.encoded).vectors is not None else 0
@@ -57,7 +59,7 @@ def test_vectors_are_those_of_the_encoder_and_are_made_once(job: Job, detector: 
 
 def test_processes_make_the_same_bytes(job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:
     found, _ = encode(job, detector, PARTS)
-    monkeypatch.setattr(encoding, "FEW", 10)
+    monkeypatch.setattr(process_pool, "TEXTS_WITHOUT_PROCESSES", 10)
     job.part("en.journal").unlink()
     again, counted = encode(job, detector, PARTS, threads=2)
     assert counted == len(TEXTS)
@@ -97,7 +99,7 @@ def test_other_texts_are_encoded_from_where_they_differ(job: Job, detector: Dete
 
 def test_rows_that_do_not_fit_are_refused(job: Job, detector: Detector) -> None:
     encode(job, detector, PARTS)
-    with Encoders(job, detector) as encoders, Shards(job, "en", encoders) as shards:
+    with ProcessPool(job, detector) as encoders, Shards(job, "en", encoders) as shards:
         shard = shards.begin(PARTS[0], judged=True)
         with pytest.raises(DamagedError, match="remove this folder"):
             shards.finish(shard, 3, lambda vectors: vectors)
@@ -105,23 +107,23 @@ def test_rows_that_do_not_fit_are_refused(job: Job, detector: Detector) -> None:
 
 def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector: Detector) -> None:
     texts = [TEXTS[0], sentences("de")[0], sentences("ar")[0], "dog"]
-    with Encoders(job, detector) as encoders:
+    with ProcessPool(job, detector) as encoders:
         found = encoders.encode("en", texts, judged=True).result()
         assert found.foreign == [False, True, True, False]
         assert not found.vectors[1:3].any()
         assert encoders.encode("en", texts, judged=False).result().foreign == [False] * 4
-    alone = [detector.foreign(tokens, "en") for tokens in job.encoder.tokens(texts)]
-    assert found.foreign == alone
+    tokens = Tokens.of(job.encoder.tokens(texts))
+    assert found.foreign == detector.foreign(tokens, "en").tolist()
 
 
 def test_a_process_that_is_killed_is_one_line(
     job: Job, detector: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "FEW", 1)
-    with Encoders(Job(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
+    monkeypatch.setattr(process_pool, "TEXTS_WITHOUT_PROCESSES", 1)
+    with ProcessPool(Job(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
         encoders.encode("en", TEXTS, judged=False).result()
-        assert encoders._pool is not None
-        for process in list(encoders._pool._processes.values()):
+        assert encoders._executor is not None
+        for process in list(encoders._executor._processes.values()):
             process.kill()
         with pytest.raises(PassepartoutError, match="a process of the build died"):
             result_of(encoders.encode("en", TEXTS, judged=False))

@@ -1,0 +1,140 @@
+"""The processes that encode the shards of a build, one a core."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from index.build.job import Job
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.errors import PassepartoutError
+from index.text.identification import Detector
+from index.words.vocabulary import count_words
+
+TEXTS_WITHOUT_PROCESSES = 1024  # so few are not worth starting processes for
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Texts judged and encoded; `vectors` (n, d), zeros where foreign, None if on disk already."""
+
+    foreign: list[bool]
+    vectors: Vectors | None
+
+
+class Worker:
+    """Encodes shards in one process."""
+
+    def __init__(self, encoder: TextEncoder, detector: Detector, batch_size: int) -> None:
+        self.encoder, self.detector, self.batch_size = encoder, detector, batch_size
+
+    def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
+        """Texts of the language `code`; where `judged`, those in another language are not encoded."""
+        tokens = self.encoder.tokenizer.encode_shard(texts)
+        foreign = np.zeros(len(texts), bool)
+        if judged:
+            foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
+        vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
+        kept = np.flatnonzero(~foreign)
+        vectors[kept] = self.encoder.encode_tokens(tokens.take(kept), self.batch_size)
+        return Encoded(foreign.tolist(), vectors)
+
+
+class ProcessPool:
+    """Encodes in `job.threads` processes, or in this one where that is enough."""
+
+    def __init__(self, job: Job, detector: Detector) -> None:
+        self._job, self._detector = job, detector
+        self._worker: Worker | None = None  # of this process
+        self._executor: ProcessPoolExecutor | None = None
+        self.ahead = 2 * job.threads if job.threads > 1 else 0  # tasks that wait for a process
+
+    def __enter__(self) -> "ProcessPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._executor:
+            self._executor.shutdown(cancel_futures=True)
+
+    def encode(self, code: str, texts: Sequence[str], judged: bool) -> "Future[Encoded]":
+        """Texts of a language -> what comes of them, `judged` by the language they are in."""
+        if self._worth_processes(texts):
+            return self._processes().submit(_encode, code, texts, judged)
+        if self._worker is None:
+            self._worker = Worker(self._job.encoder, self._detector, self._job.batch_size)
+        return done(self._worker.encode(code, texts, judged))
+
+    def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
+        """How often each word occurs."""
+        if self._worth_processes(texts):
+            return self._processes().submit(count_words, texts, code)
+        return done(count_words(texts, code))
+
+    def _worth_processes(self, texts: Sequence[str]) -> bool:
+        return bool(self._executor) or (self._job.threads > 1 and len(texts) > TEXTS_WITHOUT_PROCESSES)
+
+    def _processes(self) -> ProcessPoolExecutor:
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(
+                self._job.threads,
+                multiprocessing.get_context("spawn"),
+                _start,
+                (self._job.bundle, self._detector, self._job.batch_size),
+            )
+        return self._executor
+
+
+def done(value: Any) -> "Future[Any]":  # noqa: ANN401 (of any type)
+    future: Future[Any] = Future()
+    future.set_result(value)
+    return future
+
+
+def result_of(future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
+    """PassepartoutError where a process died."""
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise PassepartoutError(
+            "a process of the build died (killed, or out of memory): repeat the command, with fewer "
+            "--threads if memory is short; what is encoded is kept"
+        ) from error
+
+
+_worker: Worker
+
+
+def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
+    global _worker
+    # A pool's processes would wait for ever for a parent that was killed.
+    when_parent_ends(lambda: os._exit(1))
+    # One thread each: as many processes as cores, and the same bits whoever encodes.
+    _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
+
+
+def _encode(code: str, texts: Sequence[str], judged: bool) -> Encoded:
+    return _worker.encode(code, texts, judged)
+
+
+def when_parent_ends(act: Callable[[], None]) -> None:
+    """Call `act`, in a thread of this process, once its parent has ended, however that comes.
+
+    The parent is that of `multiprocessing`; in a process that has none nothing is done.
+    """
+    if parent := multiprocessing.parent_process():
+        sentinel = parent.sentinel
+
+        def watch() -> None:
+            wait([sentinel])
+            act()
+
+        Thread(target=watch, daemon=True).start()
