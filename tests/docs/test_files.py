@@ -28,3 +28,9 @@ def test_a_file_that_is_gone_is_found() -> None:
         "index/fly.py",
         "test_fly.py",
     ]
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(path.name for path in folder.glob("0*.md"))
