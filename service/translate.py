@@ -112,7 +112,7 @@ def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "Sentence
 
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
-    """A line an answer, with its target where there are `several`, after its text where there are more."""
+    """One line per answer, with its target if there are `several`, below its text if there are more."""
     for result in response.results:
         if len(response.results) > 1:
             yield result.asked
@@ -127,15 +127,15 @@ def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterab
 
 def _reasons(answer: "Answer") -> Iterable[str]:
     if memory := answer.metadata.get("memory"):
-        yield f"      the corpus has it for {memory['source']!r} ({100 * memory['similarity']:.0f} % alike)"
+        yield f"      from the corpus, for {memory['source']!r} ({100 * memory['similarity']:.0f}% match)"
     if (why := answer.explanation) is None:
         return
     yield (
-        f"      score {answer.score:.2f} = 2 * {why.cosine:.2f} alike - {why.question_mean:.2f} - "
+        f"      score {answer.score:.2f} = 2 * {why.cosine:.2f} cosine - {why.question_mean:.2f} - "
         f"{why.answer_mean:.2f} neighbourhoods; {why.margin:+.2f} to the next of {why.candidates}"
     )
     if direct := why.agreement.direct:
-        yield f"      back: {direct.text} ({direct.cosine:.2f} alike)"
+        yield f"      back: {direct.text} (cosine {direct.cosine:.2f})"
     for via in why.agreement.via:
         place = "not among its answers" if via.place is None else f"its answer {via.place}"
-        yield f"      via {via.language}: {via.text} ({via.question:.2f} alike), {place}"
+        yield f"      via {via.language}: {via.text} (cosine {via.question:.2f}), {place}"
