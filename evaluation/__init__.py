@@ -1,1 +1,1 @@
-"""Measures and suites over vectors; numpy only."""
+"""How well an encoder translates: measures (numpy alone), suites that compute them, reports on them."""

@@ -10,22 +10,20 @@ import click
 
 from evaluation.measures.scores import Table
 from evaluation.reports.report import Report, as_json, summary, write_report
-from evaluation.suites.consistency import consistency, picture_consistency
 from evaluation.suites.dictionary import dictionary_translation, read_dictionary
-from evaluation.suites.registry import EXTRAS, SUITES
-from evaluation.suites.retrieval import read_pictures, retrieval
+from evaluation.suites.registry import EXTRAS, PICTURE_SUITES, SUITES
+from evaluation.suites.retrieval import read_pictures
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.storage.files import sha256
 from index.storage.manifest import NAME
 
-CONSISTENCY, RETRIEVAL = "consistency", "retrieval"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("suite", type=click.Choice([*SUITES, CONSISTENCY, RETRIEVAL]))
+@click.argument("suite", type=click.Choice(list(SUITES | PICTURE_SUITES)))
 @click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
 @click.option(
     "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
@@ -97,20 +95,16 @@ def _run(
             raise UsageError(f"--dictionary is for the suite words, not for {suite}: leave it out")
         entries = [read_dictionary(option) for option in dictionaries]
         return lambda encoder, known: dictionary_translation(encoder, data, known, chosen, entries)
-    if suite != CONSISTENCY and (pictures is not None) != (suite == RETRIEVAL):
-        raise UsageError(
-            f"the suite {RETRIEVAL} and --pictures need each other: passepartout pictures writes the file"
-        )
+    if pictures is None and suite not in SUITES:
+        raise UsageError(f"the suite {suite} needs --pictures: passepartout pictures writes the file")
+    if pictures is not None and suite not in PICTURE_SUITES:
+        raise UsageError(f"--pictures is for {' and '.join(PICTURE_SUITES)}, not for {suite}: leave it out")
     if data is None:
         raise UsageError("no data: give --data DIR (docs/data.md)")
-    if pictures is not None:
-        shown = read_pictures(pictures)
-        if suite == CONSISTENCY:
-            return lambda encoder, known: picture_consistency(encoder, data, known, chosen, shown)
-        return lambda encoder, known: retrieval(encoder, data, known, chosen, shown)
-    if suite == CONSISTENCY:
-        return lambda encoder, known: consistency(encoder, data, known, chosen)
-    return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
+    if pictures is None:
+        return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
+    embedded = read_pictures(pictures)
+    return lambda encoder, known: PICTURE_SUITES[suite](encoder, data, known, chosen, embedded)
 
 
 def _command(

@@ -1,1 +1,1 @@
-"""measures."""
+"""From vectors or answers to per cent: recall, chrF, calibration error; tables by pair of languages."""

@@ -12,11 +12,11 @@ import numpy as np
 
 from evaluation.measures.recall import recall_at
 from evaluation.measures.scores import ALL, PairScore, Table, table_of_pairs
-from evaluation.suites.registry import encode
 from evaluation.suites.retrieval import PictureVectors, check_space
 from evaluation.suites.sets import (
     TEXT,
     available,
+    encode,
     line_up,
     read_aligned,
     read_captions,

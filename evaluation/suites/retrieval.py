@@ -14,8 +14,7 @@ from safetensors.numpy import save
 
 from evaluation.measures.recall import image_sentence_recalls
 from evaluation.measures.scores import ALL, Table
-from evaluation.suites.registry import encode
-from evaluation.suites.sets import available, read_captions
+from evaluation.suites.sets import available, encode, read_captions
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError, DataError, UsageError
 

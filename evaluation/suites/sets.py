@@ -1,12 +1,20 @@
-"""Reading what a suite measures on: text of several languages where line i says the same in each."""
+"""What a suite measures on: text of several languages where line i says the same in each, and its vectors."""
 
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from index.encoder.vectors import Vectors
 from index.errors import DataError, UnknownLanguageError
+from index.progress import Progress
+
+if TYPE_CHECKING:  # training reads sets, and needs no ONNX Runtime for that
+    from index.encoder.text_encoder import TextEncoder
 from index.storage.manifest import CODE
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
@@ -136,3 +144,12 @@ def _read(path: Path) -> str:
         raise DataError(f"{path} cannot be read ({error.strerror}): see docs/data.md") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 (byte {error.start}): convert it") from error
+
+
+def encode(encoder: "TextEncoder", texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+    """language -> (n, d) unit vectors of its texts; DataError if there are none."""
+    if not all(texts.values()):
+        raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")
+    with Progress(sum(map(len, texts.values())), unit="sentences", label="encode") as bar:
+        vectors = {code: encoder.encode(rows, progress=bar.advance) for code, rows in texts.items()}
+    return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.suites.pictograms import Named, held_out_names, is_flag, part_of, read_names
-from evaluation.suites.registry import pictograms
+from evaluation.suites.translation import pictograms
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.measures.scores import PairScore, Table, score_pool
 from evaluation.reports.document import Block, Grid, Heading, Text, text
 from evaluation.reports.report import NAMES
-from evaluation.suites.registry import POOL
+from evaluation.suites.translation import POOL
 from training.papers.experiments.adding import Added
 from training.papers.experiments.sentences import Frozen, Model, benchmarks, encoded, photo_captions
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from evaluation.measures.recall import image_sentence_recall, retrieved_positives
 from evaluation.measures.scores import ALL, score_translation
-from evaluation.suites.registry import POOL as POOLED
 from evaluation.suites.sets import read_aligned
+from evaluation.suites.translation import POOL as POOLED
 from index.encoder.vectors import unit
 from index.text.normalisation import clean, words
 from training.loop.prepare import Prepared, prepare

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.measures.recall import retrieved_positives
-from evaluation.suites.registry import SUITES, aligned, encode, multi30k, photos
-from evaluation.suites.sets import TRANSLATION
+from evaluation.suites.registry import SUITES
+from evaluation.suites.sets import TRANSLATION, encode
+from evaluation.suites.translation import aligned, multi30k, photos
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
