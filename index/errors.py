@@ -1,18 +1,18 @@
-"""The errors of the house, as one tree.
+"""All errors, as one tree.
 
 PassepartoutError            exit 1: the work failed
-├── UsageError               exit 2: the call is wrong; the message says what to change
-│   ├── BusyError            something else changes the index now: wait for it
-│   ├── OutdatedError        another version took the place of the one to be changed: repeat it
-│   ├── CorpusError          an input file that cannot be read as what it should be
+├── UsageError               exit 2: wrong use; the message says what to change
+│   ├── BusyError            another process is changing the index: wait for it
+│   ├── OutdatedError        another version was published meanwhile: repeat the change
+│   ├── CorpusError          an input file that is not what it should be
 │   ├── DataError            training or evaluation data that is missing or malformed
 │   ├── RecipeError          a recipe with an unknown key or a value out of range
-│   └── UnknownLanguageError a language that the bundle or the index does not hold
+│   └── UnknownLanguageError a language that the bundle or the index does not have
 ├── BundleError              an encoder bundle or index on disk that must not be used
-│   ├── FormatError          its format version is not one this code reads
+│   ├── FormatError          a format version that this code does not read
 │   └── DamagedError         a file is missing, truncated or altered
-├── StoreError               the store of an index's vectors (Milvus) that does not answer
-└── TrainingError            a run that cannot go on (loss not finite, too many bad pictures)
+├── StoreError               the vector store (Milvus) does not answer
+└── TrainingError            a run that cannot continue (loss not finite, too many bad pictures)
 
 `str(error)` is one line; commands print it and exit, the service maps it to a problem document.
 """

@@ -61,8 +61,8 @@ class Settings(BaseSettings):
         default=1.0,
         ge=0,
         le=3600,
-        description="On SIGTERM, time in which requests are still taken, but /health/ready says no and each "
-        "answer tells its client to use another connection.",
+        description="After SIGTERM, time in which requests are still accepted, while /health/ready says no "
+        "and every answer asks its client to reconnect.",
     )
     shutdown_seconds: int = Field(
         default=10, ge=1, le=3600, description="Time that running requests have to finish after that."

@@ -117,7 +117,7 @@ def searching(
             default=factory,
             show_default=shown(factory),
             help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
-            "IVF1024,PQ128x4fs,RFlat; auto: what suits their number.",
+            "IVF1024,PQ128x4fs,RFlat; auto: chosen by their number.",
         ),
         click.option(
             "--store",

@@ -24,7 +24,7 @@ class ProblemType(Enum):
         "unauthorised",
         401,
         "No valid API key",
-        "This service wants an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
+        "This service needs an API key: send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`.",
     )
     NOT_FOUND = ("not-found", 404, "Not found", "There is nothing at this path.")
     METHOD_NOT_ALLOWED = (

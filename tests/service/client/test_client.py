@@ -10,7 +10,7 @@ import pytest
 from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.client.client import AsyncClient, Client, RefusedError, UnreachableError
-from tests.service.http.test_keys import ENTRIES, KEY
+from tests.service.http.middleware.test_api_keys import ENTRIES, KEY
 from tests.service.test_cli import serving
 
 DOG = "A small dog runs on the beach."
@@ -69,7 +69,7 @@ def test_the_key_is_sent(index_dir: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with serving(index_dir) as (address, _):
         with Client(address, key=KEY) as client:
             assert client.words("dog", "de", source="en").results
-        with Client(address) as client, pytest.raises(RefusedError, match="wants an API key"):
+        with Client(address) as client, pytest.raises(RefusedError, match="needs an API key"):
             client.words("dog", "de", source="en")
 
 
