@@ -55,7 +55,7 @@ def timed(owner: Any, name: str, stage: str) -> None:  # noqa: ANN401 (a class o
 
 
 STAGES: tuple[tuple[Any, str, str], ...] = (
-    (BundleTokenizer, "encode_shard", "tokenise"),
+    (BundleTokenizer, "encode_corpus", "tokenise"),
     (TextEncoder, "encode_tokens", "run the graph"),
     (Detector, "foreign", "language"),
     (Cleaner, "begin", "clean, keys of duplicates"),

@@ -39,7 +39,7 @@ class Worker:
 
     def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
         """Texts of the language `code`; where `judged`, those in another language are not encoded."""
-        tokens = self.encoder.tokenizer.encode_shard(texts)
+        tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
         if judged:
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)

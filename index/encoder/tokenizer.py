@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from tokenizers import Encoding, Tokenizer
 
 from index.errors import DamagedError
 from index.text.normalisation import clean
-from index.text.pre_tokens import Integers, Numbering, Tokens
+from index.text.pre_tokens import Integers, Tokens
 
 # No word is this long, so nothing that a model could still see is cut off before tokenising.
 CHARACTERS_A_TOKEN = 64
+PRE_TOKENS_CACHED = 1 << 16
 METASPACE = "\u2581"  # what stands for a space within tokens
 CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
 
@@ -60,20 +62,34 @@ class BundleTokenizer:
         """The tokens of each text as the vocabulary spells them, special tokens left out."""
         return [[self._tokenizer.id_to_token(token) or "" for token in row] for row in self.words(texts)]
 
-    def encode_shard(self, texts: Sequence[str]) -> Tokens:
-        """`encode` for many texts: each pre-token is tokenised once, where that gives the same."""
+    def encode_corpus(self, texts: Sequence[str]) -> Tokens:
+        """`encode` for texts of one corpus, whose words come again: a pre-token's tokens are cached, where a
+        text has the tokens of its pre-tokens."""
         if not self._cuts_at_spaces:
             return Tokens.of(self.encode(texts))
-        numbering, cleaned = Numbering(), self._clean(texts)
-        pre_tokens = numbering.of_pre_tokens(cleaned)
-        alone = Tokens.of([encoding.ids for encoding in self._encode(list(numbering), special=False)])
-        tokens = alone.expand(pre_tokens)
-        uncertain = ~np.fromiter(map(self._stands_alone, numbering), bool, len(numbering))
-        whole = np.bincount(pre_tokens.texts, uncertain[pre_tokens.ids], len(texts)) > 0
-        whole |= (tokens.lengths > self._most) | (tokens.lengths == 0)
-        joined, asked = np.flatnonzero(~whole), np.flatnonzero(whole)
-        tokens = tokens.take(joined).followed(Tokens.of(self.encode([cleaned[row] for row in asked])))
-        return tokens.take(np.argsort(np.concatenate([joined, asked])))
+        cleaned = self._clean(texts)
+        rows = list(map(self._joined, cleaned))
+        whole = [number for number, row in enumerate(rows) if not 0 < len(row) <= self._most]
+        for number, row in zip(whole, self.encode([cleaned[number] for number in whole]), strict=True):
+            rows[number] = row
+        return Tokens.of(rows)
+
+    def _joined(self, text: str) -> list[int]:
+        """The tokens of a text's pre-tokens, one after the other; none where one of them is uncertain."""
+        parts = list(map(self._tokens_of, text.split(" ")))
+        return [] if () in parts else list(chain.from_iterable(parts))
+
+    @cached_property
+    def _tokens_of(self) -> Callable[[str], tuple[int, ...]]:
+        """Pre-token -> its tokens; none where it may have others within a text."""
+
+        @lru_cache(PRE_TOKENS_CACHED)
+        def tokens_of(pre_token: str) -> tuple[int, ...]:
+            if not self._stands_alone(pre_token):
+                return ()
+            return tuple(self._tokenizer.encode(pre_token, add_special_tokens=False).ids)
+
+        return tokens_of
 
     def _clean(self, texts: Sequence[str]) -> list[str]:
         longest = self._most * CHARACTERS_A_TOKEN

@@ -1,4 +1,4 @@
-"""Tokens of a shard, each pre-token tokenised once: the same as the tokenizer's own, whatever the text."""
+"""Tokens of a corpus, put together from those of its pre-tokens: the same as the tokenizer's own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,12 +63,12 @@ TEXTS = st.lists(st.lists(PRE_TOKENS | st.text(max_size=4), max_size=8).map(" ".
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=TEXTS)
 @example(texts=["ab cab", "", "¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a", "a" * 900])
-def test_tokens_of_a_shard_are_those_of_its_texts(
+def test_tokens_of_a_corpus_are_those_of_its_texts(
     make: Callable[[], Tokenizer], texts: list[str], tmp_path: Path
 ) -> None:
     tokenizer = opened(make(), tmp_path)
     assert tokenizer._cuts_at_spaces
-    assert lists(tokenizer.encode_shard(texts)) == tokenizer.encode(texts)
+    assert lists(tokenizer.encode_corpus(texts)) == tokenizer.encode(texts)
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_a_tokenizer_that_looks_beyond_spaces_is_given_whole_texts(
     tokenizer = opened(changed, tmp_path)
     assert not tokenizer._cuts_at_spaces
     texts = ["ab ab a b", "a bc", ""]
-    assert lists(tokenizer.encode_shard(texts)) == tokenizer.encode(texts)
+    assert lists(tokenizer.encode_corpus(texts)) == tokenizer.encode(texts)
