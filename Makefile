@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test install install-dev index lint types imports check format reference pins coverage hooks chaos clean
+.PHONY: help serve test test-fast install install-dev index lint types imports check format reference pins coverage hooks chaos clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -39,7 +39,10 @@ $(VENV)/dev: $(VENV)/base
 
 test: install-dev check  ## Lint, types, import directions and all tests
 	scripts/install-test-tools
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-fast: install-dev  ## The tests that need no browser, no process and no training
+	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist loadfile
 
 check: lint types imports  ## Lint, types and import directions
 

@@ -5,8 +5,8 @@
     python -m benchmarks.report run --raw RAW --out OUT --data DIR --work WORK [--only AREA] \\
         [--others PYTHON] [--minilm PYTHON] [--infinity PYTHON]
 
-`run` does all: what benchmarks/plan.toml lists, in its order, but for what RAW has already, then `write`. It
-takes hours, and goes on where it was broken off; a step that fails is named and keeps none from its turn.
+`run` does all that benchmarks/plan.toml lists, in its order, but for what RAW has already, then `write`. It
+takes hours and can be resumed; a step that fails is named, and the others are run.
 
 `record` runs a command that prints JSON (as the other benchmarks do with --json) and keeps it, unchanged,
 with the command, the commit and the machine, as RAW/AREA-N.json. `write` makes OUT/report.md and
@@ -26,6 +26,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,10 @@ def main() -> None:
 def record(area: str, raw: Path, times: int, command: tuple[str, ...]) -> None:
     """Run COMMAND and keep the JSON that it prints, as one of AREA."""
     for _ in range(times):
-        keep(area, raw, command, shlex.join(command))
+        record_command(area, raw, command, shlex.join(command))
 
 
-def keep(
+def record_command(
     area: str,
     raw: Path,
     command: Sequence[str],
@@ -68,23 +69,23 @@ def keep(
 ) -> None:
     """Run a command and keep the JSON that it prints, or writes to `result`, or what that has at the keys
     `part`, with the command as it is `shown`; ClickException if it fails."""
-    begun = time.monotonic()
+    began = time.monotonic()
     printed = output(command)
-    found = json.loads(result.read_text("utf-8")) if result else last_json(printed)
+    document = json.loads(result.read_text("utf-8")) if result else last_json(printed)
     for key in part:
-        found = found[key]
-    kept = {
+        document = document[key]
+    recording = {
         "area": area,
         "command": shown,
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": round(time.monotonic() - began, 1),
         "date": time.strftime("%Y-%m-%d"),
         "commit": commit(),
         "machine": machine(),
-        "result": found,
+        "result": document,
     }
     raw.mkdir(parents=True, exist_ok=True)
     number = 1 + max((int(path.stem.rpartition("-")[2]) for path in raw.glob(f"{area}-*.json")), default=0)
-    replace_text(raw / f"{area}-{number}.json", json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    replace_text(raw / f"{area}-{number}.json", json.dumps(recording, indent=1, ensure_ascii=False) + "\n")
 
 
 def output(command: Sequence[str]) -> str:
@@ -121,7 +122,7 @@ def run_plan(
         if only and step.get("area", only[0]) not in only:
             continue
         try:
-            take(step, raw, given)
+            run_step(step, raw, given)
         except (click.ClickException, OSError) as error:
             click.echo(f"failed: {getattr(error, 'message', error)}", err=True)
             failed += 1
@@ -130,15 +131,15 @@ def run_plan(
         raise click.ClickException(f"{failed} steps failed: repeat the command to try them again")
 
 
-def take(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> None:
-    """Take one step of the plan, unless what it gives is there already, or what it needs is not given.
+def run_step(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> None:
+    """Run one step of the plan, unless its result is there already, or an option that it needs is not given.
 
-    It is kept as the plan has it: where this machine keeps its data is nobody else's concern.
+    The command is recorded as the plan has it, without the paths of this machine.
     """
     command = [part.format_map(given) for part in shlex.split(step["command"])]
-    wanting = [name for name, value in given.items() if f"{{{name}}}" in step["command"] and not value]
-    if wanting:
-        click.echo(f"left out for want of --{', --'.join(wanting)}: {shlex.join(command)}", err=True)
+    missing = [name for name, value in given.items() if f"{{{name}}}" in step["command"] and not value]
+    if missing:
+        click.echo(f"left out, without --{', --'.join(missing)}: {shlex.join(command)}", err=True)
     elif "area" not in step:
         if not Path(step["makes"].format_map(given)).exists():
             output(command)
@@ -147,7 +148,7 @@ def take(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> Non
     }:
         click.echo(f"{step['area']}: {shlex.join(command)}", err=True)
         result = Path(step["result"].format_map(given)) if "result" in step else None
-        keep(step["area"], raw, command, step["command"], result, step.get("part", ()))
+        record_command(step["area"], raw, command, step["command"], result, step.get("part", ()))
 
 
 @main.command("write")
@@ -155,22 +156,22 @@ def take(step: Mapping[str, Any], raw: Path, given: Mapping[str, object]) -> Non
 @click.option("--out", type=FOLDER, required=True)
 def write_report(raw: Path, out: Path) -> None:
     """Write OUT/report.md and OUT/report.html of all that RAW holds."""
-    kept = [json.loads(path.read_text("utf-8")) for path in sorted(raw.glob("*.json"))]
-    if not kept:
+    recordings = [json.loads(path.read_text("utf-8")) for path in sorted(raw.glob("*.json"))]
+    if not recordings:
         raise click.UsageError(f"{raw} has no *.json: `record` makes them")
-    blocks = list(report(kept))
+    blocks = list(report(recordings))
     write(out, {"report.md": as_markdown(blocks), "report.html": as_html("Benchmarks", blocks)}, blocks)
-    click.echo(f"{out}/report.md, {out}/report.html: {len(kept)} recordings")
+    click.echo(f"{out}/report.md, {out}/report.html: {len(recordings)} recordings")
 
 
-def report(kept: list[dict[str, Any]]) -> Iterator[Block]:
+def report(recordings: list[dict[str, Any]]) -> Iterator[Block]:
     from evaluation.reports.figures import bars  # matplotlib, which recording can do without
 
     yield Heading(1, "Benchmarks")
     yield text("Medians ± half the range where something was repeated: runs, rounds of one, or seeds.")
-    kept = sorted(kept, key=lambda one: (one["area"], one["command"]))
     steps: Counter[str] = Counter()
-    for (area, command), group in groupby(kept, key=lambda k: (k["area"], k["command"])):
+    by_command = itemgetter("area", "command")
+    for (area, command), group in groupby(sorted(recordings, key=by_command), key=by_command):
         runs = list(group)
         if not steps[area]:
             yield Heading(2, area)
@@ -198,8 +199,8 @@ def tables(runs: Sequence[list[Row]]) -> Iterator[Table]:
             if next(iter(figures)) == first:
                 values.setdefault(name, []).append(figures)
         yield {
-            name: {key: spread([one[key] for one in found if key in one]) for key in found[0]}
-            for name, found in values.items()
+            name: {key: spread([row[key] for row in rows if key in row]) for key in rows[0]}
+            for name, rows in values.items()
         }
 
 
@@ -212,13 +213,13 @@ def grid(table: Table) -> Grid:
     base = next(iter(table.values()))[keys[0]][0]
     lines = []
     for name, figures in table.items():
-        shown = [told(*figures[key]) if key in figures else "" for key in keys]
+        shown = [as_text(*figures[key]) if key in figures else "" for key in keys]
         ratio = f"{figures[keys[0]][0] / base:.2f}" if base else ""
         lines.append([name, *shown, ratio])
     return Grid(["", *keys, f"{keys[0]}, ratio"], lines)
 
 
-def told(median: float, half: float) -> str:
+def as_text(median: float, half: float) -> str:
     return f"{median:.4g}" + (f" ± {half:.2g}" if half else "")
 
 
@@ -226,18 +227,18 @@ def rows(value: Any, name: str = "") -> Iterator[Row]:  # noqa: ANN401
     """Every object with figures is a row, named by where it is and by the words in it: what stands in a list
     without words is repetitions of one. A seed tells repetitions apart, it is no figure of theirs."""
     if isinstance(value, list):
-        for one in value:
-            yield from rows(one, name)
+        for item in value:
+            yield from rows(item, name)
     if not isinstance(value, dict):
         return
-    said = " ".join(v for v in value.values() if isinstance(v, str))
+    words = " ".join(v for v in value.values() if isinstance(v, str))
     figures = {
         k: float(v)
         for k, v in value.items()
         if isinstance(v, int | float) and not isinstance(v, bool) and k != "seed"
     }
     if figures:
-        yield f"{name} {said}".strip() or "all", figures
+        yield f"{name} {words}".strip() or "all", figures
     for key, inner in value.items():
         yield from rows(inner, f"{name} {key}".strip())
 
@@ -262,8 +263,8 @@ def commit() -> str:
 
 def machine() -> str:
     """Processor, cores, memory, Python."""
-    found = [line for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines() if "model name" in line]
-    processor = found[0].partition(":")[2].strip() if found else platform.machine()
+    lines = [line for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines() if "model name" in line]
+    processor = lines[0].partition(":")[2].strip() if lines else platform.machine()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{processor}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"
 

@@ -20,6 +20,22 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 
+# What starts processes, servers or browsers, or trains: a test that uses one is slow, and so is every test of
+# a file that imports one.
+SLOW_FIXTURES = {"address", "browser", "milvus_server", "redis", "redis_server", "cluster"}
+SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "stage"}
+SLOW_IMPORTS = {"subprocess", "multiprocessing", "serving", "train", "export_run", "MilvusServer"}
+SLOW_IMPORTS |= {"RedisServer", "walk", "call", "measure_ridge"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test-fast` leaves out."""
+    for item in items:
+        assert isinstance(item, pytest.Function)
+        if SLOW_FIXTURES & set(item.fixturenames) or SLOW_IMPORTS & vars(item.module).keys():
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep checksums that tests verify out of the user's cache; subprocesses inherit it."""

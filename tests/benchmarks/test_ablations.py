@@ -1,4 +1,4 @@
-"""benchmarks/ablations.py goes on where it stopped and tabulates what it has."""
+"""benchmarks/training/ablations.py goes on where it stopped and tabulates what it has."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.ablations import GROUPS, VARIATIONS, main
+from benchmarks.training.ablations import GROUPS, VARIATIONS, main
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import load_recipe
 
@@ -72,7 +72,7 @@ def test_a_variation_is_a_recipe_that_can_be_trained_and_no_other(name: str) -> 
 def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
     keep(tmp_path, "text-only", 0)
     asked = words(tmp_path, "--systems", "text-only", "--seeds", "0,1")
-    command = [sys.executable, "-m", "benchmarks.ablations", *asked]
+    command = [sys.executable, "-m", "benchmarks.training.ablations", *asked]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
     assert done.returncode == 1
     assert "docs/data.md describes the data" in done.stderr or "see docs/data.md" in done.stderr

@@ -1,6 +1,7 @@
 """Frozen picture features: one forward pass a view, through ONNX Runtime, kept in the user's cache.
 
-On a CPU, ONNX Runtime runs MobileNetV2 about four times as fast as torch (benchmarks/backbone_speed.py).
+On a CPU, ONNX Runtime runs MobileNetV2 about four times as fast as torch
+(benchmarks/training/backbone_speed.py).
 """
 
 import hashlib

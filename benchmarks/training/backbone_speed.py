@@ -1,6 +1,6 @@
 """Milliseconds a picture of a vision backbone in torch and in ONNX Runtime, one thread, side by side.
 
-python -m benchmarks.backbone_speed --data DIR [--backbone weights/mobilenet_v2_1.0_224]
+python -m benchmarks.training.backbone_speed --data DIR [--backbone weights/mobilenet_v2_1.0_224]
 """
 
 import json

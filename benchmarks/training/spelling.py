@@ -1,6 +1,6 @@
 """How much of photos-5 is pictures, how much spelling: ridge regression with and without shared subwords.
 
-python -m benchmarks.spelling --data DIR [--recipe globetrotter-small] [--benchmark multi30k_test_2016]
+python -m benchmarks.training.spelling --data DIR [--recipe globetrotter-small] [--benchmark NAME]
 
 tf-idf of the recipe's subwords, regressed in closed form onto its picture space, searched with CSLS; each
 also with the pictures shuffled. A subword has one row of weights for all languages ("shared"), one for each

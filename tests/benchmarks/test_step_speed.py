@@ -1,4 +1,4 @@
-"""benchmarks/training_speed.py measures real epochs, and nothing else."""
+"""benchmarks/training/step_speed.py measures real epochs, and nothing else."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training_speed import measure
+from benchmarks.training.step_speed import measure
 from tests.training.tiny import BAG, write_recipe
 from training.loop import training_loop as loop
 from training.loop.training_loop import Loop

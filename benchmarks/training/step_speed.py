@@ -1,6 +1,6 @@
 """Captions a second that a step learns from, by recipe: one for each kind of text encoder.
 
-    python -m benchmarks.training_speed --data DIR [--recipe NAME ...] [--epochs 3]
+    python -m benchmarks.training.step_speed --data DIR [--recipe NAME ...] [--epochs 3]
 
 Picture features are computed before and kept, by the first run that needs them. The time is the processor's,
 of epochs without validation, the median of all but the first; one thread. After a recipe's name, KEY=VALUE

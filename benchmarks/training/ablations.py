@@ -1,6 +1,6 @@
 """Systems over seeds in one table, by the real commands: train, export, evaluate.
 
-    python -m benchmarks.ablations --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] \\
+    python -m benchmarks.training.ablations --data DIR --out DIR [--systems NAME,...] [--seeds 0,1,2] \\
         [--task photos-11] [--set KEY=VALUE]
 
 A system is a shipped recipe, a recipe with one or two other settings (VARIATIONS), "ridge" or "trigrams",
