@@ -20,12 +20,12 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 
-# What starts processes, servers or browsers, or trains: a test that uses one is slow, and so is every test of
-# a file that imports one.
-SLOW_FIXTURES = {"address", "browser", "milvus_server", "redis", "redis_server", "cluster"}
-SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three", "stage"}
-SLOW_IMPORTS = {"subprocess", "multiprocessing", "serving", "train", "export_run", "MilvusServer"}
-SLOW_IMPORTS |= {"RedisServer", "walk", "call", "measure_ridge"}
+# What starts processes, servers or browsers, or trains. A test that uses one is slow, and so is every test
+# of a file that imports one.
+SLOW_FIXTURES = {"address", "browser", "cluster", "milvus_server", "redis", "redis_server", "stage"}
+SLOW_FIXTURES |= {"bag_run", "bag_bundle", "transformer_run", "transformer_bundle", "three"}
+SLOW_IMPORTS = {"subprocess", "multiprocessing", "get_context", "serving", "MilvusServer", "RedisServer"}
+SLOW_IMPORTS |= {"train", "export_run", "walk", "call", "measure_ridge"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

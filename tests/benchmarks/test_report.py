@@ -122,7 +122,7 @@ part = ["all", "means"]
         assert done.exit_code == 1
         assert "1 steps failed" in done.output
         assert "ended with 3" in done.output
-        assert "left out for want of --others" in done.output
+        assert "left out, without --others" in done.output
     kept = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "raw").glob("*.json")]
     assert [(one["area"], one["result"]) for one in kept] == [("good", {"x": 1.5})]
     assert "| all | 1.5 |" in (tmp_path / "out" / "report.md").read_text("utf-8")

@@ -12,6 +12,7 @@ from training.loop import training_loop as loop
 from training.loop.training_loop import Loop
 
 
+@pytest.mark.slow
 def test_its_figures_are_those_of_steps_without_validation(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
