@@ -12,7 +12,6 @@ from html.parser import HTMLParser
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -43,7 +42,7 @@ from service.api.validation import (
 from service.engine.answers import Answers
 from service.engine.engine import Engine
 from service.engine.languages import Query
-from service.http.bodies import read_fields
+from service.http.bodies import read_fields, validation_error
 from service.http.middleware.api_keys import check_body_key
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import Choices, FieldError
@@ -169,9 +168,7 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
     try:
         return kind.model_validate({name: value for name, value in fields.items() if value not in (None, "")})
     except ValidationError as error:
-        raise RequestValidationError(
-            [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
-        ) from None
+        raise validation_error(error) from None
 
 
 def _check(body: TranslateRequest, settings: Settings) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter
 from starlette.requests import Request
+from starlette.responses import Response
 
 from index.search.translator import LanguageInfo, Translator
-from service.api.dependencies import EngineNow, SettingsNow
-from service.api.openapi import problem_responses
+from service.api.dependencies import EngineNow, get_engine
+from service.api.openapi import json_body, problem_responses
 from service.api.validation import (
     TEXT_FIELDS,
     check_languages,
@@ -16,7 +17,7 @@ from service.api.validation import (
     queries_from,
 )
 from service.engine.engine import Engine
-from service.http.bodies import JsonRoute
+from service.http.bodies import read_model
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import (
     Answer,
@@ -34,9 +35,15 @@ from service.schemas import (
     WordResponse,
     WordResult,
 )
-from service.settings import Settings
 
-router = APIRouter(route_class=JsonRoute)
+router = APIRouter()
+
+
+class JsonText(Response):
+    """An answer that is JSON already."""
+
+    media_type = "application/json"
+
 
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
@@ -60,33 +67,42 @@ READING_PROBLEMS = problem_responses(
 )
 
 
-@router.post("/translate/sentence", summary="Translate sentences", responses=TRANSLATION_PROBLEMS)
-async def translate_sentence(
-    body: SentenceRequest, engine: EngineNow, settings: SettingsNow
-) -> SentenceResponse:
+@router.post(
+    "/translate/sentence",
+    summary="Translate sentences",
+    response_model=SentenceResponse,
+    responses=TRANSLATION_PROBLEMS,
+    openapi_extra=json_body("SentenceRequest"),
+)
+async def translate_sentence(request: Request) -> JsonText:
     """The sentences of the index that most likely translate each text; none where none is likely enough."""
-    results = await _translate("sentence", body.text, body, engine, settings)
-    return SentenceResponse(
-        model=engine.translator.model,
-        index=engine.translator.version,
-        results=[
-            SentenceResult(text=text, source=source, translations=answers)
-            for text, source, answers in results
-        ],
-    )
+    body = await read_model(request, SentenceRequest)
+    engine = await get_engine(request)
+    results = [
+        SentenceResult(text=text, source=source, translations=translations)
+        for text, source, translations in await _translate("sentence", body.text, body, engine, request)
+    ]
+    model, index = engine.translator.model, engine.translator.version
+    return JsonText(SentenceResponse(model=model, index=index, results=results).model_dump_json())
 
 
-@router.post("/translate/word", summary="Translate words", responses=TRANSLATION_PROBLEMS)
-async def translate_word(body: WordRequest, engine: EngineNow, settings: SettingsNow) -> WordResponse:
+@router.post(
+    "/translate/word",
+    summary="Translate words",
+    response_model=WordResponse,
+    responses=TRANSLATION_PROBLEMS,
+    openapi_extra=json_body("WordRequest"),
+)
+async def translate_word(request: Request) -> JsonText:
     """The words of the index that most likely translate each word; none where none is likely enough."""
-    results = await _translate("word", body.word, body, engine, settings)
-    return WordResponse(
-        model=engine.translator.model,
-        index=engine.translator.version,
-        results=[
-            WordResult(word=word, source=source, translations=answers) for word, source, answers in results
-        ],
-    )
+    body = await read_model(request, WordRequest)
+    engine = await get_engine(request)
+    results = [
+        WordResult(word=word, source=source, translations=translations)
+        for word, source, translations in await _translate("word", body.word, body, engine, request)
+    ]
+    model, index = engine.translator.model, engine.translator.version
+    return JsonText(WordResponse(model=model, index=index, results=results).model_dump_json())
 
 
 @router.get("/languages", summary="List the languages", responses=READING_PROBLEMS)
@@ -142,9 +158,9 @@ def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Qualit
 
 
 async def _translate(
-    kind: Kind, texts: Sequence[str], choices: Choices, engine: Engine, settings: Settings
+    kind: Kind, texts: Sequence[str], choices: Choices, engine: Engine, request: Request
 ) -> list[Result]:
-    cleaned = check_texts(kind, texts, choices, settings)
+    cleaned = check_texts(kind, texts, choices, request.app.state.settings)
     source, targets = check_languages(choices, engine.languages)
     if source is not None:
         queries = queries_from(source, TEXT_FIELDS[kind], cleaned, targets, engine.languages)

