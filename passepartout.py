@@ -1,5 +1,6 @@
-"""The front door: `passepartout COMMAND`. A command's module is imported only when it is used,
-so that `serve` never pays for torch and `train` never for FastAPI.
+"""The front door: `passepartout COMMAND`, and in Python `from passepartout import Client, Translator`.
+
+A module is imported only when it is used, so that `serve` never pays for torch and `train` never for FastAPI.
 """
 
 import os
@@ -55,6 +56,16 @@ EXTRAS = {
     "httpx2": "client",
     "opentelemetry": "tracing",
 }
+
+
+# What `from passepartout import NAME` gives: NAME -> its module.
+EXPORTS = {"Client": "service.client", "Translator": "index.search.translator"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(EXPORTS[name]), name)
 
 
 class FrontDoor(click.Group):

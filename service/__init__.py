@@ -1,1 +1,1 @@
-"""The HTTP service over an index."""
+"""The HTTP service: app.py wires it, cli.py and translate.py are the commands `serve` and `translate`."""

@@ -19,11 +19,11 @@ from service.api.amagama import router as amagama
 from service.api.corpus import router as corpus
 from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
-from service.api.metrics import router as metrics
 from service.api.native import router as native
 from service.api.openapi import describe
 from service.api.openapi import router as openapi
-from service.engine.batching import Batcher
+from service.api.operations import router as operations
+from service.engine.batching import Batcher, Bounds
 from service.engine.cache import open_cache
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
@@ -31,7 +31,7 @@ from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
 from service.http.keys import ADMIN
 from service.http.middleware.api_keys import ApiKeyCheck
-from service.http.middleware.body import BodyBounds, BodyLimit
+from service.http.middleware.body_limit import BodyLimit
 from service.http.middleware.concurrency_limit import ConcurrencyLimit
 from service.http.middleware.request_context import RequestContext
 from service.http.middleware.time_limit import TimeLimit
@@ -77,7 +77,7 @@ def create_app(
     app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
-    for router in (native, libretranslate, amagama, metrics, admin, corpus, jobs, openapi, page_router()):
+    for router in (native, operations, libretranslate, amagama, admin, corpus, jobs, openapi, page_router()):
         app.include_router(router)
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
@@ -93,12 +93,16 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """The innermost first."""
-    app.add_middleware(TimeLimit, seconds=settings.compute_seconds)
     app.add_middleware(ConcurrencyLimit, limit=settings.max_waiting)
+    uploads = f"{ADMIN}/uploads"
     app.add_middleware(
-        BodyLimit,
-        bounds=BodyBounds(settings.max_body_bytes, settings.request_seconds),
-        streamed={f"{ADMIN}/uploads": BodyBounds(settings.max_upload_bytes, settings.upload_seconds)},
+        BodyLimit, length=settings.max_body_bytes, uploads={uploads: settings.max_upload_bytes}
+    )
+    app.add_middleware(
+        TimeLimit,
+        body_seconds=settings.request_seconds,
+        answer_seconds=settings.compute_seconds,
+        uploads={uploads: settings.upload_seconds},
     )
     if app.state.rates is not None:
         from service.http.middleware.rate_limit import RateLimit
@@ -127,7 +131,9 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         metrics = app.state.metrics
-        cache, batcher = open_cache(settings), Batcher(settings.threads, settings.bounds, metrics)
+        cache = open_cache(settings)
+        bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
+        batcher = Batcher(settings.threads, bounds, metrics)
         manager = IndexManager(
             settings.index, settings.threads, lambda opened: Engine(opened, cache, batcher, metrics)
         )

@@ -13,7 +13,6 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from index.errors import UsageError
-from service.engine.batching import Bounds
 from service.http.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
@@ -205,10 +204,6 @@ class Settings(BaseSettings):
         le=1,
         description="Least confidence of answers in LibreTranslate's protocol, which cannot show it.",
     )
-
-    @property
-    def bounds(self) -> Bounds:
-        return Bounds(self.batch_size, self.batch_wait_seconds, self.max_queued)
 
     @cached_property
     def keys(self) -> Keys:

@@ -98,7 +98,7 @@ def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "Sentence
 
 
 def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
-    from service.client.client import Client
+    from service.client import Client
 
     with Client(url, key=os.environ.get(KEY) or None) as client:
         return client.ask(request)

@@ -1,1 +1,1 @@
-"""The HTTP interfaces, one protocol a file."""
+"""The routes, one protocol a file; what they share is in dependencies, validation and openapi."""

@@ -17,8 +17,17 @@ from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.bodies import JsonRoute
 from service.http.problems import ProblemError, ProblemType, overloaded
-from service.jobs.errors import ReusedError, UnreachableError
-from service.jobs.schemas import IDEMPOTENCY_KEY, Add, Build, Job, Jobs, Replace, Request
+from service.jobs.schemas import (
+    IDEMPOTENCY_KEY,
+    Add,
+    Build,
+    Job,
+    Jobs,
+    Replace,
+    Request,
+    ReusedError,
+    UnreachableError,
+)
 from service.jobs.spool import Spool, open_spool
 from service.schemas import FieldError
 

@@ -1,13 +1,14 @@
-"""The native API: translate sentences and words, list languages, say whether the service is well."""
+"""The native API: translate sentences and words, list languages."""
 
 from collections.abc import Sequence
 
 from fastapi import APIRouter
+from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from index.search.translator import LanguageInfo, Translator
-from service.api.dependencies import EngineNow, get_engine
+from service.api.dependencies import get_engine
 from service.api.openapi import json_body, problem_responses
 from service.api.validation import (
     TEXT_FIELDS,
@@ -17,17 +18,14 @@ from service.api.validation import (
     queries_from,
 )
 from service.engine.engine import Engine
-from service.http.bodies import read_model
-from service.http.problems import ProblemError, ProblemType
+from service.http.bodies import PlainRoute, read_model
+from service.http.problems import ProblemType
 from service.schemas import (
     Answer,
     Choices,
-    Health,
     Kind,
     Language,
-    Problem,
     Quality,
-    Readiness,
     SentenceRequest,
     SentenceResponse,
     SentenceResult,
@@ -36,7 +34,7 @@ from service.schemas import (
     WordResult,
 )
 
-router = APIRouter()
+router = APIRouter(route_class=PlainRoute)
 
 
 class JsonText(Response):
@@ -45,6 +43,7 @@ class JsonText(Response):
     media_type = "application/json"
 
 
+LANGUAGES = TypeAdapter(list[Language])
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
 TRANSLATION_PROBLEMS = problem_responses(
@@ -105,11 +104,14 @@ async def translate_word(request: Request) -> JsonText:
     return JsonText(WordResponse(model=model, index=index, results=results).model_dump_json())
 
 
-@router.get("/languages", summary="List the languages", responses=READING_PROBLEMS)
-async def languages(engine: EngineNow) -> list[Language]:
+@router.get(
+    "/languages", summary="List the languages", response_model=list[Language], responses=READING_PROBLEMS
+)
+async def languages(request: Request) -> JsonText:
     """The languages of the index, what each can be translated into, and how much the index holds of it."""
-    near = engine.translator.nearness
-    return [
+    translator = (await get_engine(request)).translator
+    near = translator.nearness
+    languages = [
         Language(
             code=language.code,
             name=language.name,
@@ -117,38 +119,12 @@ async def languages(engine: EngineNow) -> list[Language]:
             sentences=language.sentences,
             words=language.words,
             nearness={code: round(value, 4) for code, value in near.get(language.code, {}).items()},
-            quality=_quality(engine.translator, language),
-            calibrated=engine.translator.calibrated,
+            quality=_quality(translator, language),
+            calibrated=translator.calibrated,
         )
-        for language in engine.translator.languages
+        for language in translator.languages
     ]
-
-
-@router.get(
-    "/health/live",
-    summary="Check liveness",
-    responses=problem_responses(ProblemType.METHOD_NOT_ALLOWED),
-)
-async def live() -> Health:
-    """Answers as long as the process serves requests at all."""
-    return Health(status="live")
-
-
-@router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
-async def ready(request: Request, engine: EngineNow) -> Readiness:
-    """Answers once the index is open and warm, until the service is told to stop; says what it serves."""
-    if request.app.state.stopping.is_set():
-        raise ProblemError(ProblemType.NOT_READY)
-    return Readiness(model=engine.translator.model, index=engine.translator.version)
-
-
-@router.get("/problems/{name}", include_in_schema=False)
-async def problem(name: str) -> Problem:
-    """What the `type` of a problem document leads to."""
-    kind = next((kind for kind in ProblemType if kind.slug == name), None)
-    if kind is None:
-        raise ProblemError(ProblemType.NOT_FOUND, "there is no such problem type: /openapi.json lists them")
-    return Problem(type=kind.type, title=kind.title, status=kind.status, detail=kind.meaning)
+    return JsonText(LANGUAGES.dump_json(languages))
 
 
 def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:

@@ -13,10 +13,9 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.jobs.errors import UnreachableError
 from service.jobs.queue import SECONDS, JobQueue
 from service.jobs.record import event_of, events_key
-from service.jobs.schemas import ENDED, Event, Job
+from service.jobs.schemas import ENDED, Event, Job, UnreachableError
 from service.redis_connection import async_options
 
 HEARTBEAT = 10.0  # seconds without anything to tell after which a sign of life is sent

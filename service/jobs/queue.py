@@ -24,9 +24,18 @@ from rq.job import Job as QueuedJob
 from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
-from service.jobs.errors import ReusedError, UnreachableError
 from service.jobs.record import Record
-from service.jobs.schemas import ENDED, JOB_ID, Event, Job, Request, Spec, State
+from service.jobs.schemas import (
+    ENDED,
+    JOB_ID,
+    Event,
+    Job,
+    Request,
+    ReusedError,
+    Spec,
+    State,
+    UnreachableError,
+)
 
 FUNCTION = "passepartout.job"  # a name for RQ, which nobody calls
 ATTEMPTS = 3  # that a job gets after the first, where workers die of it or beside it

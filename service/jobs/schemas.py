@@ -8,6 +8,15 @@ from pydantic.config import JsonDict
 from index.storage.index_manifest import ID as VERSION
 from index.storage.manifest import CODE
 
+
+class UnreachableError(Exception):
+    """The Redis that keeps the jobs does not answer."""
+
+
+class ReusedError(Exception):
+    """The idempotency key has been used for another request."""
+
+
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
 # A sentence as answers name it: its language and what the corpus calls it.

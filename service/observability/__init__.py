@@ -1,1 +1,1 @@
-"""observability."""
+"""What the service tells of itself: logs, metrics, traces."""

@@ -97,8 +97,10 @@ class Metrics:
         self._batch.observe(texts)
 
     def cached(self, hits: int, misses: int) -> None:
-        self._hits.inc(hits)
-        self._misses.inc(misses)
+        if hits:
+            self._hits.inc(hits)
+        if misses:
+            self._misses.inc(misses)
 
     def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
         """One text in one target: the confidence of its best answer, and whether any is likely enough."""

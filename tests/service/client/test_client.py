@@ -9,7 +9,7 @@ import pytest
 
 from index.errors import PassepartoutError
 from index.search.translator import Translator
-from service.client.client import AsyncClient, Client, RefusedError, UnreachableError
+from service.client import AsyncClient, Client, RefusedError, UnreachableError
 from tests.service.http.middleware.test_api_keys import ENTRIES, KEY
 from tests.service.test_cli import serving
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.middleware.concurrency_limit import ConcurrencyLimit
 from service.http.middleware.time_limit import TimeLimit
@@ -35,6 +35,16 @@ class Held:
         await send({"type": "http.response.body", "body": b""})
 
 
+def reading(app: ASGIApp) -> ASGIApp:
+    """The application, once the body has been read."""
+
+    async def read_first(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await app(scope, receive, send)
+
+    return read_first
+
+
 def test_what_is_beyond_the_limit_is_refused_until_there_is_room() -> None:
     async def main() -> None:
         held = Held()
@@ -53,7 +63,7 @@ def test_what_is_beyond_the_limit_is_refused_until_there_is_room() -> None:
 
 def test_an_answer_that_does_not_begin_in_time_is_503() -> None:
     async def main() -> None:
-        status, headers = await asked(TimeLimit(Held(), 0.01))
+        status, headers = await asked(TimeLimit(reading(Held()), 1, 0.01, {}))
         assert (status, int(headers[b"retry-after"])) == (503, 1)
 
     asyncio.run(main())
@@ -62,7 +72,7 @@ def test_an_answer_that_does_not_begin_in_time_is_503() -> None:
 def test_what_admins_ask_for_and_answers_that_have_begun_take_their_time() -> None:
     async def main() -> None:
         held = Held()
-        task = asyncio.create_task(asked(TimeLimit(held, 0.01), "/admin/reload"))
+        task = asyncio.create_task(asked(TimeLimit(reading(held), 1, 0.01, {}), "/admin/reload"))
         await asyncio.sleep(0.05)
         held.released.set()
         assert (await task)[0] == 200
@@ -72,6 +82,6 @@ def test_what_admins_ask_for_and_answers_that_have_begun_take_their_time() -> No
             await asyncio.sleep(0.05)
             await send({"type": "http.response.body", "body": b""})
 
-        assert (await asked(TimeLimit(slow_stream, 0.01)))[0] == 200
+        assert (await asked(TimeLimit(reading(slow_stream), 1, 0.01, {})))[0] == 200
 
     asyncio.run(main())

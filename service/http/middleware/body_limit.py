@@ -1,8 +1,6 @@
-"""Reading a request's body: how long it may be, and how long it may take."""
+"""How long a request's body may be."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -10,61 +8,45 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.http.problems import ProblemError, ProblemType
 
 MAX_LENGTH_DIGITS = 18  # of a declared length, the most that are read
-CLOSE = {"Connection": "close"}  # spares reading the rest of what was refused
-
-
-class BodyBounds(NamedTuple):
-    """The longest body, and the longest time for the whole of it to arrive."""
-
-    length: int
-    seconds: float
 
 
 class BodyLimit:
-    """ASGI middleware: 413 for a body that is too long, 408 for one that takes too long.
+    """ASGI middleware: 413 for a body of more than `length` bytes.
 
-    The application gets the body in one piece, so that a client that sends slowly holds nothing up. On the
-    paths of `streamed`, whose routes read the body bit by bit, it gets what arrives, within other bounds.
+    The application gets the body in one piece, so that a client that sends slowly holds nothing up. `uploads`
+    has other lengths for the paths whose routes read the body bit by bit: they get what arrives.
     """
 
-    def __init__(self, app: ASGIApp, bounds: BodyBounds, streamed: Mapping[str, BodyBounds]) -> None:
-        self.app, self.bounds, self.streamed = app, bounds, streamed
+    def __init__(self, app: ASGIApp, length: int, uploads: Mapping[str, int]) -> None:
+        self.app, self.length, self.uploads = app, length, uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        streamed = self.streamed.get(scope["path"])
-        bounds = streamed or self.bounds
-        bounded = _bounded(receive, bounds)
+        upload_length = self.uploads.get(scope["path"])
+        length = upload_length or self.length
+        bounded = _bounded(receive, length)
         try:
-            if (declared_length(scope["headers"]) or 0) > bounds.length:
-                raise _too_long(bounds.length)
-            app_receive = bounded if streamed else _replayed(await _whole_body(bounded), receive)
+            if (declared_length(scope["headers"]) or 0) > length:
+                raise _too_long(length)
+            app_receive = bounded if upload_length else _replayed(await _whole_body(bounded), receive)
         except ProblemError as problem:
             await problem.response(scope)(scope, receive, send)
             return
         await self.app(scope, app_receive, send)
 
 
-def _bounded(receive: Receive, bounds: BodyBounds) -> Receive:
-    """`receive`, raising ProblemError for what goes beyond the bounds."""
-    deadline = asyncio.get_running_loop().time() + bounds.seconds
-    length, complete = 0, False
+def _bounded(receive: Receive, length: int) -> Receive:
+    """`receive`, raising ProblemError once more than `length` bytes have come."""
+    received = 0
 
     async def bounded_receive() -> Message:
-        nonlocal length, complete
-        if complete:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(deadline):
-                message = await receive()
-        except TimeoutError:
-            raise ProblemError(ProblemType.TOO_SLOW, headers=CLOSE) from None
-        length += len(message.get("body", b""))
-        if length > bounds.length:
-            raise _too_long(bounds.length)
-        complete = not message.get("more_body", False)
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > length:
+            raise _too_long(length)
         return message
 
     return bounded_receive
@@ -99,7 +81,7 @@ def _too_long(length: int) -> ProblemError:
     return ProblemError(
         ProblemType.BODY_TOO_LARGE,
         f"body is longer than {length} bytes, the most that is allowed: send fewer or shorter texts",
-        headers=CLOSE,
+        headers={"Connection": "close"},  # spares reading the rest
     )
 
 
