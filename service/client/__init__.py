@@ -1,14 +1,5 @@
-"""The typed client of the service: `Client` and `AsyncClient`, with an admin's key `AdminClient`."""
+"""The typed client of the service. The one with an admin's key is in admin.py, which loads more."""
 
-from service.client.admin import AdminClient, AsyncAdminClient
 from service.client.client import AsyncClient, Client, RefusedError, ServiceError, UnreachableError
 
-__all__ = [
-    "AdminClient",
-    "AsyncAdminClient",
-    "AsyncClient",
-    "Client",
-    "RefusedError",
-    "ServiceError",
-    "UnreachableError",
-]
+__all__ = ["AsyncClient", "Client", "RefusedError", "ServiceError", "UnreachableError"]
