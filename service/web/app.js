@@ -177,12 +177,12 @@ function languageBlock(code, answers) {
 
 function answerItem(code, answer) {
   const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const said = answer.metadata.memory ? "from your corpus" : LIKELIHOODS[step][1];
+  const label = answer.metadata.memory ? "from your corpus" : LIKELIHOODS[step][1];
   const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
   return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
     element("p", { class: "likelihood" },
-      element("span", { class: "said" }, said), bar(answer.confidence),
+      element("span", { class: "said" }, label), bar(answer.confidence),
       element("span", { class: "percent", title: "Estimated probability that this is a translation" }, percent(answer.confidence)),
       element("span", { class: "actions" }, whyButton(code, answer, why), copyButton(answer.text))),
     element("p", { class: "origin" }, ...origin(answer)), why);
@@ -199,8 +199,8 @@ function whyButton(code, answer, why) {
     if (why.hidden || why.firstChild) return;
     try {
       const { results: [result] } = await ask(`translate/${"word" in asked ? "word" : "sentence"}`, { ...asked, target: code, explain: true });
-      const found = result.translations[code].find((one) => one.id === answer.id);
-      why.replaceChildren(...(found ? reasons(found, result.source, languageName) : ["The index has changed in the meantime. Please translate again."]));
+      const explained = result.translations[code].find((other) => other.id === answer.id);
+      why.replaceChildren(...(explained ? reasons(explained, result.source, languageName) : ["The index has changed in the meantime. Please translate again."]));
     } catch (error) {
       why.replaceChildren((error.problem ?? GONE).detail ?? "The service gave no reason.");
     }
@@ -265,11 +265,11 @@ async function describe() {
   const { model, index } = await ask("health/ready");
   const sentences = state.languages.reduce((sum, language) => sum + language.sentences, 0);
   const count = sentences.toLocaleString("en");
-  const held = state.languages.filter((language) => language.sentences).length;
-  const more = state.languages.length - held;
+  const targets = state.languages.filter((language) => language.sentences).length;
+  const sourcesOnly = state.languages.length - targets;
   page.about.textContent = `Every answer is one of the ${count} sentences, or one of the words, in the index, which covers `
-    + `${held} languages. Nothing is made up: an encoder that learned the languages from captioned pictures finds `
-    + `the closest match. ${more ? `You can also translate from ${more} more languages. ` : ""}Model ${model}, index ${index}.`;
+    + `${targets} languages. Nothing is made up: an encoder that learned the languages from captioned pictures finds `
+    + `the closest match. ${sourcesOnly ? `You can also translate from ${sourcesOnly} more languages. ` : ""}Model ${model}, index ${index}.`;
 }
 
 // The index has a new version: describe that one.

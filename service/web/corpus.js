@@ -39,11 +39,11 @@ function problem({ title, detail }) {
 
 function lockedView() {
   const key = element("input", { type: "password", autocomplete: "off", required: "", form: "unlocking" });
-  const said = element("div", { class: "going" });
+  const message = element("div", { class: "going" });
   document.getElementById("unlocking").addEventListener("submit", async (event) => {
     event.preventDefault();
     state.key = key.value;
-    said.replaceChildren();
+    message.replaceChildren();
     try {
       part.open.replaceChildren(...openView());
       await showVersions();
@@ -52,7 +52,7 @@ function lockedView() {
       part.open.querySelector("input").focus();
     } catch (error) {
       state.key = null;
-      said.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? GONE));
+      message.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? GONE));
       key.focus();
     }
     key.value = "";
@@ -60,7 +60,7 @@ function lockedView() {
   return element("section", { class: "view" }, element("h2", {}, "Change the corpus"),
     element("p", {}, "Adding sentences or going back to an earlier version requires an admin key. It is kept in this page's memory "
       + "only, until you close the page."),
-    element("div", { class: "fields" }, field("Key", key), element("button", { class: "go", form: "unlocking" }, "Unlock")), said);
+    element("div", { class: "fields" }, field("Key", key), element("button", { class: "go", form: "unlocking" }, "Unlock")), message);
 }
 
 function lock() {
@@ -85,8 +85,8 @@ function openView() {
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
   file.addEventListener("change", () => {
-    const found = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
-    if (found) form.value = found;
+    const format = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
+    if (format) form.value = format;
   });
   document.getElementById("uploading").onsubmit = (event) => {
     event.preventDefault();
@@ -218,9 +218,9 @@ async function* lines(body) {
   for (;;) {
     const { done, value } = await reader.read().catch(() => ({ done: true }));
     if (done) return;
-    const found = (rest + value).split("\n");
-    rest = found.pop();
-    yield* found;
+    const complete = (rest + value).split("\n");
+    rest = complete.pop();
+    yield* complete;
   }
 }
 

@@ -1,4 +1,4 @@
-// What every part of the page is made with. Text only ever enters the page as text.
+// Helpers to make elements; text enters the page as text only.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -10,24 +10,24 @@ export function drawn(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
 
-function filled(made, attributes, children) {
+function filled(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value);
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value);
   }
-  made.append(...children);
-  return made;
+  node.append(...children);
+  return node;
 }
 
 export function percent(share) {
   return `${Math.round(share * 100)}%`;
 }
 
-// A share of 1, drawn; the number stands beside it.
+// A share of 1 as a bar; the number is shown beside it.
 export function bar(share) {
-  const made = element("span", { class: "bar", "aria-hidden": "true" }, element("span"));
-  made.firstChild.style.setProperty("--level", Math.max(0, Math.min(1, share)) * 100);
-  return made;
+  const track = element("span", { class: "bar", "aria-hidden": "true" }, element("span"));
+  track.firstChild.style.setProperty("--level", Math.max(0, Math.min(1, share)) * 100);
+  return track;
 }
 
 export async function ask(path, body, signal, headers = {}) {

@@ -15,16 +15,17 @@ export function languagesView(languages) {
 // ---- contents
 
 function counts(languages) {
-  const more = languages.filter(({ sentences }) => !sentences).map(({ name }) => name);
-  const said = more.length ? `You can also translate from these ${more.length} languages, but not into them, as the index has no sentences in them: ${more.join(", ")}.` : "";
+  const sourcesOnly = languages.filter(({ sentences }) => !sentences).map(({ name }) => name);
+  const note = sourcesOnly.length ? `You can also translate from these ${sourcesOnly.length} languages, but not into them, as the index has no `
+    + `sentences in them: ${sourcesOnly.join(", ")}.` : "";
   const rows = languages.filter(({ sentences }) => sentences).map(({ code, name, sentences, words, nearness }) => {
     const nearest = Object.keys(nearness).sort((a, b) => nearness[b] - nearness[a]).slice(0, 3);
     return element("tr", {}, element("th", { scope: "row" }, name), cell(code),
       cell(sentences.toLocaleString("en"), "number"), cell(words.toLocaleString("en"), "number"),
-      cell(nearest.map((other) => languages.find((one) => one.code === other)?.name ?? other).join(", ") || "–"));
+      cell(nearest.map((other) => languages.find((language) => language.code === other)?.name ?? other).join(", ") || "–"));
   });
   const names = ["Language", "Code", "Sentences", "Words", "Nearest"];
-  return section("What is in the index", said, scrolled("Languages of the index", element("table", { class: "counts" },
+  return section("What is in the index", note, scrolled("Languages of the index", element("table", { class: "counts" },
     element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...rows))));
 }
@@ -36,22 +37,22 @@ function cell(text, kind = "") {
 // ---- quality
 
 function quality(languages) {
-  const said = "How many sentences in 100 found their own translation first, measured on the aligned sentences of the corpus; from "
+  const note = "How many sentences in 100 found their own translation first, measured on the aligned sentences of the corpus; from "
     + "the language of the row into that of the column. The paler, the less reliable.";
   const into = languages.filter(({ sentences }) => sentences);
   const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));
   const rows = into.map((from) => element("tr", {}, element("th", { scope: "row" }, from.name),
     ...into.map((to) => shade(from.quality?.[to.code]))));
-  return section("How well each pair translates", said, scrolled("Quality of each pair of languages",
+  return section("How well each pair translates", note, scrolled("Quality of each pair of languages",
     element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows))));
 }
 
-function shade(found) {
-  if (!found) return element("td", { class: "unknown" }, "·");
-  const made = element("td", { "data-dark": found.r1 >= 0.55, title: `of ${found.n} sentences; ${percent(found.r10)} among the first ten` },
-    String(Math.round(found.r1 * 100)));
-  made.style.setProperty("--share", percent(found.r1));
-  return made;
+function shade(quality) {
+  if (!quality) return element("td", { class: "unknown" }, "·");
+  const shaded = element("td", { "data-dark": quality.r1 >= 0.55, title: `of ${quality.n} sentences; ${percent(quality.r10)} among the first ten` },
+    String(Math.round(quality.r1 * 100)));
+  shaded.style.setProperty("--share", percent(quality.r1));
+  return shaded;
 }
 
 // ---- how near
@@ -117,8 +118,8 @@ function links(distance, places) {
 
 // ---- building blocks
 
-function section(title, said, ...content) {
-  return element("section", { class: "view" }, element("h2", {}, title), ...(said ? [element("p", {}, said)] : []), ...content);
+function section(title, note, ...content) {
+  return element("section", { class: "view" }, element("h2", {}, title), ...(note ? [element("p", {}, note)] : []), ...content);
 }
 
 function scrolled(label, table) {

@@ -37,13 +37,13 @@ function verdict({ agreement: { direct, via } }) {
 }
 
 function ways({ direct, via }, source, languageName) {
-  const found = via.map((way) => element("li", { "data-agrees": way.place === 1 },
+  const routes = via.map((way) => element("li", { "data-agrees": way.place === 1 },
     `Via ${languageName(way.language)}: `, quoted(way.text, way.language), leads(way.place)));
   if (direct) {
-    found.unshift(element("li", { "data-agrees": direct.cosine > 0.8 },
+    routes.unshift(element("li", { "data-agrees": direct.cosine > 0.8 },
       `Back into ${languageName(source)}: `, quoted(direct.text, source), `, similarity ${number(direct.cosine)}`));
   }
-  return found;
+  return routes;
 }
 
 function leads(place) {
@@ -56,8 +56,8 @@ function quoted(text, code) {
 }
 
 function part(name, value, share, meaning) {
-  const said = [element("b", {}, number(value))];
-  if (share) said.push(bar(value));
-  return element("div", {}, element("dt", {}, name), element("dd", {}, ...said),
+  const shown = [element("b", {}, number(value))];
+  if (share) shown.push(bar(value));
+  return element("div", {}, element("dt", {}, name), element("dd", {}, ...shown),
     element("dd", { class: "meaning" }, meaning));
 }
