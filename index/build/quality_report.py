@@ -21,7 +21,7 @@ from index.progress import Progress
 from index.search.hubness import csls_scores, skewness
 from index.search.ranking import gaps, select
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import CANDIDATES, Rows, sample_rows
+from index.search.vector_index import CANDIDATES, Rows, drawn_rows
 from index.storage.index_manifest import IndexManifest
 
 QUESTIONS = 4000  # over all pairs of languages
@@ -133,7 +133,7 @@ def mean_length(index: SentenceIndex) -> float:
 
 def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
     """Skewness over a sample of each language, by cosine and by CSLS with the neighbourhoods of the index."""
-    rows = {code: sample_rows(index.vectors, SAMPLE) for code, index in indexes.items()}
+    rows = {code: drawn_rows(len(index), SAMPLE) for code, index in indexes.items()}
     vectors = {code: index.vectors.reconstruct(rows[code]) for code, index in indexes.items()}
     found = {}
     for source, target in permutations(indexes, 2):

@@ -5,6 +5,7 @@ the vectors themselves, which re-rank the candidates that codes find and are wha
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import log2
@@ -16,7 +17,7 @@ import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
-from index.search.vector_index import CANDIDATES, Rows, VectorIndex, by_cosine, recall, sample_rows
+from index.search.vector_index import CANDIDATES, Rows, VectorIndex, by_cosine, drawn_rows, recall
 from index.storage.index_manifest import SearchSettings
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
@@ -27,7 +28,7 @@ TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others 
 NEAREST = 10
 QUERIES = 256  # that a build measures recall with
 K_FACTORS = (4, 8, 16, 32)  # candidates re-ranked for each answer asked for
-LIST_SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)
+LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
 COMPARED = 1 << 14  # rows compared at a time with the queries of a build
 
 
@@ -152,8 +153,7 @@ def _train(index: Any, vectors: Vectors) -> None:  # noqa: ANN401 (faiss is unty
         return
     if isinstance(index, faiss.IndexRefine) and (lists := faiss.try_extract_index_ivf(index.base_index)):
         lists.cp.niter = KMEANS_ROUNDS
-    rows = np.sort(np.random.default_rng(0).permutation(len(vectors))[:TRAINING_ROWS])
-    index.train(np.ascontiguousarray(vectors[rows], np.float32))
+    index.train(np.ascontiguousarray(vectors[drawn_rows(len(vectors), TRAINING_ROWS)], np.float32))
 
 
 @contextmanager
@@ -188,11 +188,11 @@ def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: 
         best = measured(k_factor, index.lists)
         if (best.recall or 0) >= 1 - allowed:
             break
-    for share in LIST_SHARES if index.lists else ():
-        best = measured(k_factor, max(1, round(share * index.lists)))
-        if (best.recall or 0) >= TARGET_RECALL:
-            break
-    return best
+    if not index.lists:
+        return best
+    probes = sorted({max(1, round(share * index.lists)) for share in LIST_SHARES})
+    least = bisect_left(probes, TARGET_RECALL, key=lambda lists: measured(k_factor, lists).recall or 0)
+    return measured(k_factor, probes[min(least, len(probes) - 1)])
 
 
 def nearest(vectors: Vectors, queries: Vectors, k: int = NEAREST) -> Rows:
@@ -210,4 +210,4 @@ def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
     """(up to QUERIES, d) vectors of the other languages, as many of each; of `code` where it is alone."""
     others = [index for other, index in indexes.items() if other != code] or [indexes[code]]
     share = -(-QUERIES // len(others))
-    return np.concatenate([other.reconstruct(sample_rows(other, share)) for other in others])[:QUERIES]
+    return np.concatenate([other.reconstruct(drawn_rows(len(other), share)) for other in others])[:QUERIES]
