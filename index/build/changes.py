@@ -130,11 +130,11 @@ def rebuild_index(
     )
 
 
-def check_encoder(index: Path, own: Bundle, other: Bundle) -> None:
+def check_encoder(index: Path, bundle: Bundle, other: Bundle) -> None:
     """UsageError where an index was made by another encoder: their vectors cannot be compared."""
-    if own.manifest.files != other.manifest.files:
+    if bundle.manifest.files != other.manifest.files:
         raise UsageError(
-            f"{index} was made by the encoder {own.name}, {other.folder} is another ({other.name}): "
+            f"{index} was made by the encoder {bundle.name}, {other.folder} is another ({other.name}): "
             "build a new index with it"
         )
 
@@ -158,19 +158,19 @@ def _replacements(
     sources: Sequence[Source], known: Collection[str], model: str, formed: bool
 ) -> dict[str, tuple[str, Sentence]]:
     """Id -> file and sentence, in memory. CorpusError for an empty one or an id given twice."""
-    found: dict[str, tuple[str, Sentence]] = {}
+    replaced: dict[str, tuple[str, Sentence]] = {}
     for code, files in (by_language(sources, known, model)[0] if sources else {}).items():
         intake = Intake(code, files, known)
         for file, sentence in intake.sentences():
-            own, text = intake.name(file, sentence), clean(sentence.text)
+            sentence_id, text = intake.name(file, sentence), clean(sentence.text)
             if not text:
                 raise CorpusError(
-                    f"{file}, line {sentence.line}: empty: use `index delete` to take {own} out"
+                    f"{file}, line {sentence.line}: empty: use `index delete` to take {sentence_id} out"
                 )
-            if own in found:
-                raise CorpusError(f"{file}, line {sentence.line}: {own} is given twice: give it once")
-            found[own] = file, sentence._replace(text=text) if formed else sentence
-    return found
+            if sentence_id in replaced:
+                raise CorpusError(f"{file}, line {sentence.line}: {sentence_id} is given twice: give it once")
+            replaced[sentence_id] = file, sentence._replace(text=text) if formed else sentence
+    return replaced
 
 
 def _check_ids(
@@ -182,7 +182,7 @@ def _check_ids(
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{_some(both)}: to be replaced and deleted: decide")
     asked = {*deleted, *replaced}
-    there = {own for base in previous.values() for own in base.holds(asked)}
+    there = {sentence_id for base in previous.values() for sentence_id in base.holds(asked)}
     if missing := sorted(asked - there):
         raise UsageError(f"{index} has no sentence {_some(missing)}: see `index export` for the ids")
 
@@ -194,7 +194,7 @@ def _some(ids: Sequence[str]) -> str:
 
 def _digest(replaced: Mapping[str, tuple[str, Sentence]]) -> str:
     digest = hashlib.sha256()
-    for own, (file, sentence) in sorted(replaced.items()):
-        values = [own, file, sentence.text, dict(sentence.metadata), sentence.group]
+    for sentence_id, (file, sentence) in sorted(replaced.items()):
+        values = [sentence_id, file, sentence.text, dict(sentence.metadata), sentence.group]
         digest.update(json.dumps(values, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()

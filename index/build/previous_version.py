@@ -69,14 +69,14 @@ class PreviousVersion:
 
     def holds(self, ids: Collection[str]) -> list[str]:
         """Those of some ids that it has."""
-        found: list[str] = self._table.column("id").take(pa.array(self._places(ids))).to_pylist()
-        return found
+        there: list[str] = self._table.column("id").take(pa.array(self._places(ids))).to_pylist()
+        return there
 
     def _places(self, ids: Collection[str]) -> Numbers:
         """The rows of some ids, in order."""
         there = pc.is_in(self._table.column("id"), value_set=pa.array(sorted(ids), pa.string()))
-        found: Numbers = np.flatnonzero(np.asarray(there)).astype(np.int64)
-        return found
+        rows: Numbers = np.flatnonzero(np.asarray(there)).astype(np.int64)
+        return rows
 
     def blocks(self) -> Iterator[KeptRows]:
         """All that stays, in order."""
@@ -85,21 +85,21 @@ class PreviousVersion:
 
     def reasons(self) -> dict[str, int]:
         """How many lines were dropped until now, and are with what is deleted, by reason."""
-        found = Counter(self.entry.dropped)
+        reasons = Counter(self.entry.dropped)
         if len(self._deleted):
-            found[DELETED] += len(self._deleted)
-        return dict(found)
+            reasons[DELETED] += len(self._deleted)
+        return dict(reasons)
 
     def record(self) -> Iterator[list[str]]:
         """The lines of LANG.dropped.tsv, rows numbered anew, and what is deleted."""
         with (self._folder / f"{self._code}.dropped.tsv").open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file, delimiter="\t")
             next(lines, None)
-            for reason, name, line, own, row, text in lines:
-                yield [reason, name, line, own, self._renumbered(row), text]
+            for reason, name, line, sentence_id, row, text in lines:
+                yield [reason, name, line, sentence_id, self._renumbered(row), text]
         for place in self._deleted.tolist():
-            own, text = (self._table.column(name)[place].as_py() for name in ("id", "text"))
-            yield [DELETED, "", "", own, "", text]
+            sentence_id, text = (self._table.column(name)[place].as_py() for name in ("id", "text"))
+            yield [DELETED, "", "", sentence_id, "", text]
 
     def _renumbered(self, row: str) -> str:
         """A row as the new version has it; none where it is deleted."""
@@ -118,9 +118,9 @@ class PreviousVersion:
         rows, groups = self._links(start, stop)
         changed = []
         first = start - int(np.searchsorted(self._deleted, start))
-        for place, own in enumerate(ids if self._replaced else []):
-            if own in self._replaced:
-                file, sentence = self._replaced[own]
+        for place, sentence_id in enumerate(ids if self._replaced else []):
+            if sentence_id in self._replaced:
+                file, sentence = self._replaced[sentence_id]
                 if texts[place] != sentence.text:
                     changed.append(place)
                 texts[place], metadata[place] = sentence.text, metadata_of(file, sentence)

@@ -64,17 +64,19 @@ def calibrate(
         if len(rows):
             asked[source, target] = ask(indexes, (source, target), rows, answers, lengths)
         progress(1)
-    if sum(len(found.place) for found in asked.values()) < LEAST:
-        return None, {pair: _quality(found, None) for pair, found in asked.items()}
-    chances = {pair: np.zeros(len(found.right)) for pair, found in asked.items()}
-    folds = {pair: np.tile(random.integers(FOLDS, size=len(found.place)), 2) for pair, found in asked.items()}
+    if sum(len(answered.place) for answered in asked.values()) < LEAST:
+        return None, {pair: _quality(answered, None) for pair, answered in asked.items()}
+    chances = {pair: np.zeros(len(answered.right)) for pair, answered in asked.items()}
+    folds = {
+        pair: np.tile(random.integers(FOLDS, size=len(answered.place)), 2) for pair, answered in asked.items()
+    }
     for fold in range(FOLDS):
         learned = fit(*_together(asked, {pair: folds[pair] != fold for pair in asked}))
-        for pair, found in asked.items():
-            own = folds[pair] == fold
-            chances[pair][own] = learned.probability(found.values[own])
+        for pair, answered in asked.items():
+            held_out = folds[pair] == fold
+            chances[pair][held_out] = learned.probability(answered.values[held_out])
     confidence = _confidence(asked, chances, lengths)
-    return confidence, {pair: _quality(found, chances[pair]) for pair, found in asked.items()}
+    return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
 
 
 def questions(
@@ -87,9 +89,9 @@ def questions(
     rows: list[int] = []
     answers: list[list[int]] = []
     for row in tried.tolist():
-        if len(rows) < count and (found := target.groups.rows(source.groups.of(row))):
+        if len(rows) < count and (translations := target.groups.rows(source.groups.of(row))):
             rows.append(row)
-            answers.append(found)
+            answers.append(translations)
     return np.array(rows, np.int64), answers
 
 
@@ -103,23 +105,25 @@ def ask(
     """Ask rows of the first language in the second, with and without their answers."""
     source, target = (indexes[code] for code in pair)
     queries = source.vectors.reconstruct(rows)
-    cosines, found = target.vectors.search(queries, CANDIDATES)
-    right = np.stack([np.isin(row, own) for row, own in zip(found, answers, strict=True)])
+    cosines, neighbours = target.vectors.search(queries, CANDIDATES)
+    right = np.stack(
+        [np.isin(row, translations) for row, translations in zip(neighbours, answers, strict=True)]
+    )
     means = target.means_from(pair[0])
-    own = source.lengths(rows) - lengths[pair[0]]
+    question_lengths = source.lengths(rows) - lengths[pair[0]]
 
-    def top(cosines: Vectors, found: Rows) -> tuple[NDArray[np.float64], Rows]:
-        near, best, scores, _ = select(cosines, found, means, FOUND)
+    def top(cosines: Vectors, neighbours: Rows) -> tuple[NDArray[np.float64], Rows]:
+        near, best, scores, _ = select(cosines, neighbours, means, FOUND)
         values = features(near[:, 0], scores[:, 0], gaps(scores)[:, 0], len(target))
-        return with_lengths(values, own, target.lengths(best[:, 0]) - lengths[pair[1]]), best
+        return with_lengths(values, question_lengths, target.lengths(best[:, 0]) - lengths[pair[1]]), best
 
-    there, best = top(cosines, found)
-    hits = np.stack([np.isin(row, own) for row, own in zip(best, answers, strict=True)])
+    there, best = top(cosines, neighbours)
+    hits = np.stack([np.isin(row, translations) for row, translations in zip(best, answers, strict=True)])
     place = np.where(hits.any(axis=1), hits.argmax(axis=1), FOUND)
     # Answers taken away go to the end, as far from the question as can be.
     left = np.where(right, np.float32(-1), cosines)
     order = np.argsort(-left, axis=1, kind="stable")
-    gone, _ = top(np.take_along_axis(left, order, 1), np.take_along_axis(found, order, 1))
+    gone, _ = top(np.take_along_axis(left, order, 1), np.take_along_axis(neighbours, order, 1))
     return PairQuestions(
         np.concatenate([there, gone]), np.concatenate([place == 0, np.zeros(len(rows), bool)]), place
     )
@@ -135,20 +139,20 @@ def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessE
     """Skewness over a sample of each language, by cosine and by CSLS with the neighbourhoods of the index."""
     rows = {code: drawn_rows(len(index), SAMPLE) for code, index in indexes.items()}
     vectors = {code: index.vectors.reconstruct(rows[code]) for code, index in indexes.items()}
-    found = {}
+    hubness = {}
     for source, target in permutations(indexes, 2):
         cosines = vectors[source] @ vectors[target].T
         # The mean around a question is the same for all its answers.
         scores = csls_scores(cosines, np.zeros(1), indexes[target].means_from(source)[rows[target]])
-        found[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
-    return found
+        hubness[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
+    return hubness
 
 
 def _together(
     asked: Mapping[Pair, PairQuestions], chosen: Mapping[Pair, NDArray[np.bool_]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Features and rightness of the chosen answers of all pairs."""
-    values = [found.values[chosen[pair]] for pair, found in asked.items()]
+    values = [answered.values[chosen[pair]] for pair, answered in asked.items()]
     return np.concatenate(values), np.concatenate([asked[pair].right[chosen[pair]] for pair in asked])
 
 
@@ -157,7 +161,7 @@ def _confidence(
     chances: Mapping[Pair, NDArray[np.float64]],
     lengths: Mapping[str, float],
 ) -> Confidence:
-    every = {pair: np.ones(len(found.right), bool) for pair, found in asked.items()}
+    every = {pair: np.ones(len(answered.right), bool) for pair, answered in asked.items()}
     values, right = _together(asked, every)
     chance = np.concatenate([chances[pair] for pair in asked])
     return Confidence(
@@ -171,12 +175,12 @@ def _confidence(
     )
 
 
-def _quality(found: PairQuestions, chances: NDArray[np.float64] | None) -> PairQuality:
+def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> PairQuality:
     return PairQuality(
-        r1=float((found.place == 0).mean()),
-        r10=float((found.place < FOUND).mean()),
-        n=len(found.place),
-        ece=None if chances is None else calibration_error(chances, found.right),
+        r1=float((answered.place == 0).mean()),
+        r10=float((answered.place < FOUND).mean()),
+        n=len(answered.place),
+        ece=None if chances is None else calibration_error(chances, answered.right),
     )
 
 
@@ -196,8 +200,8 @@ def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
         for code, entry in manifest.languages.items()
     }
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
-        found, quality = calibrate(indexes, progress=bar.advance)
-    confidence = found or unaligned(job.bundle)
+        fitted, quality = calibrate(indexes, progress=bar.advance)
+    confidence = fitted or unaligned(job.bundle)
     return manifest.model_copy(
         update={
             "calibrated": confidence.source in ("aligned", "encoder"),

@@ -45,10 +45,10 @@ def features(
     """(n,) cosines, CSLS scores, gaps to the best other answer and numbers of candidates -> (n, 4)."""
     logarithms = np.log(np.maximum(np.asarray(candidates, np.float64), 1.0))
     columns = [np.ravel(np.asarray(column, np.float64)) for column in (cosine, score, gap, logarithms)]
-    found = np.empty((*np.broadcast_shapes(*(column.shape for column in columns)), len(columns)))
+    table = np.empty((*np.broadcast_shapes(*(column.shape for column in columns)), len(columns)))
     for number, column in enumerate(columns):
-        found[:, number] = column
-    return found
+        table[:, number] = column
+    return table
 
 
 def with_lengths(
@@ -58,8 +58,8 @@ def with_lengths(
 
     A length is log(1 + characters) less its mean in the language, so that it compares between languages.
     """
-    asked, found = np.ravel(np.asarray(questions, np.float64)), np.ravel(np.asarray(answers, np.float64))
-    return np.column_stack([values, np.abs(found - asked), asked])
+    asked, answered = np.ravel(np.asarray(questions, np.float64)), np.ravel(np.asarray(answers, np.float64))
+    return np.column_stack([values, np.abs(answered - asked), asked])
 
 
 def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:

@@ -34,12 +34,12 @@ def compare(
     """
     after, manifest = open_version(index, new or current(index))
     before, earlier = open_version(index, old or _before(index, manifest))
-    found = {}
+    differences = {}
     for code in sorted({*manifest.languages, *earlier.languages}):
         difference = _compare(_table(before, earlier, code), _table(after, manifest, code))
         if difference.added or difference.deleted or difference.changed:
-            found[code] = difference
-    return earlier.version, manifest.version, found
+            differences[code] = difference
+    return earlier.version, manifest.version, differences
 
 
 def _before(index: Path, manifest: IndexManifest) -> str:
@@ -61,13 +61,15 @@ def _table(folder: Path, manifest: IndexManifest, code: str) -> Any:  # noqa: AN
 
 def _compare(old: Any, new: Any) -> Difference:  # noqa: ANN401 (pyarrow is untyped)
     places = pc.index_in(new.column("id"), value_set=_whole(old.column("id")))
-    found = np.asarray(pc.fill_null(places, -1), np.int64)
-    same = np.flatnonzero(found >= 0)
-    texts = new.column("text").take(pa.array(same)), old.column("text").take(pa.array(found[same]))
+    old_rows = np.asarray(pc.fill_null(places, -1), np.int64)
+    same = np.flatnonzero(old_rows >= 0)
+    texts = new.column("text").take(pa.array(same)), old.column("text").take(pa.array(old_rows[same]))
     differ = np.asarray(pc.not_equal(_whole(texts[0]), _whole(texts[1])))
-    gone = np.setdiff1d(np.arange(old.num_rows), found)
+    gone = np.setdiff1d(np.arange(old.num_rows), old_rows)
     return Difference(
-        added=_ids(new, np.flatnonzero(found < 0)), deleted=_ids(old, gone), changed=_ids(new, same[differ])
+        added=_ids(new, np.flatnonzero(old_rows < 0)),
+        deleted=_ids(old, gone),
+        changed=_ids(new, same[differ]),
     )
 
 
@@ -76,5 +78,5 @@ def _whole(column: Any) -> Any:  # noqa: ANN401 (pyarrow is untyped)
 
 
 def _ids(table: Any, rows: Any) -> list[str]:  # noqa: ANN401 (pyarrow is untyped)
-    found: list[str] = table.column("id").take(pa.array(rows, pa.int64())).to_pylist()
-    return found
+    ids: list[str] = table.column("id").take(pa.array(rows, pa.int64())).to_pylist()
+    return ids

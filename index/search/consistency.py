@@ -19,8 +19,8 @@ Scores = NDArray[np.floating]
 
 def mean_scores(cosines: Mapping[str, Scores]) -> Scores:
     """CLC-A: the mean over the languages that there are."""
-    found: Scores = np.mean(list(cosines.values()), axis=0)
-    return found
+    means: Scores = np.mean(list(cosines.values()), axis=0)
+    return means
 
 
 def own_translations(
@@ -28,13 +28,13 @@ def own_translations(
 ) -> dict[str, Vectors]:
     """Questions in `source`, (n, d) unit rows -> language -> (n, d): themselves, and the vector of what each
     third language's index answers to each."""
-    found = {source: vectors}
+    translations = {source: vectors}
     for language, index in indexes.items():
         if language not in (source, target) and len(index) and len(vectors):
             answers = index.search(vectors, source, 1)
             rows = [index.row(answer.id) for (answer,) in answers]
-            found[language] = index.vectors.reconstruct([row or 0 for row in rows])
-    return found
+            translations[language] = index.vectors.reconstruct([row or 0 for row in rows])
+    return translations
 
 
 def mean_queries(translations: Mapping[str, Vectors]) -> Vectors:

@@ -27,7 +27,7 @@ class Searched(Protocol):
 
     def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]: ...
 
-    def row(self, own: str) -> int | None:
+    def row(self, answer_id: str) -> int | None:
         """The row of an ID, None where there is none."""
         ...
 
@@ -88,7 +88,7 @@ def explain(
     ValueError for an ID that is not there.
     """
     index = indexes[target]
-    rows = [_row(index, own) for own in answers]
+    rows = [_row(index, answer_id) for answer_id in answers]
     if not rows:
         return []
     vectors = index.vectors.reconstruct(rows)
@@ -105,17 +105,17 @@ def explain(
             question_mean=float(question[0]),
             answer_mean=float(means[place]),
             score=float(scores[place]),
-            margin=_margin(own, float(scores[place]), best),
+            margin=_margin(answer_id, float(scores[place]), best),
             candidates=len(index.vectors),
             back=backs[place],
             via=tuple(detours[place] for detours in vias),
         )
-        for place, own in enumerate(answers)
+        for place, answer_id in enumerate(answers)
     ]
 
 
-def _margin(own: str, score: float, best: Sequence[Match]) -> float:
-    others = [match.score for match in best if match.id != own]
+def _margin(answer_id: str, score: float, best: Sequence[Match]) -> float:
+    others = [match.score for match in best if match.id != answer_id]
     return score - others[0] if others else 0.0
 
 
@@ -150,8 +150,15 @@ def _vias(
         places = {match.id: place for place, match in enumerate(onward, 1)}
         detours.append(
             [
-                Detour(language, stop.text, stop.id, stop.cosine, float(own @ vector), places.get(answer))
-                for answer, own in zip(answers, vectors, strict=True)
+                Detour(
+                    language,
+                    stop.text,
+                    stop.id,
+                    stop.cosine,
+                    float(answer_vector @ vector),
+                    places.get(answer),
+                )
+                for answer, answer_vector in zip(answers, vectors, strict=True)
             ]
         )
     return detours
@@ -162,8 +169,8 @@ def _vector(index: Searched, match: Match) -> NDArray[np.float32]:
     return vector
 
 
-def _row(index: Searched, own: str) -> int:
-    row = index.row(own)
+def _row(index: Searched, answer_id: str) -> int:
+    row = index.row(answer_id)
     if row is None:
-        raise ValueError(f"{own!r} is the ID of no answer")
+        raise ValueError(f"{answer_id!r} is the ID of no answer")
     return row

@@ -22,14 +22,16 @@ from index.storage.index_manifest import SearchSettings
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 50_000  # up to here reading every code is: 0.2 ms a query at 29,000 rows of 256 dimensions
-TRAINING_ROWS = 1 << 16  # that centroids and codebooks are learned from
-KMEANS_ROUNDS = 10
+TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 64  # that codebooks are learned from, at least; and centroids
+KMEANS_ROUNDS = 8
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
 NEAREST = 10
 QUERIES = 256  # that a build measures recall with
 K_FACTORS = (4, 8, 16, 32)  # candidates re-ranked for each answer asked for
 LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
 COMPARED = 1 << 14  # rows compared at a time with the queries of a build
+# FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.
+faiss.cvar.distance_compute_blas_threshold = 1 << 12
 
 
 def factory_string(count: int, dimension: int) -> str:
@@ -151,9 +153,15 @@ def check_factory(factory: str) -> None:
 def _train(index: Any, vectors: Vectors) -> None:  # noqa: ANN401 (faiss is untyped)
     if index.is_trained:
         return
-    if isinstance(index, faiss.IndexRefine) and (lists := faiss.try_extract_index_ivf(index.base_index)):
-        lists.cp.niter = KMEANS_ROUNDS
-    index.train(np.ascontiguousarray(vectors[drawn_rows(len(vectors), TRAINING_ROWS)], np.float32))
+    wanted = TRAINING_ROWS
+    if isinstance(index, faiss.IndexRefine):
+        codes = faiss.downcast_index(index.base_index)
+        if hasattr(codes, "pq"):
+            codes.pq.cp.niter = KMEANS_ROUNDS
+        if lists := faiss.try_extract_index_ivf(codes):
+            lists.cp.niter = KMEANS_ROUNDS
+            wanted = max(wanted, ROWS_A_LIST * lists.nlist)
+    index.train(np.ascontiguousarray(vectors[drawn_rows(len(vectors), wanted)], np.float32))
 
 
 @contextmanager

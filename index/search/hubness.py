@@ -37,14 +37,14 @@ class NeighbourhoodMeans:
 
     def seen_from(self, source: str) -> NDArray[np.float32]:
         """(rows,) means; for a language that is none of `sources` the mean over them, 0 without any."""
-        found = self._of.get(source)
-        return self._overall if found is None else found
+        means = self._of.get(source)
+        return self._overall if means is None else means
 
     @cached_property
     def _overall(self) -> NDArray[np.float32]:
         rows = len(self._means)
-        found: NDArray[np.float32] = self._means.mean(axis=1) if self._of else np.zeros(rows, np.float32)
-        return found
+        means: NDArray[np.float32] = self._means.mean(axis=1) if self._of else np.zeros(rows, np.float32)
+        return means
 
 
 def csls_scores(
@@ -78,7 +78,7 @@ def skewness(scores: NDArray[np.floating], k: int = NEIGHBOURS) -> float:
     if not scores.size or columns <= k:
         return 0.0
     best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    found = np.bincount(best.ravel(), minlength=columns).astype(np.float64)
-    found -= found.mean()
-    spread = float(np.sqrt((found**2).mean()))
-    return float((found**3).mean() / spread**3) if spread > 0 else 0.0
+    occurrences = np.bincount(best.ravel(), minlength=columns).astype(np.float64)
+    occurrences -= occurrences.mean()
+    spread = float(np.sqrt((occurrences**2).mean()))
+    return float((occurrences**3).mean() / spread**3) if spread > 0 else 0.0

@@ -65,15 +65,15 @@ class Address:
 
 def parse(text: str) -> Address:
     """UsageError for what is no address; paths become absolute."""
-    if found := FILE.fullmatch(text):
-        path = str(Path(found["path"]).resolve())
+    if parts := FILE.fullmatch(text):
+        path = str(Path(parts["path"]).resolve())
         return Address(path, PREFIX, f"milvus://{path}")
-    found = HOST.fullmatch(text)
-    if found is None or int(found["port"]) > 65535:
+    parts = HOST.fullmatch(text)
+    if parts is None or int(parts["port"]) > 65535:
         secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
         raise UsageError(f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: {FORM}{secret}")
-    scheme = "https" if found["tls"] else "http"
-    return Address(f"{scheme}://{found['host']}:{found['port']}", found["name"] or PREFIX, text)
+    scheme = "https" if parts["tls"] else "http"
+    return Address(f"{scheme}://{parts['host']}:{parts['port']}", parts["name"] or PREFIX, text)
 
 
 class Connection:
@@ -132,8 +132,8 @@ class Connection:
 def _rpc_error() -> type[Exception]:
     from grpc import RpcError
 
-    found: type[Exception] = RpcError
-    return found
+    error: type[Exception] = RpcError
+    return error
 
 
 def _told(error: BaseException) -> str:
@@ -295,7 +295,7 @@ class MilvusIndex:
         return by_cosine(cosines, rows)
 
     def _ask(self, queries: Vectors, k: int, ef: int) -> Sequence[Sequence[Any]]:
-        found: Sequence[Sequence[Any]] = self._call(
+        answers: Sequence[Sequence[Any]] = self._call(
             "search",
             len(queries),
             data=list(queries),
@@ -304,7 +304,7 @@ class MilvusIndex:
             output_fields=[ROW],
             search_params={"metric_type": "IP", "params": {"ef": ef} if ef else {}},
         )
-        return found
+        return answers
 
     def verify(self) -> None:
         """Read every vector. DamagedError where they are not those that were written."""
@@ -321,7 +321,7 @@ class MilvusIndex:
 
 def digest(blocks: Iterator[Vectors]) -> str:
     """The SHA-256 of float32 rows, in hexadecimal."""
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for block in blocks:
-        found.update(np.ascontiguousarray(block, np.float32).tobytes())
-    return found.hexdigest()
+        checksum.update(np.ascontiguousarray(block, np.float32).tobytes())
+    return checksum.hexdigest()

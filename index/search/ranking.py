@@ -68,17 +68,17 @@ def rank(
     k: int,
     calibration: Calibration,
     *,
-    found: tuple[Vectors, Rows] | None = None,
+    nearest: tuple[Vectors, Rows] | None = None,
     lengths: Lengths | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
-    `found`: what `candidates` gives, where that is known.
+    `nearest`: what `candidates` gives, where that is known.
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
-    cosines, rows = candidates(index, queries, k) if found is None else found
+    cosines, rows = candidates(index, queries, k) if nearest is None else nearest
     cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
     # Confidence is always by CSLS, so that a calibration holds for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
@@ -110,15 +110,15 @@ def assess(
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
-    found = np.asarray(rows, np.int64)[None]
+    numbers = np.asarray(rows, np.int64)[None]
     cosines = index.reconstruct(rows) @ query[0]
     mean = neighbourhood_means(index.search(query, CANDIDATES)[0])
     cosines = cosines[None]
-    scores = csls_scores(cosines, mean, means[found])
+    scores = csls_scores(cosines, mean, means[numbers])
     values = features(cosines, scores, np.zeros_like(scores), len(index))
-    values = values if lengths is None else lengths.extend(values, found)
-    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[found])
-    return Ranked(found, cosines, ranked, calibration.probability(values).reshape(scores.shape))
+    values = values if lengths is None else lengths.extend(values, numbers)
+    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[numbers])
+    return Ranked(numbers, cosines, ranked, calibration.probability(values).reshape(scores.shape))
 
 
 def gaps(scores: Vectors) -> Vectors:

@@ -110,7 +110,7 @@ class SentenceIndex:
         """The long part of `search`, which hardly needs Python's lock; what it gives does the rest."""
         if len(queries) == 0:
             return list
-        found = candidates(self.vectors, queries, k)
+        nearest = candidates(self.vectors, queries, k)
 
         def finish() -> list[list[Match]]:
             calibration, lengths = self._calibrated(texts, source)
@@ -120,7 +120,7 @@ class SentenceIndex:
                 queries,
                 k,
                 calibration,
-                found=found,
+                nearest=nearest,
                 lengths=lengths,
                 scoring=self._scoring,
             )
@@ -134,8 +134,8 @@ class SentenceIndex:
         """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
         calibration, lengths = self._calibrated(None if text is None else [text], source)
         means = self.means_from(source)
-        found = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
-        return [self._match(*values) for values in found.answers()[0]]
+        ranked = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
+        return [self._match(*values) for values in ranked.answers()[0]]
 
     def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Lengths | None]:
         """The calibration with lengths where it and the lengths are known, else the one without."""
@@ -155,9 +155,9 @@ class SentenceIndex:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def row(self, own: str) -> int | None:
+    def row(self, sentence_id: str) -> int | None:
         """The row of an ID, None where there is none."""
-        row = self._ids.index(own).as_py()
+        row = self._ids.index(sentence_id).as_py()
         return None if row < 0 else row
 
     def sentence(self, row: int) -> Sentence:

@@ -19,37 +19,46 @@ NEARLY = 0.85  # the least similarity
 
 
 def recall(
-    own: SentenceIndex,
+    source_index: SentenceIndex,
     target: SentenceIndex,
     texts: Sequence[str],
     vectors: Vectors,
     source: str,
-    found: Sequence[list[Match]],
+    answers: Sequence[list[Match]],
     k: int,
 ) -> list[list[Match]]:
-    """Put what `own`'s translations say before the answers `found` in `target`, k in all.
+    """Put what the translations in `source_index` say before the `answers` in `target`, k in all.
 
     Such an answer has `metadata["memory"]`: the sentence it translates, its id, its similarity to the text.
     That of the very text has confidence 1, since its file says so; others keep what their vectors give.
     """
-    if own.groups is None or target.groups is None or not len(texts):
-        return list(found)
-    nearest = own.vectors.search(vectors, CANDIDATES)[1].tolist()
+    if source_index.groups is None or target.groups is None or not len(texts):
+        return list(answers)
+    nearest = source_index.vectors.search(vectors, CANDIDATES)[1].tolist()
+
+    def remembered(row: int, text: str) -> Iterator[Match]:
+        return _remembered(source_index, target, text, vectors[row : row + 1], source, nearest[row])
+
     return [
-        _first(list(_remembered(own, target, text, vectors[row : row + 1], source, nearest[row])), matches, k)
-        for row, (text, matches) in enumerate(zip(texts, found, strict=True))
+        _first(list(remembered(row, text)), matches, k)
+        for row, (text, matches) in enumerate(zip(texts, answers, strict=True))
     ]
 
 
 def _remembered(
-    own: SentenceIndex, target: SentenceIndex, text: str, query: Vectors, source: str, nearest: Sequence[int]
+    source_index: SentenceIndex,
+    target: SentenceIndex,
+    text: str,
+    query: Vectors,
+    source: str,
+    nearest: Sequence[int],
 ) -> Iterator[Match]:
     """The targets of the candidate that is most like the text and has any."""
-    if own.groups is None or target.groups is None:
+    if source_index.groups is None or target.groups is None:
         return
-    for similarity, row in _alike(own, clean(text), nearest):
-        if rows := target.groups.rows(own.groups.of(row)):
-            sentence = own.sentence(row)
+    for similarity, row in _alike(source_index, clean(text), nearest):
+        if rows := target.groups.rows(source_index.groups.of(row)):
+            sentence = source_index.sentence(row)
             memory = {"source": sentence.text, "id": sentence.id, "similarity": round(similarity, 3)}
             for match in target.assess(query, rows, source, text):
                 confidence = 1.0 if similarity == 1 else match.confidence
@@ -57,11 +66,12 @@ def _remembered(
             return
 
 
-def _alike(own: SentenceIndex, text: str, rows: Sequence[int]) -> list[tuple[float, int]]:
+def _alike(source_index: SentenceIndex, text: str, rows: Sequence[int]) -> list[tuple[float, int]]:
     """Similarity and row, the most alike first."""
+    texts = [clean(source_index.sentence(row).text) for row in rows]
     pairs = [
-        (Levenshtein.normalized_similarity(text, clean(own.sentence(row).text), score_cutoff=NEARLY), row)
-        for row in rows
+        (Levenshtein.normalized_similarity(text, other, score_cutoff=NEARLY), row)
+        for row, other in zip(rows, texts, strict=True)
     ]
     return sorted((pair for pair in pairs if pair[0] >= NEARLY), key=lambda pair: (-pair[0], pair[1]))
 

@@ -142,11 +142,11 @@ class Translator:
         """The long part of `sentences`, which hardly needs Python's lock; what it gives does the rest."""
         index = self._sentences[self._pair(source, target)]
         finish = index.begin(vectors, source, k, texts)
-        own = self._sentences.get(source)
-        if own is None or own.groups is None or index.groups is None:
+        memory = self._sentences.get(source)
+        if memory is None or memory.groups is None or index.groups is None:
             return finish
-        found = recall(own, index, texts, vectors, source, finish(), k)  # which searches, too
-        return lambda: found
+        answers = recall(memory, index, texts, vectors, source, finish(), k)  # which searches, too
+        return lambda: answers
 
     def consistent(
         self,
@@ -177,17 +177,20 @@ class Translator:
         answered by its subwords. Raises UnknownLanguageError.
         """
         index = self._words[self._pair(source, target)]
-        own = self._words.get(source)
-        found = index.search(self._word_vectors(words, source), source, k)
+        known = self._words.get(source)
+        answers = index.search(self._word_vectors(words, source), source, k)
         return [
-            [replace(match, metadata={"in_vocabulary": own is not None and word in own}) for match in matches]
-            for word, matches in zip(words, found, strict=True)
+            [
+                replace(match, metadata={"in_vocabulary": known is not None and word in known})
+                for match in matches
+            ]
+            for word, matches in zip(words, answers, strict=True)
         ]
 
     def vocabulary(self, language: str) -> list[tuple[str, int]]:
         """The words of a language and how often they occur, most frequent first; none for a source alone."""
-        own = self._words.get(language)
-        return [] if own is None else own.vocabulary()
+        index = self._words.get(language)
+        return [] if index is None else index.vocabulary()
 
     def explain(
         self, kind: Kind, text: str, source: str, target: str, ids: Sequence[str]
@@ -212,12 +215,12 @@ class Translator:
     def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
         """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""
         vectors = self.encoder.word_vectors([fold(word) for word in words], source)
-        own = self._words.get(source)
-        if own is None:
+        index = self._words.get(source)
+        if index is None:
             return vectors
-        vectors = vectors @ own.rotation
+        vectors = vectors @ index.rotation
         for row, word in enumerate(words):
-            if (known := own.known(word)) is not None:
+            if (known := index.known(word)) is not None:
                 vectors[row] = known
         return vectors
 

@@ -88,16 +88,16 @@ class WordIndex:
         """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
         if len(queries) == 0:
             return []
-        found = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
-        return [[self._match(*values) for values in answer] for answer in found.answers()]
+        ranked = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
+        return [[self._match(*values) for values in answer] for answer in ranked.answers()]
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def row(self, own: str) -> int | None:
+    def row(self, word_id: str) -> int | None:
         """The row of an ID, None where there is none."""
-        language, _, word = own.partition(WORD)
+        language, _, word = word_id.partition(WORD)
         row = self._words.index(word).as_py() if language == self.language else -1
         return None if row < 0 else row
 

@@ -47,13 +47,13 @@ def listing(folder: Path) -> dict[str, os.stat_result]:
 
 def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda found: found.name):
+        for entry in sorted(entries, key=lambda item: item.name):
             name = prefix + entry.name
-            found = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(found.st_mode):
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
                 yield from _walk(Path(entry.path), name + "/")
-            elif stat.S_ISREG(found.st_mode):
-                yield name, found
+            elif stat.S_ISREG(status.st_mode):
+                yield name, status
             else:
                 raise DamagedError(
                     f"{entry.path}: a link or a special file has no place here: copy the file itself"
@@ -63,8 +63,8 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
 def describe(folder: Path) -> dict[str, FileEntry]:
     """Size and checksum of every file under `folder`."""
     return {
-        name: FileEntry(sha256=sha256(folder / name), size=found.st_size)
-        for name, found in listing(folder).items()
+        name: FileEntry(sha256=sha256(folder / name), size=status.st_size)
+        for name, status in listing(folder).items()
     }
 
 
@@ -109,12 +109,12 @@ def _same_names(folder: Path, wanted: set[str], there: set[str]) -> None:
         raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
 
 
-def _check(path: Path, entry: FileEntry, found: os.stat_result, known: "_Verified") -> None:
-    if found.st_size != entry.size:
+def _check(path: Path, entry: FileEntry, status: os.stat_result, known: "_Verified") -> None:
+    if status.st_size != entry.size:
         raise DamagedError(
-            f"{path}: {found.st_size} bytes where the manifest says {entry.size}: copy the file again"
+            f"{path}: {status.st_size} bytes where the manifest says {entry.size}: copy the file again"
         )
-    if known.holds(path, entry, found):
+    if known.holds(path, entry, status):
         return
     try:
         digest = sha256(path)
@@ -122,7 +122,7 @@ def _check(path: Path, entry: FileEntry, found: os.stat_result, known: "_Verifie
         raise DamagedError(f"{path}: cannot be read ({error.strerror})") from error
     if digest != entry.sha256:
         raise DamagedError(f"{path}: the checksum is not the manifest's: the file was altered, copy it again")
-    known.add(path, entry, found)
+    known.add(path, entry, status)
 
 
 class _Verified:
@@ -139,12 +139,12 @@ class _Verified:
         if isinstance(loaded, dict):
             self.entries = loaded
 
-    def holds(self, path: Path, entry: FileEntry, found: os.stat_result) -> bool:
-        return self.entries.get(str(path)) == _fingerprint(entry, found)
+    def holds(self, path: Path, entry: FileEntry, status: os.stat_result) -> bool:
+        return self.entries.get(str(path)) == _fingerprint(entry, status)
 
-    def add(self, path: Path, entry: FileEntry, found: os.stat_result) -> None:
-        if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED_NS:
-            self.entries[str(path)] = _fingerprint(entry, found)
+    def add(self, path: Path, entry: FileEntry, status: os.stat_result) -> None:
+        if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+            self.entries[str(path)] = _fingerprint(entry, status)
             self.changed = True
 
     def save(self) -> None:
@@ -157,9 +157,9 @@ class _Verified:
             pass  # a read-only home costs a second checksum, no more
 
 
-def _fingerprint(entry: FileEntry, found: os.stat_result) -> list[int | str]:
+def _fingerprint(entry: FileEntry, status: os.stat_result) -> list[int | str]:
     # The change time cannot be set back with touch, so it is kept beside the modification time.
-    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, entry.sha256]
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, entry.sha256]
 
 
 def _cache_file(folder: Path) -> Path | None:

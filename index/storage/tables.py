@@ -82,12 +82,12 @@ def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: A
     """
     try:
         file = pa.ipc.open_file(pa.memory_map(str(path)))
-        found = file.get_batch(0) if file.num_record_batches == 1 else file.read_all()
+        table = file.get_batch(0) if file.num_record_batches == 1 else file.read_all()
     except (pa.ArrowException, OSError) as error:
         raise DamagedError(f"{path}: Arrow cannot read it: build the index again") from error
-    if found.schema.names != list(columns) or found.num_rows != rows:
+    if table.schema.names != list(columns) or table.num_rows != rows:
         raise DamagedError(f"{path}: not {rows} rows of {', '.join(columns)}: build the index again")
-    return found
+    return table
 
 
 def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -99,5 +99,5 @@ def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
         raise DamagedError(f"{path}: not a numpy array: build the index again") from error
     if values.shape != shape or values.dtype != np.float32:
         raise DamagedError(f"{path}: not float32 of shape {shape}: build the index again")
-    found: NDArray[np.float32] = values
-    return found
+    array: NDArray[np.float32] = values
+    return array

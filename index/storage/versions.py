@@ -40,14 +40,14 @@ WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.wo
 def current(index: Path) -> str:
     """The ID of the version served. BundleError if there is none, DamagedError if CURRENT is not an ID."""
     try:
-        found = (index / CURRENT).read_text("ascii").strip()
+        version = (index / CURRENT).read_text("ascii").strip()
     except FileNotFoundError:
         raise BundleError(f"{index} is not an index: build one with `passepartout index build`") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DamagedError(f"{index / CURRENT}: cannot be read: build the index again") from error
-    if not ID.fullmatch(found):
+    if not ID.fullmatch(version):
         raise DamagedError(f"{index / CURRENT}: does not name a version: build the index again")
-    return found
+    return version
 
 
 def versions(index: Path) -> list[str]:
@@ -117,14 +117,14 @@ def building(index: Path, key: str) -> Iterator[Path]:
     Raises BusyError while another build holds the lock.
     """
     with locked(index) as work:
-        own = work / key
+        folder = work / key
         # Parts without their work folder are of a build that was killed after it had published.
-        keep = (own, parts_of(own)) if own.exists() else ()
+        keep = (folder, parts_of(folder)) if folder.exists() else ()
         clear_work(work, keep)
-        own.mkdir(exist_ok=True)
-        parts_of(own).mkdir(exist_ok=True)
-        yield own
-        shutil.rmtree(parts_of(own), ignore_errors=True)
+        folder.mkdir(exist_ok=True)
+        parts_of(folder).mkdir(exist_ok=True)
+        yield folder
+        shutil.rmtree(parts_of(folder), ignore_errors=True)
 
 
 def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
