@@ -28,8 +28,8 @@ def top_answers(
     order = np.argsort(-scores, axis=1)[:, :2]
     best, second = order[:, 0], order[:, 1]
     score = scores[rows, best]
-    found = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
-    return found, (best == rows) & answerable
+    answer_features = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
+    return answer_features, (best == rows) & answerable
 
 
 def with_calibration(
@@ -52,6 +52,6 @@ def with_calibration(
 def _calibrated(pair: PairScore, vectors: Mapping[str, Vectors], calibration: Calibration) -> PairScore:
     cosines = vectors[pair.source] @ vectors[pair.target].T
     answers = [top_answers(cosines.copy(), answerable) for answerable in (True, False)]
-    values, right = (np.concatenate(found) for found in zip(*answers, strict=True))
+    values, right = (np.concatenate(parts) for parts in zip(*answers, strict=True))
     error = 100 * calibration_error(calibration.probability(values), right)
     return replace(pair, measures={**pair.measures, ECE: error})

@@ -48,13 +48,13 @@ class Overlap:
         precision, recall, orders = (np.zeros(self.size) for _ in range(3))
         for order in range(ORDER):
             grams, counts = self._of(reference, order)
-            there = self._totals[order]
+            totals = self._totals[order]
             if (wanted := counts.sum()) == 0:
                 continue
             matches = self._matches(order, grams, counts)
-            precision += np.divide(matches, there, out=np.zeros(self.size), where=there > 0)
+            precision += np.divide(matches, totals, out=np.zeros(self.size), where=totals > 0)
             recall += matches / wanted
-            orders += there > 0
+            orders += totals > 0
         orders = np.maximum(orders, 1)
         precision, recall = precision / orders, recall / orders
         below = BETA_SQUARED * precision + recall
@@ -64,15 +64,15 @@ class Overlap:
     def _add(self, grams: Numbers, owner: Numbers, first: int, end: int) -> None:
         """Count the n-grams of one order; sentences from `first` on are references."""
         self._totals.append(np.bincount(owner, minlength=end)[:first])
-        own, there = np.unique(grams[owner >= first], return_inverse=True)
-        asked = (owner[owner >= first] - first) * len(own) + there
-        keys, counts = np.unique(asked, return_counts=True)
-        start = np.searchsorted(keys, np.arange(end - first + 1) * len(own))
-        self._wanted.append((start, keys % max(len(own), 1), counts))
-        held = (owner < first) & np.isin(grams, own)
-        found = np.searchsorted(own, grams[held]) * first + owner[held]
-        keys, counts = np.unique(found, return_counts=True)
-        start = np.searchsorted(keys, np.arange(len(own) + 1) * first)
+        kept, places = np.unique(grams[owner >= first], return_inverse=True)
+        wanted = (owner[owner >= first] - first) * len(kept) + places
+        keys, counts = np.unique(wanted, return_counts=True)
+        start = np.searchsorted(keys, np.arange(end - first + 1) * len(kept))
+        self._wanted.append((start, keys % max(len(kept), 1), counts))
+        in_corpus = (owner < first) & np.isin(grams, kept)
+        keys_held = np.searchsorted(kept, grams[in_corpus]) * first + owner[in_corpus]
+        keys, counts = np.unique(keys_held, return_counts=True)
+        start = np.searchsorted(keys, np.arange(len(kept) + 1) * first)
         self._postings.append(
             _Postings(start, (keys % max(first, 1)).astype(np.int32), counts.astype(np.int32))
         )

@@ -52,12 +52,12 @@ def positives_by_pair(vectors: Mapping[str, Vectors]) -> dict[tuple[str, str], f
     pool = np.concatenate(list(vectors.values()))
     size = len(next(iter(vectors.values())))
     starts = {code: number * size for number, code in enumerate(vectors)}
-    found: dict[tuple[str, str], float] = {}
+    positives: dict[tuple[str, str], float] = {}
     for code, start in starts.items():
         others = {other: first for other, first in starts.items() if other != code}
         shares = _positives_found(pool, start, size, list(others.values()))
-        found |= {(code, other): 100 * share for other, share in zip(others, shares, strict=True)}
-    return found
+        positives |= {(code, other): 100 * share for other, share in zip(others, shares, strict=True)}
+    return positives
 
 
 def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]) -> list[float]:
@@ -88,11 +88,11 @@ def image_sentence_recalls(
     if len(picture) != len(sentences) or set(np.unique(picture)) != set(range(len(images))):
         raise ValueError(f"{len(picture)} sentences must name each of {len(images)} images at least once")
     similarities = _finite(images @ sentences.T)
-    own = similarities[picture, np.arange(len(picture))]
-    to_image = (similarities > own[None, :]).sum(axis=0)
-    best = np.full(len(images), -np.inf)
-    np.maximum.at(best, picture, own)
-    to_sentence = (similarities > best[:, None]).sum(axis=1)
+    right = similarities[picture, np.arange(len(picture))]
+    to_image = (similarities > right[None, :]).sum(axis=0)
+    nearest = np.full(len(images), -np.inf)
+    np.maximum.at(nearest, picture, right)
+    to_sentence = (similarities > nearest[:, None]).sum(axis=1)
     return _recalls(to_sentence, ks), _recalls(to_image, ks)
 
 

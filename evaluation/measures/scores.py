@@ -43,7 +43,7 @@ def score_translation(
     name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()
 ) -> Table:
     """Retrieval between all ordered pairs; language -> (n, d) unit vectors, row i the same scene in each."""
-    pairs = [score_pair(one, other, vectors) for one, other in permutations(vectors, 2)]
+    pairs = [score_pair(source, target, vectors) for source, target in permutations(vectors, 2)]
     return table_of_pairs(name, note, pairs, chosen)
 
 
@@ -86,9 +86,9 @@ def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Seq
 
 def _groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """The groups of languages to average over: all, and the chosen ones that are there if that is fewer."""
-    every = tuple(languages)
-    some = tuple(code for code in chosen if code in every)
-    return [(ALL, every)] + ([(",".join(some), some)] if 2 <= len(some) < len(every) else [])
+    codes = tuple(languages)
+    some = tuple(code for code in chosen if code in codes)
+    return [(ALL, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])
 
 
 def _means(pairs: Sequence[PairScore]) -> dict[str, float]:

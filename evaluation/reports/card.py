@@ -96,7 +96,7 @@ def _section(report: Report, table: Table) -> list[Block]:
     means = ", ".join(
         f"{NAMES[key]} {value:.1f}" for key, value in table.means[ALL].items() if key in COLUMNS
     )
-    told = text(
+    described = text(
         f"{table.note} {table.n} candidates, {len(table.languages)} languages. Mean over all pairs: {means}.",
         f"`{_command(report.command)}`, {report.date[:10]}.",
     )
@@ -104,7 +104,7 @@ def _section(report: Report, table: Table) -> list[Block]:
     title = " / ".join(NAMES[key] for key in keys)
     return [
         Heading(3, table.name),
-        told,
+        described,
         _by_language(table),
         text(f"{title}, from the language of the row to that of the column:"),
         _by_pair(table, keys),
@@ -128,7 +128,7 @@ def _by_language(table: Table) -> Grid:
     rows = [
         [
             f"{language(code).name} ({code})",
-            *(_figure(found) for way in ways for found in (way[row], way[:, row])),
+            *(_figure(column) for way in ways for column in (way[row], way[:, row])),
         ]
         for row, code in enumerate(table.languages)
     ]
@@ -153,5 +153,5 @@ def _by_pair(table: Table, keys: Sequence[str]) -> Grid:
 
 def _figure(values: NDArray[np.float64], digits: int = 1) -> str:
     """The mean of what is there, to as many digits."""
-    there = values[~np.isnan(values)]
-    return f"{there.mean():.{digits}f}" if len(there) else "-"
+    figures = values[~np.isnan(values)]
+    return f"{figures.mean():.{digits}f}" if len(figures) else "-"

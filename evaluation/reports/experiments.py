@@ -141,7 +141,7 @@ def run_steps(
     """
     check_steps(steps)
     with _alone(out):
-        state = State({step.name: found for step in steps if (found := read_result(out, step))})
+        state = State({step.name: result for step in steps if (result := read_result(out, step))})
         began = clock()
         for step in steps:
             if step.name in state.results:
@@ -208,11 +208,11 @@ def _attempt(step: Step, steps: Sequence[Step], out: Path, state: State, clock: 
     needed = {other.name: _folder(out, other) for other in steps if other.name in step.needs}
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        found = step.run(folder, needed)
+        result_of_run = step.run(folder, needed)
     except (PassepartoutError, ValidationError) as error:  # figures that are not finite are no outcome
         state.failed[step.name] = " ".join(str(error).split())
         return
-    result = Result(step=step.name, key=step.key, seconds=clock() - began, **found.model_dump())
+    result = Result(step=step.name, key=step.key, seconds=clock() - began, **result_of_run.model_dump())
     (out / "results").mkdir(exist_ok=True)
     text = json.dumps(result.model_dump(), ensure_ascii=False, indent=1)
     replace_text(out / "results" / f"{step.file}.json", text + "\n")

@@ -93,8 +93,10 @@ def read_report(folder: Path) -> Report:
 
 def write_report(report: Report, folder: Path) -> None:
     """Write `folder`/report.json, `folder`/report.md and its pictures; UsageError if that cannot be."""
-    found = blocks(report)
-    document.write(folder, {"report.json": as_json(report), "report.md": document.as_markdown(found)}, found)
+    content = blocks(report)
+    document.write(
+        folder, {"report.json": as_json(report), "report.md": document.as_markdown(content)}, content
+    )
 
 
 def blocks(report: Report) -> list[Block]:
@@ -119,7 +121,9 @@ def summary(table: Table) -> list[str]:
 def _section(table: Table, number: int) -> list[Block]:
     measures = list(table.means[ALL])
     means = [
-        [group, *(f"{found[key]:.1f}" for key in measures)] for group, found in table.means.items() if found
+        [group, *(f"{values[key]:.1f}" for key in measures)]
+        for group, values in table.means.items()
+        if values
     ]
     parts: list[Block] = [
         Heading(2, table.name),
@@ -167,7 +171,7 @@ def matrix_pictures(
 def _matrix(table: Table, cell: Callable[[PairScore], str]) -> Grid:
     cells = {(pair.source, pair.target): cell(pair) for pair in table.pairs}
     codes = table.languages
-    rows = [[f"**{one}**", *(cells.get((one, other), "") for other in codes)] for one in codes]
+    rows = [[f"**{source}**", *(cells.get((source, target), "") for target in codes)] for source in codes]
     return Grid(["from \\ to", *codes], rows)
 
 

@@ -54,8 +54,8 @@ def summarise(title: str, command: str, steps: Sequence[Step], state: State) -> 
     if unfinished := _unfinished(steps, state):
         blocks += [Text(unfinished, listed=True)]
     for experiment in dict.fromkeys(step.experiment for step in steps):
-        own = [step for step in steps if step.experiment == experiment]
-        blocks += _experiment(experiment, own, state.results)
+        experiment_steps = [step for step in steps if step.experiment == experiment]
+        blocks += _experiment(experiment, experiment_steps, state.results)
     return blocks
 
 
@@ -79,9 +79,9 @@ def _unfinished(steps: Sequence[Step], state: State) -> tuple[str, ...]:
 def _experiment(experiment: Experiment, steps: Sequence[Step], results: Mapping[str, Result]) -> list[Block]:
     systems: dict[str, list[Result]] = {}
     for step in steps:
-        found = systems.setdefault(step.system, [])
+        results_of = systems.setdefault(step.system, [])
         if step.name in results:
-            found.append(results[step.name])
+            results_of.append(results[step.name])
     return [
         Heading(2, experiment.title),
         text(experiment.note, "Mean ± sample standard deviation over the seeds."),
@@ -93,18 +93,18 @@ def _experiment(experiment: Experiment, steps: Sequence[Step], results: Mapping[
 
 def _table(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> Grid:
     keys = list(
-        dict.fromkeys(key for found in systems.values() for result in found for key in result.measures)
+        dict.fromkeys(key for results in systems.values() for result in results for key in result.measures)
     )
     shares = _shares(experiment, systems)
     rows = [
         [
             system,
-            *(spread(_values(found, key)) for key in keys),
+            *(spread(_values(results, key)) for key in keys),
             *([spread(shares[system])] if shares else []),
-            str(len(found)),
-            spread([result.seconds / 60 for result in found]),
+            str(len(results)),
+            spread([result.seconds / 60 for result in results]),
         ]
-        for system, found in systems.items()
+        for system, results in systems.items()
     ]
     headings = [NAMES.get(key, key) for key in keys]
     headings += (
@@ -121,13 +121,13 @@ def _shares(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> 
     if not ceiling or not np.mean(ceiling):
         return {}
     return {
-        system: [100 * value / float(np.mean(ceiling)) for value in _values(found, experiment.headline)]
-        for system, found in systems.items()
+        system: [100 * value / float(np.mean(ceiling)) for value in _values(results, experiment.headline)]
+        for system, results in systems.items()
     }
 
 
-def _values(found: Sequence[Result], key: str) -> list[float]:
-    return [result.measures[key] for result in found if key in result.measures]
+def _values(results: Sequence[Result], key: str) -> list[float]:
+    return [result.measures[key] for result in results if key in result.measures]
 
 
 def spread(values: Sequence[float]) -> str:
@@ -142,8 +142,8 @@ def _bars(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> li
     from evaluation.reports.figures import bars
 
     key, rows = experiment.headline, {}
-    for system, found in systems.items():
-        if values := _values(found, key):
+    for system, results in systems.items():
+        if values := _values(results, key):
             rows[system] = (float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0)
     unit = NAMES.get(key, key)
     return [Picture(f"{experiment.name}.svg", unit, bars(rows, unit))] if rows else []
@@ -152,10 +152,10 @@ def _bars(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> li
 def _matrices(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> list[Block]:
     """A picture for each system and measure that has matrices: their mean over the seeds."""
     blocks: list[Block] = []
-    for system, found in systems.items():
-        keys = dict.fromkeys(key for result in found for key in result.matrices)
+    for system, results in systems.items():
+        keys = dict.fromkeys(key for result in results for key in result.matrices)
         for number, key in enumerate(keys, 1):
-            matrices = [result.matrices[key] for result in found if key in result.matrices]
+            matrices = [result.matrices[key] for result in results if key in result.matrices]
             codes = matrices[0].languages
             alike = [matrix.array() for matrix in matrices if matrix.languages == codes]
             name, title = f"{experiment.name}-{system}-{number}", f"{system}: {NAMES.get(key, key)}"

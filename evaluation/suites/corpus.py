@@ -92,14 +92,14 @@ def score_answers(
 ) -> PairScore:
     """The top answers in `target` to the sentences of `source`, between their bounds."""
     matches = translator.sentences(queries[source], source, target)
-    found, bound = score([answer[0].text for answer in matches], queries[target], target), bounds[target]
-    way = (found.chrf - bound.random.chrf) / max(bound.best.chrf - bound.random.chrf, 1e-9)
+    answered, bound = score([answer[0].text for answer in matches], queries[target], target), bounds[target]
+    way = (answered.chrf - bound.random.chrf) / max(bound.best.chrf - bound.random.chrf, 1e-9)
     measures = {
-        "chrf": found.chrf,
+        "chrf": answered.chrf,
         "chrf_random": bound.random.chrf,
         "chrf_best": bound.best.chrf,
         "chrf_way": 100 * way,
-        "bleu": found.bleu,
+        "bleu": answered.bleu,
         "bleu_random": bound.random.bleu,
         "bleu_best": bound.best.bleu,
     }
@@ -143,7 +143,7 @@ def _files(data: Path, known: Sequence[str], chosen: Sequence[str]) -> dict[str,
         code: folder / f"{TEXT}{code}.txt"
         for code in available(data / "benchmark" / BENCHMARK, ".txt", known, chosen)
     }
-    there = {code: path for code, path in files.items() if code in chosen or path.is_file()}
-    if len(there) < 2:
+    available_files = {code: path for code, path in files.items() if code in chosen or path.is_file()}
+    if len(available_files) < 2:
         raise DataError(f"{folder}: of {', '.join(files)} two or more need {TEXT}LANG.txt to answer from")
-    return there
+    return available_files

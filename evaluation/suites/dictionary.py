@@ -55,33 +55,41 @@ def dictionary_translation(
     languages, which are aligned. Raises UnknownLanguageError where one of them has no words at all.
     """
     counts = corpus_counts(encoder, data, known, chosen)
-    asked = dict.fromkeys(code for found in dictionaries for code in (found.source, found.target))
+    asked = dict.fromkeys(
+        code for dictionary in dictionaries for code in (dictionary.source, dictionary.target)
+    )
     for code in asked:
         if not counts.get(code):
             raise UnknownLanguageError(
                 f"no words of {code!r}: {encoder.name} has none, give --data with text"
             )
     vocabularies = make_vocabularies({code: counts[code] for code in asked}, encoder.word_vectors)
-    pairs = [score_dictionary(found, vocabularies) for found in dictionaries]
-    sizes = [f"{found.source}-{found.target} {len(found.entries)} entries" for found in dictionaries]
-    sizes += [f"{code} {len(found.words)} words" for code, found in vocabularies.items()]
+    pairs = [score_dictionary(dictionary, vocabularies) for dictionary in dictionaries]
+    sizes = [
+        f"{dictionary.source}-{dictionary.target} {len(dictionary.entries)} entries"
+        for dictionary in dictionaries
+    ]
+    sizes += [f"{code} {len(vocabulary.words)} words" for code, vocabulary in vocabularies.items()]
     return [table_of_pairs("dictionary", NOTE.format(sizes=", ".join(sizes)), pairs, chosen)]
 
 
 def score_dictionary(dictionary: Dictionary, vocabularies: Vocabularies) -> PairScore:
     """P@k by cosine and CSLS, before and after alignment; n is the number of source words answered."""
-    one, other = vocabularies[dictionary.source], vocabularies[dictionary.target]
-    there, held = set(one.words), set(other.words)
-    covered = [(x, y) for x, y in dictionary.entries if x in there and y in held]
+    source_words, target_words = vocabularies[dictionary.source], vocabularies[dictionary.target]
+    source_set, target_set = set(source_words.words), set(target_words.words)
+    covered = [(x, y) for x, y in dictionary.entries if x in source_set and y in target_set]
     measures = {"coverage": 100 * len(covered) / len(dictionary.entries)}
     if not covered:
         return PairScore(dictionary.source, dictionary.target, 0, measures)
-    asked, group = np.unique([x for x, _ in covered], return_inverse=True)
-    rows = one.rows([x for x, _ in covered]), other.rows([y for _, y in covered])
-    spaces = {"before_": (one.vectors, other.vectors), "": (one.aligned(), other.aligned())}
+    answered, group = np.unique([x for x, _ in covered], return_inverse=True)
+    rows = source_words.rows([x for x, _ in covered]), target_words.rows([y for _, y in covered])
+    spaces = {
+        "before_": (source_words.vectors, target_words.vectors),
+        "": (source_words.aligned(), target_words.aligned()),
+    }
     for prefix, space in spaces.items():
         for key, ranks in ranks_of(*space, *rows).items():
-            best = np.full(len(asked), np.iinfo(np.int64).max)
+            best = np.full(len(answered), np.iinfo(np.int64).max)
             np.minimum.at(best, group, ranks)
             measures |= {f"{prefix}{key}_p{k}": 100 * float(np.mean(best < k)) for k in KS}
-    return PairScore(dictionary.source, dictionary.target, len(asked), measures)
+    return PairScore(dictionary.source, dictionary.target, len(answered), measures)

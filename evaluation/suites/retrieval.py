@@ -36,9 +36,9 @@ class PictureVectors:
     def write(self, file: Path) -> None:
         """As safetensors."""
         names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
-        described = {"split": self.split, "recipe": self.recipe, "data": self.data}
+        metadata = {"split": self.split, "recipe": self.recipe, "data": self.data}
         part = file.with_name(f".{file.name}.part")
-        part.write_bytes(save({"names": names, "vectors": self.vectors}, metadata=described))
+        part.write_bytes(save({"names": names, "vectors": self.vectors}, metadata=metadata))
         part.replace(file)
 
 
@@ -48,16 +48,16 @@ def read_pictures(file: Path) -> PictureVectors:
         raise UsageError(f"{file} is missing: passepartout pictures RUN --data DIR --out {file} writes it")
     try:
         with safe_open(file, framework="numpy") as opened:
-            described = opened.metadata()
+            metadata = opened.metadata()
             names = opened.get_tensor("names").tobytes().decode().split("\n")
             vectors = opened.get_tensor("vectors")
-            origin = (described[key] for key in ("split", "recipe", "data"))
-            found = PictureVectors(tuple(names), vectors, *origin)
+            origin = (metadata[key] for key in ("split", "recipe", "data"))
+            pictures = PictureVectors(tuple(names), vectors, *origin)
     except (OSError, SafetensorError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise DamagedError(f"{file} holds no picture vectors ({error}): write it again") from None
     if vectors.ndim != 2 or len(vectors) != len(names):
         raise DamagedError(f"{file}: {len(names)} names for vectors of shape {vectors.shape}: write it again")
-    return found
+    return pictures
 
 
 def retrieval(
@@ -74,9 +74,11 @@ def retrieval(
     texts: dict[str, list[str]] = {}
     owners: dict[str, list[int]] = {}
     for code in languages:
-        own = [caption for caption in read_captions(folder / f"{code}.tsv") if caption.image in rows]
-        texts[code] = [caption.text for caption in own]
-        owners[code] = [rows[caption.image] for caption in own]
+        captions_here = [
+            caption for caption in read_captions(folder / f"{code}.tsv") if caption.image in rows
+        ]
+        texts[code] = [caption.text for caption in captions_here]
+        owners[code] = [rows[caption.image] for caption in captions_here]
     if bare := [code for code in languages if not texts[code]]:
         raise DataError(f"{folder / bare[0]}.tsv has no caption of these pictures: leave {bare[0]} out")
     vectors = encode(encoder, texts)
@@ -104,21 +106,23 @@ def score_retrieval(
     `sentences` are (m, d) unit rows a language, `owners` each one's row in `pictures`. A picture without a
     caption in a language is no candidate in it.
     """
-    found = {code: _measures(pictures.vectors, sentences[code], owners[code]) for code in sentences}
-    every = tuple(found)
-    groups = {ALL: every}
-    some = tuple(code for code in chosen if code in every)
-    if 2 <= len(some) < len(every):
-        groups[",".join(some)] = some
+    measures = {code: _measures(pictures.vectors, sentences[code], owners[code]) for code in sentences}
+    languages = tuple(measures)
+    groups = {ALL: languages}
+    average_too = tuple(code for code in chosen if code in languages)
+    if 2 <= len(average_too) < len(languages):
+        groups[",".join(average_too)] = average_too
     means = {
-        label: {key: float(np.mean([found[code][key] for code in codes])) for key in found[every[0]]}
+        label: {
+            key: float(np.mean([measures[code][key] for code in codes])) for key in measures[languages[0]]
+        }
         for label, codes in groups.items()
     }
     note = (
         f"Pictures of split {pictures.split} and all their captions, each language by itself. I→T: a picture "
         "finds one of its captions; T→I: a caption finds its picture; mR: the mean of the six."
     )
-    return Table("image-sentence retrieval", note, len(pictures.names), every, means | found)
+    return Table("image-sentence retrieval", note, len(pictures.names), languages, means | measures)
 
 
 def _measures(pictures: Vectors, sentences: Vectors, owners: Sequence[int]) -> dict[str, float]:

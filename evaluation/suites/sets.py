@@ -46,7 +46,7 @@ def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequenc
 
 
 def in_common(
-    folder: Path, found: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
+    folder: Path, codes: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
 ) -> list[str]:
     """Of the languages that were `found` in `folder`, `chosen` ones first, then those that are `known`.
 
@@ -54,13 +54,13 @@ def in_common(
     it), DataError if fewer than two are left.
     """
     for language in chosen:
-        if language not in found:
-            there = ", ".join(found) or "none"
-            raise UnknownLanguageError(f"{folder} has no {language}{kind}: there are {there}")
-    languages = [*chosen, *(code for code in found if code in known and code not in chosen)]
+        if language not in codes:
+            listed = ", ".join(codes) or "none"
+            raise UnknownLanguageError(f"{folder} has no {language}{kind}: there are {listed}")
+    languages = [*chosen, *(code for code in codes if code in known and code not in chosen)]
     if len(languages) < 2:
         raise DataError(
-            f"{folder} has {', '.join(found) or 'no language'}, the encoder knows "
+            f"{folder} has {', '.join(codes) or 'no language'}, the encoder knows "
             f"{', '.join(sorted(known))}: two languages in common are needed, or name them with --languages"
         )
     return languages
@@ -117,13 +117,13 @@ def line_up(
         ordered = sorted(rows, key=lambda row: row.source != TRANSLATION)
         best[language] = {row.image: row for row in reversed(ordered) if row.image in images}
     chosen = shared_images(captions, images)[:limit]
-    return {language: [found[image].text for image in chosen] for language, found in best.items()}
+    return {language: [by_image[image].text for image in chosen] for language, by_image in best.items()}
 
 
 def shared_images(captions: Mapping[str, Sequence[Caption]], images: Collection[str]) -> list[str]:
     """Those of `images` that have a caption in every language, in the order of `line_up`."""
-    found = set(images).intersection(*({row.image for row in rows} for rows in captions.values()))
-    return sorted(found, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    shared = set(images).intersection(*({row.image for row in rows} for rows in captions.values()))
+    return sorted(shared, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
 
 
 def read_table(path: Path, columns: Sequence[str], *, optional: int = 0) -> list[list[str]]:

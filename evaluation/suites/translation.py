@@ -92,8 +92,8 @@ def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
     tables = [_names(encoder, "pictograms, held out", vectors, chosen)]
     rows = [row for row, code in enumerate(codes) if not is_flag(code)]
     if 2 <= len(rows) < len(codes):
-        some = {language: found[rows] for language, found in vectors.items()}
-        tables.append(_names(encoder, "pictograms, held out, without flags", some, chosen))
+        without_flags = {language: names_of[rows] for language, names_of in vectors.items()}
+        tables.append(_names(encoder, "pictograms, held out, without flags", without_flags, chosen))
     return tables
 
 

@@ -55,15 +55,15 @@ def read_sources(data: Path, known: Sequence[str], chosen: Sequence[str]) -> lis
     Raises UnknownLanguageError for a chosen language without text, DataError if fewer than two are left.
     """
     text, captions = data / "text", data / "photos" / "captions"
-    own = languages_in(data, ".txt")
-    there = own or sorted({*languages_in(text, ".txt", TEXT), *languages_in(captions, ".tsv")})
-    codes = in_common(data, there, known, chosen, " text")
-    if own:
+    aligned = languages_in(data, ".txt")
+    languages = aligned or sorted({*languages_in(text, ".txt", TEXT), *languages_in(captions, ".tsv")})
+    codes = in_common(data, languages, known, chosen, " text")
+    if aligned:
         return [_lines(data.resolve().name, data, codes)]
-    held = [code for code in codes if code in languages_in(text, ".txt", TEXT)]
-    pictured = [code for code in codes if code in languages_in(captions, ".tsv")]
-    sources = [_lines("text", text, held, TEXT)] if len(held) > 1 else []
-    return sources + ([_captions(captions, pictured)] if len(pictured) > 1 else [])
+    with_text = [code for code in codes if code in languages_in(text, ".txt", TEXT)]
+    with_captions = [code for code in codes if code in languages_in(captions, ".tsv")]
+    sources = [_lines("text", text, with_text, TEXT)] if len(with_text) > 1 else []
+    return sources + ([_captions(captions, with_captions)] if len(with_captions) > 1 else [])
 
 
 def _lines(name: str, folder: Path, codes: Sequence[str], prefix: str = "") -> Aligned:
@@ -89,11 +89,11 @@ def find_truth(sources: Sequence[Aligned], units: Units, label: str) -> Truth:
     pairs, used = {}, Counter[str]()
     both = list(combinations(counts, 2))
     with Progress(len(both), unit="pairs of languages", label=label) as bar:
-        for one, other in both:
+        for first, second in both:
             for source, texts in zip(sources, divided, strict=True):
-                if one in texts and other in texts:
-                    found = _pairs(texts[one], texts[other])
-                    pairs[one, other], pairs[other, one] = found, [(y, x) for x, y in found]
+                if first in texts and second in texts:
+                    forward = _pairs(texts[first], texts[second])
+                    pairs[first, second], pairs[second, first] = forward, [(y, x) for x, y in forward]
                     used[source.name] += 1
                     break
             bar.advance()
@@ -104,14 +104,14 @@ def find_truth(sources: Sequence[Aligned], units: Units, label: str) -> Truth:
 
 def divide(source: Aligned, units: Units) -> Divided:
     """language -> what it is about -> the words or tokens of all its sentences there."""
-    found = {}
+    divided = {}
     for code, places in source.texts.items():
         parts = iter(units(list(chain.from_iterable(places.values())), code))
-        found[code] = {
+        divided[code] = {
             place: list(chain.from_iterable(islice(parts, len(sentences))))
             for place, sentences in places.items()
         }
-    return found
+    return divided
 
 
 def count_units(divided: Sequence[Divided]) -> dict[str, Counter[str]]:
@@ -123,9 +123,9 @@ def count_units(divided: Sequence[Divided]) -> dict[str, Counter[str]]:
     return counts
 
 
-def _pairs(one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> Pairs:
-    places = [place for place in one if place in other]
-    return word_pairs([one[place] for place in places], [other[place] for place in places])
+def _pairs(first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> Pairs:
+    places = [place for place in first if place in second]
+    return word_pairs([first[place] for place in places], [second[place] for place in places])
 
 
 def word_pairs(first: Sentences, second: Sentences, *, top: int = TOP, least: int = LEAST) -> Pairs:
@@ -134,12 +134,12 @@ def word_pairs(first: Sentences, second: Sentences, *, top: int = TOP, least: in
     Words in fewer than `least` lines are left out. Most frequent words of `first` come first.
     """
     lexicons = [_lexicon(sentences, least) for sentences in (first, second)]
-    one, other = (
+    first_numbers, second_numbers = (
         [np.array([lexicon[word] for word in line if word in lexicon], np.int64) for line in sentences]
         for sentences, lexicon in zip((first, second), lexicons, strict=True)
     )
-    forward = _best(one, other, top)
-    backward = {(x, y) for y, x in _best(other, one, top)}
+    forward = _best(first_numbers, second_numbers, top)
+    backward = {(x, y) for y, x in _best(second_numbers, first_numbers, top)}
     names = [list(lexicon) for lexicon in lexicons]
     return [(names[0][x], names[1][y]) for x, y in sorted(forward & backward)]
 
@@ -151,7 +151,7 @@ def _lexicon(sentences: Sentences, least: int) -> dict[str, int]:
 
 
 def _best(
-    one: Sequence[NDArray[np.int64]], other: Sequence[NDArray[np.int64]], top: int
+    first: Sequence[NDArray[np.int64]], second: Sequence[NDArray[np.int64]], top: int
 ) -> set[tuple[int, int]]:
     """(word of one, word of other) for the `top` of other by tf-idf of each word of one (B.2, eq. 6, 7).
 
@@ -159,11 +159,11 @@ def _best(
     tf = f_ij / sum_j f_ij, idf = log(documents / documents with j). What all documents have (0) is no answer.
     """
     height, width = (
-        1 + max((int(line.max()) for line in lines if len(line)), default=0) for lines in (one, other)
+        1 + max((int(line.max()) for line in lines if len(line)), default=0) for lines in (first, second)
     )
-    keys = [np.add.outer(np.unique(a) * width, b).ravel() for a, b in zip(one, other, strict=True)]
-    found, counts = _tally(np.concatenate([np.zeros(0, np.int64), *keys]), height * width)
-    i, j = np.divmod(found, width)
+    keys = [np.add.outer(np.unique(a) * width, b).ravel() for a, b in zip(first, second, strict=True)]
+    cells, counts = _tally(np.concatenate([np.zeros(0, np.int64), *keys]), height * width)
+    i, j = np.divmod(cells, width)
     idf = np.log(len(np.unique(i)) / np.bincount(j)[j])
     # Rounded, so that a tie (2 log 2 = log 4) is broken by frequency and not by the last bit.
     value = np.round(counts / np.bincount(i, counts)[i] * idf, 12)
@@ -179,5 +179,5 @@ def _tally(keys: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDAr
     if cells > DENSE:
         return np.unique(keys, return_counts=True)
     counts = np.bincount(keys, minlength=cells)
-    found = np.flatnonzero(counts)
-    return found, counts[found]
+    cells_used = np.flatnonzero(counts)
+    return cells_used, counts[cells_used]

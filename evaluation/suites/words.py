@@ -32,8 +32,8 @@ from index.text.normalisation import words
 from index.words.procrustes import align
 from index.words.vocabulary import by_frequency, training_words
 
-FOUND = 10  # 5.3: Recall@10
-BLOCK = 256
+RECALL_AT = 10  # 5.3: Recall@10
+QUERIES_AT_ONCE = 256
 
 Hits = dict[str, NDArray[np.bool_]]
 Vocabularies = Mapping[str, "Vocabulary"]
@@ -47,9 +47,9 @@ class Vocabulary:
     vectors: Vectors
     rotation: Vectors
 
-    def rows(self, found: Sequence[str]) -> NDArray[np.int64]:
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         place = {word: row for row, word in enumerate(self.words)}
-        return np.array([place[word] for word in found], np.int64)
+        return np.array([place[word] for word in words], np.int64)
 
     def aligned(self) -> Vectors:
         return self.vectors @ self.rotation
@@ -61,7 +61,9 @@ def word_translation(
     """Suite `words`: Recall@10 of the pairs that the text of `data` agrees on, all and spelt differently."""
     sources = read_sources(data, known, chosen)
     truth = find_truth(sources, _words, "word pairs")
-    seen = {code: found + training_words(encoder.bundle, code) for code, found in truth.counts.items()}
+    seen = {
+        code: occurrences + training_words(encoder.bundle, code) for code, occurrences in truth.counts.items()
+    }
     tables = _tables("words", truth, make_vocabularies(seen, encoder.word_vectors), chosen)
 
     truth = find_truth(sources, lambda rows, _: encoder.tokenizer.spellings(rows), "token pairs")
@@ -88,10 +90,10 @@ def make_vocabularies(
     counts: Mapping[str, Counter[str]], embed: Callable[[Sequence[str], str], Vectors]
 ) -> dict[str, Vocabulary]:
     """The words of each language, their vectors, and the rotations that align them."""
-    found = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
-    vectors = {code: embed(spellings, code) for code, spellings in found.items()}
+    words_of = {code: by_frequency(occurrences) for code, occurrences in counts.items()}
+    vectors = {code: embed(spellings, code) for code, spellings in words_of.items()}
     rotations = align(vectors).rotations
-    return {code: Vocabulary(found[code], vectors[code], rotations[code]) for code in found}
+    return {code: Vocabulary(words_of[code], vectors[code], rotations[code]) for code in words_of}
 
 
 def _tables(unit: str, truth: Truth, vocabularies: Vocabularies, chosen: Sequence[str]) -> list[Table]:
@@ -102,10 +104,10 @@ def _tables(unit: str, truth: Truth, vocabularies: Vocabularies, chosen: Sequenc
             bar.advance()
     every, differing = ([score[part] for score in scores] for part in (0, 1))
     origin = ", ".join(f"{name} ({count} pairs of languages)" for name, count in truth.sources.items())
-    sizes = ", ".join(f"{code} {len(found.words)}" for code, found in vocabularies.items())
+    sizes = ", ".join(f"{code} {len(vocabulary.words)}" for code, vocabulary in vocabularies.items())
     note = (
         f"The truth: {unit} that are among each other's {TOP} highest by tf-idf, from {origin}. "
-        f"Found: among the {FOUND} nearest of all {unit} of the other language ({sizes}). "
+        f"Found: among the {RECALL_AT} nearest of all {unit} of the other language ({sizes}). "
         "Aligned by Procrustes, where it does not say before."
     )
     table = table_of_pairs(unit, note, every, chosen)
@@ -122,45 +124,47 @@ def score_words(
 
     Two scores: of all pairs, and of those whose words are spelt differently.
     """
-    one, other = vocabularies[source], vocabularies[target]
-    rows = one.rows([x for x, _ in pairs]), other.rows([y for _, y in pairs])
-    before = _hits(one.vectors, other.vectors, *rows)
-    turned = not (_is_identity(one.rotation) and _is_identity(other.rotation))
-    after = _hits(one.aligned(), other.aligned(), *rows) if turned else before
-    hits = {f"before_{key}": found for key, found in before.items()} | after
+    source_words, target_words = vocabularies[source], vocabularies[target]
+    rows = source_words.rows([x for x, _ in pairs]), target_words.rows([y for _, y in pairs])
+    before = _hits(source_words.vectors, target_words.vectors, *rows)
+    turned = not (_is_identity(source_words.rotation) and _is_identity(target_words.rotation))
+    after = _hits(source_words.aligned(), target_words.aligned(), *rows) if turned else before
+    hits = {f"before_{key}": hit for key, hit in before.items()} | after
     differing = np.array([x != y for x, y in pairs], bool)
     return _score(source, target, hits), _score(
-        source, target, {key: found[differing] for key, found in hits.items()}
+        source, target, {key: hit[differing] for key, hit in hits.items()}
     )
 
 
-def _hits(one: Vectors, other: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]) -> Hits:
-    """measure -> (n,) whether each query's answer is found, by rows of the spaces `one` and `other`."""
-    ranks = ranks_of(one, other, queries, answers)
-    return {f"{key}_r{FOUND}": found < FOUND for key, found in ranks.items()}
+def _hits(
+    source_space: Vectors, target_space: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]
+) -> Hits:
+    """measure -> (n,) whether each query's answer is found, by rows of the two spaces."""
+    ranks = ranks_of(source_space, target_space, queries, answers)
+    return {f"{key}_r{RECALL_AT}": rank < RECALL_AT for key, rank in ranks.items()}
 
 
 def ranks_of(
-    one: Vectors, other: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]
+    source_space: Vectors, target_space: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]]:
-    """cosine, csls -> (n,) how many rows of `other` are nearer to row `queries[i]` of `one` than row
+    """cosine, csls -> (n,) how many rows of the target are nearer to row `queries[i]` of the source than row
     `answers[i]` is; a block of different queries at a time."""
-    hubness = _hubness(other, one)
+    hubness = _hubness(target_space, source_space)
     ranks = {key: np.zeros(len(queries), np.int64) for key in ("cosine", "csls")}
-    asked, place = np.unique(queries, return_inverse=True)
-    for start in range(0, len(asked), BLOCK):
-        cosines = one[asked[start : start + BLOCK]] @ other.T
+    distinct, place = np.unique(queries, return_inverse=True)
+    for start in range(0, len(distinct), QUERIES_AT_ONCE):
+        cosines = source_space[distinct[start : start + QUERIES_AT_ONCE]] @ target_space.T
         # The mean of the query's own neighbours, the rest of CSLS, is the same for all its candidates.
         scores = {"cosine": cosines, "csls": csls_scores(cosines, np.zeros(1), hubness)}
-        own = np.flatnonzero((place >= start) & (place < start + BLOCK))
+        queries_here = np.flatnonzero((place >= start) & (place < start + QUERIES_AT_ONCE))
         for key, values in scores.items():
-            ranks[key][own] = _ranks(values[place[own] - start], answers[own])
+            ranks[key][queries_here] = _ranks(values[place[queries_here] - start], answers[queries_here])
     return ranks
 
 
 def _score(source: str, target: str, hits: Hits) -> PairScore:
     n = len(next(iter(hits.values())))
-    measures = {key: 100 * float(np.mean(found)) for key, found in hits.items()} if n else {}
+    measures = {key: 100 * float(np.mean(hit)) for key, hit in hits.items()} if n else {}
     for key in [key for key in measures if not key.startswith("before_")]:
         measures[f"rose_{key}"] = 100.0 * (measures[key] > measures[f"before_{key}"])
     return PairScore(source, target, n, measures)

@@ -24,8 +24,8 @@ from index.words.vocabulary import by_frequency, read_counts, token_counts, writ
 
 ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
-COUNTED = 1 << 16  # sentences counted at a time
-PAIRED = 1 << 15  # with their neighbours
+SENTENCES_COUNTED = 1 << 16  # at a time
+SENTENCES_PAIRED = 1 << 15  # with their neighbours
 CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its words
 CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
@@ -48,9 +48,9 @@ def count_language(
     """How often each word occurs in the sentences of a language that was read; its phrases."""
     words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
     if not (words.exists() and phrases.exists()):
-        for path, found in zip((phrases, words), _count(job, code, pool, wording), strict=True):
+        for path, counts in zip((phrases, words), _count(job, code, pool, wording), strict=True):
             with making(path) as draft:
-                write_counts(draft, found)
+                write_counts(draft, counts)
     return Counter(read_counts(words)), read_counts(phrases)
 
 
@@ -59,10 +59,10 @@ def _count(
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
     if not (wording.phrases and spaced(code)):
-        return {}, word_counts(texts_of(job, code, COUNTED), code, pool)
-    first = texts_of(job, code, PAIRED, end=PHRASE_SENTENCES)
+        return {}, word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool)
+    first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)
-    rest = texts_of(job, code, COUNTED, start=PHRASE_SENTENCES)
+    rest = texts_of(job, code, SENTENCES_COUNTED, start=PHRASE_SENTENCES)
     return find_phrases(pairs, words), words + word_counts(rest, code, pool)
 
 
@@ -84,10 +84,10 @@ def choose_words(
 ) -> dict[str, Counter[str]]:
     """The words and phrases of each language that the index will have, and their counts."""
     chosen = {}
-    for code, found in counts.items():
-        every = found + Counter(phrases[code])
-        kept = [word for word in by_frequency(every) if every[word] >= wording.least]
-        chosen[code] = Counter({word: every[word] for word in kept[: wording.most]})
+    for code, words in counts.items():
+        all_counts = words + Counter(phrases[code])
+        kept = [word for word in by_frequency(all_counts) if all_counts[word] >= wording.least]
+        chosen[code] = Counter({word: all_counts[word] for word in kept[: wording.most]})
     return chosen
 
 
@@ -96,9 +96,9 @@ def write_words(
 ) -> tuple[Alignment, dict[str, Vectors]]:
     """Write LANG.words.arrow and .rotation.npy of the words and their counts in each language, which has so
     many sentences; the alignment and the aligned unit vectors (n, d) of each language."""
-    vocabulary = {code: by_frequency(found) for code, found in counts.items()}
+    vocabulary = {code: by_frequency(entries) for code, entries in counts.items()}
     vectors = {
-        code: vectors_in_context(job, code, found, sentences[code]) for code, found in vocabulary.items()
+        code: vectors_in_context(job, code, entries, sentences[code]) for code, entries in vocabulary.items()
     }
     with Progress(ROUNDS, unit="rounds", label="align words") as bar:
         # One language alone stays as it is.
@@ -142,19 +142,19 @@ class LanguageTokens:
         for code, trained in words.items():
             if code in rows:
                 continue
-            found = token_counts(encoder, trained)
-            if found.any():
-                rows[code] = table_row(found)
+            frequencies = token_counts(encoder, trained)
+            if frequencies.any():
+                rows[code] = table_row(frequencies)
             # Those of a hundred languages would be 8 bytes a token of each.
             if code in held:
-                self._counts[code] = found
+                self._counts[code] = frequencies
         self.detector = self._detector(rows).of_index(held)
 
     def with_corpora(self, words: Mapping[str, Counter[str]]) -> Detector:
         """A detector by the words of the corpora, too."""
         rows = dict(zip(self.detector.languages, self.detector.table, strict=True))
-        for code, found in words.items():
-            counts = self._counts[code] + token_counts(self._encoder, found)
+        for code, corpus_words in words.items():
+            counts = self._counts[code] + token_counts(self._encoder, corpus_words)
             if counts.any():
                 rows[code] = table_row(counts)
         return self._detector(rows)

@@ -67,7 +67,7 @@ class Cluster:
         self._folder: str | None = None
         if address is not None:
             _reach(address)
-        self.ray = _import(own=address is None)
+        self.ray = _import(local=address is None)
         self._shared = bool(self.ray.is_initialized())
         if not self._shared:
             self._connect(address, threads, store)
@@ -85,8 +85,8 @@ class Cluster:
             self.ray.init(**options)
         except (OSError, RuntimeError, ValueError, TimeoutError, self.ray.exceptions.RayError) as error:
             self.close()
-            told = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise PassepartoutError(f"Ray at {address or 'this machine'}: {told}") from error
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise PassepartoutError(f"Ray at {address or 'this machine'}: {reason}") from error
 
     def close(self) -> None:
         """End the connection, and the cluster where it is our own."""
@@ -131,37 +131,37 @@ class RayPool(ProcessPool):
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
         """What a function of a module gives on a worker. PassepartoutError where workers keep dying."""
-        found: Future[Any] = Future()
+        future: Future[Any] = Future()
         task = self._remote(function).remote(*values)
-        task.future().add_done_callback(partial(_hand_on, found))
-        return found
+        task.future().add_done_callback(partial(_hand_on, future))
+        return future
 
 
-def _hand_on(found: "Future[Any]", done: "Future[Any]") -> None:
+def _hand_on(future: "Future[Any]", done: "Future[Any]") -> None:
     error = done.exception()
     if error is None:
-        found.set_result(done.result())
+        future.set_result(done.result())
         return
     from ray.exceptions import RayError, RayTaskError
 
     if isinstance(error, RayTaskError):  # the function's own, with the worker's traceback in its text
-        found.set_exception(error.cause if isinstance(error.cause, PassepartoutError) else error)
+        future.set_exception(error.cause if isinstance(error.cause, PassepartoutError) else error)
     elif isinstance(error, RayError):
-        told = PassepartoutError(
+        failure = PassepartoutError(
             f"Ray gave up a shard after {RETRIES} further tries ({type(error).__name__}): look into the "
             "cluster's logs, then repeat the command; what is encoded is kept"
         )
-        told.__cause__ = error
-        found.set_exception(told)
+        failure.__cause__ = error
+        future.set_exception(failure)
     else:
-        found.set_exception(error)
+        future.set_exception(error)
 
 
-def _import(own: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
+def _import(local: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
     """The module. UsageError where it is not installed."""
-    for name, value in (QUIET | (OWN if own else OTHERS)).items():
+    for name, value in (QUIET | (OWN if local else OTHERS)).items():
         os.environ.setdefault(name, value)
-    if own and not any(name in os.environ for name in TOKENS):
+    if local and not any(name in os.environ for name in TOKENS):
         # Else Ray would keep one in the home folder, and say so.
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     try:
@@ -173,13 +173,13 @@ def _import(own: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
 
 def _reach(address: str) -> None:
     """Find out quickly, since Ray tries for a minute."""
-    found = ADDRESS.fullmatch(address)
-    if found is None:
+    match = ADDRESS.fullmatch(address)
+    if match is None:
         raise UsageError(f"{address!r} is not a Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
-    if found["host"] is None:
+    if match["host"] is None:
         return
     try:
-        socket.create_connection((found["host"].strip("[]"), int(found["port"])), CONNECT_SECONDS).close()
+        socket.create_connection((match["host"].strip("[]"), int(match["port"])), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise PassepartoutError(
             f"no Ray cluster at {address} ({error}): start one with `ray start --head`, or give no address"

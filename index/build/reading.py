@@ -118,7 +118,7 @@ class _Reading:
     def _keep(self, batch: Batch, shard: Shard) -> None:
         foreign = result_of(shard.encoded).foreign
         kept = list(self.cleaner.finish(batch, dict(zip(batch.wanted, foreign, strict=True))))
-        files = [batch.found[number][0] for number, _ in kept]
+        files = [batch.sentences[number][0] for number, _ in kept]
         sentences = [sentence for _, sentence in kept]
         self.table.add(
             {
@@ -134,7 +134,7 @@ class _Reading:
         done = self.cleaner.done
         self.links.add(done.rows, done.groups)
         del done.rows[:], done.groups[:]
-        self.bar.advance(len(batch.found))
+        self.bar.advance(len(batch.sentences))
 
     def _retain(self, kept: KeptRows, shard: Shard) -> None:
         def merged(vectors: Vectors) -> Vectors:

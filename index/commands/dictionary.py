@@ -9,7 +9,7 @@ from index.search.translator import Translator
 from index.storage.files import fsync
 
 COLUMNS = ("word", "translation", "confidence", "score", "count")
-BLOCK = 1024  # words asked at a time
+WORDS_AT_ONCE = 1024
 
 
 def export_dictionary(index: Path, pair: str, out: Path, k: int = 1) -> int:
@@ -50,10 +50,10 @@ def entries(translator: Translator, source: str, target: str, k: int) -> Iterato
     """Lines of COLUMNS."""
     words = translator.vocabulary(source)
     with Progress(len(words), unit="words", label=f"{source}-{target}") as bar:
-        for start in range(0, len(words), BLOCK):
-            block = words[start : start + BLOCK]
-            asked = [word for word, _ in block]
-            for (word, count), matches in zip(block, translator.words(asked, source, target, k), strict=True):
+        for start in range(0, len(words), WORDS_AT_ONCE):
+            block = words[start : start + WORDS_AT_ONCE]
+            texts = [word for word, _ in block]
+            for (word, count), matches in zip(block, translator.words(texts, source, target, k), strict=True):
                 for match in matches:
                     yield word, match.text, f"{match.confidence:.3f}", f"{match.score:.3f}", str(count)
             bar.advance(len(block))

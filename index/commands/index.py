@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from index.encoder.text_encoder import Precision
     from index.storage.index_manifest import Scoring
 
-BATCH = 64
+BATCH_SIZE = 64
 
 
 @click.command()
@@ -70,7 +70,7 @@ def encode(
     encoder = TextEncoder(bundle, precision=precision, threads=threads)
     lines = _lines(source)
     with Progress(len(lines), unit="sentences", label="encode") as bar:
-        vectors = encoder.encode(lines, BATCH, bar.advance)
+        vectors = encoder.encode(lines, BATCH_SIZE, bar.advance)
     draft = output.with_name(f".{output.name}")
     try:
         with draft.open("wb") as file:

@@ -149,17 +149,17 @@ def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
     """Show what was added, removed or changed in version NEW (the current one) since OLD (its base)."""
     from index.corpus.difference import compare
 
-    before, after, found = compare(folder, old, new)
+    before, after, differences = compare(folder, old, new)
     if as_json:
-        languages = {code: asdict(difference) for code, difference in found.items()}
+        languages = {code: asdict(difference) for code, difference in differences.items()}
         click.echo(json.dumps({"old": before, "new": after, "languages": languages}, ensure_ascii=False))
         return
-    for code, difference in found.items():
+    for code, difference in differences.items():
         for what, ids in asdict(difference).items():
             if ids:
                 more = ", ..." if len(ids) > SHOWN else ""
                 click.echo(f"{code}: {len(ids)} {what} ({', '.join(ids[:SHOWN])}{more})")
-    click.echo(f"{folder}: {before} to {after}" + ("" if found else ": the same sentences"))
+    click.echo(f"{folder}: {before} to {after}" + ("" if differences else ": the same sentences"))
 
 
 @click.command()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 Reason = str  # a rule, or empty, or deleted
-BATCH = 1024  # sentences cleaned at a time
+SENTENCES_CLEANED = 1024  # at a time
 FOREIGN = -1  # the row of texts that are in another language
 
 # Texts -> for each whether it is surely in another language than that of the corpus.
@@ -51,7 +51,7 @@ class Batch:
     """Sentences with the name of their file; `texts` are cleaned, `unfit` why each is dropped
     whatever came before it, `wanted` those that are new, each once."""
 
-    found: Sequence[tuple[str, Sentence]]
+    sentences: Sequence[tuple[str, Sentence]]
     texts: Sequence[str]
     unfit: Sequence[Reason | None]
     keys: "TextKeys"
@@ -94,11 +94,11 @@ class Cleaner:
         self.seen.close()
 
     def sentences(
-        self, found: Iterable[tuple[str, Sentence]], judge: Judge | None = None
+        self, numbered: Iterable[tuple[str, Sentence]], judge: Judge | None = None
     ) -> Iterator[tuple[str, Sentence]]:
         """(file, sentence) -> those kept, in order; row i of the index is the ith."""
-        found = iter(found)
-        while sentences := list(islice(found, BATCH)):
+        numbered = iter(numbered)
+        while sentences := list(islice(numbered, SENTENCES_CLEANED)):
             batch = self.begin(sentences)
             judged = judge(batch.wanted) if judge else [False] * len(batch.wanted)
             kept = self.finish(batch, dict(zip(batch.wanted, judged, strict=True)))
@@ -123,27 +123,27 @@ class Cleaner:
             self.seen.first(text, self.done.kept)
             self.done.kept += 1
 
-    def begin(self, found: Sequence[tuple[str, Sentence]]) -> Batch:
+    def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:
         """Clean texts and find those that may be kept."""
-        texts = [clean(sentence.text) for _, sentence in found]
+        texts = [clean(sentence.text) for _, sentence in sentences]
         keys = self.seen.keys_of(texts)
         self.seen.expect(keys)
-        unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(found, texts, strict=True)]
+        unfit = [self._unfit(sentence, text) for (_, sentence), text in zip(sentences, texts, strict=True)]
         fit = [text for text, reason in zip(texts, unfit, strict=True) if reason is None]
         wanted = list(dict.fromkeys(fit))
         if "duplicate" not in self.cleaning.off:
             new = self.seen.new(fit)
             wanted = [text for key, text in new.items() if key not in self._begun]
             self._begun.update(new)
-        return Batch(found, texts, unfit, keys, wanted)
+        return Batch(sentences, texts, unfit, keys, wanted)
 
     def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
         """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
         self.seen.expect(batch.keys)
         self._begun.difference_update(batch.keys[text][0] for text in batch.wanted)
         judged = "language" not in self.cleaning.off
-        together = zip(batch.found, batch.texts, batch.unfit, strict=True)
-        for number, ((file, sentence), text, unfit) in enumerate(together):
+        rows = zip(batch.sentences, batch.texts, batch.unfit, strict=True)
+        for number, ((file, sentence), text, unfit) in enumerate(rows):
             self.done.lines += 1
             reason, row = unfit, None
             if reason is None:

@@ -44,12 +44,12 @@ def export_index(index: Path, out: Path) -> int:
 class _Counted:
     """Units as they go by."""
 
-    def __init__(self, found: Iterator[Unit]) -> None:
-        self._found = found
+    def __init__(self, units: Iterator[Unit]) -> None:
+        self._units = units
         self.sentences = 0
 
     def __iter__(self) -> Iterator[Unit]:
-        for unit in self._found:
+        for unit in self._units:
             self.sentences += len(unit)
             yield unit
 
@@ -60,8 +60,8 @@ def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> 
     groups = {code: Groups.open(folder / f"{code}.groups.arrow", links[code]) for code in counts}
 
     def sentence(code: str, row: int) -> Sentence:
-        found = sentence_of(tables[code], row)
-        return found._replace(language=code, id=found.id.removeprefix(f"{code}:"))
+        row_sentence = sentence_of(tables[code], row)
+        return row_sentence._replace(language=code, id=row_sentence.id.removeprefix(f"{code}:"))
 
     streams = [_links(code, found) for code, found in groups.items()]
     for number, members in groupby(merge(*streams), key=lambda link: link[0]):
@@ -76,16 +76,16 @@ def _links(code: str, groups: Groups) -> Iterator[tuple[int, str, int]]:
     return ((group, code, row) for group, row in groups)
 
 
-def _write_tsv(path: Path, found: _Counted, source: str) -> None:
+def _write_tsv(path: Path, units: _Counted, source: str) -> None:
     with path.open("w", encoding="utf-8") as file:
-        write_tsv(file, found)
+        write_tsv(file, units)
 
 
-def _write_tmx(path: Path, found: _Counted, source: str) -> None:
+def _write_tmx(path: Path, units: _Counted, source: str) -> None:
     from index.formats.tmx import write
 
     with path.open("wb") as file:
-        write(file, found, source)
+        write(file, units, source)
 
 
 WRITERS: dict[str, Callable[[Path, _Counted, str], None]] = {".tsv": _write_tsv, ".tmx": _write_tmx}

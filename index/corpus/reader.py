@@ -144,7 +144,7 @@ def by_language(
             )
     check_names(sources)
     check_pairs(sources)
-    found: dict[str, list[Source]] = {}
+    files: dict[str, list[Source]] = {}
     skipped: dict[str, int] = {}
     expected: Counter[str] = Counter()
     for source in sources:
@@ -155,9 +155,9 @@ def by_language(
         if not counts:
             raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {', '.join(known)}")
         for code, count in counts.items():
-            _add(found.setdefault(code or "", []), source)
+            _add(files.setdefault(code or "", []), source)
             expected[code or ""] += count
-    return found, skipped, dict(expected)
+    return files, skipped, dict(expected)
 
 
 def _add(sources: list[Source], source: Source) -> None:

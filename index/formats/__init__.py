@@ -1,1 +1,1 @@
-"""Corpus formats: one reader a module."""
+"""Corpus formats, a reader and writer each; registry.py has them by name and extension."""

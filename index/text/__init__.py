@@ -1,1 +1,1 @@
-"""text."""
+"""Text before any model: normalisation and words, languages, their identification, pre-tokens by number."""

@@ -33,11 +33,11 @@ def spaced(code: str) -> bool:
 def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]) -> dict[str, int]:
     """How often words stood directly before each other, and each by itself -> "a b" and its count."""
     total = sum(counts.values())
-    found = {}
+    phrases = {}
     for (first, second), count in pairs.items():
         if count >= LEAST and (count - DISCOUNT) * total >= RATIO * counts[first] * counts[second]:
-            found[f"{first} {second}"] = count
-    return found
+            phrases[f"{first} {second}"] = count
+    return phrases
 
 
 def count_pairs(

@@ -62,7 +62,7 @@ def align(
     vectors: Mapping[str, NDArray[np.floating]],
     *,
     k: int = 5,
-    most: int = MOST_WORDS,
+    most_words: int = MOST_WORDS,
     iterations: int = 20,
     pulls: Sequence[float] = PULLS,
     seed: int = 0,
@@ -71,26 +71,26 @@ def align(
 ) -> Alignment:
     """Align word vectors {language: (n_l, d) unit rows, most frequent words first}.
 
-    `most` words a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
+    `most_words` a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
     `threads` search for anchors, a pair of languages each; what they find does not depend on their number.
     `progress` is told of each of the `iterations` rounds, all that are left at once when nothing moves.
     """
-    spaces = {code: np.asarray(rows[:most], np.float32) for code, rows in vectors.items()}
+    spaces = {code: np.asarray(rows[:most_words], np.float32) for code, rows in vectors.items()}
     rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
     anchors = find_anchors(spaces, k, threads)
     pull = choose_pull(spaces, anchors, pulls, seed)
-    done, moved = 0, np.inf if np.isfinite(pull) else 0.0
-    while done < iterations and moved > STILL:
-        if done:
+    rounds, moved = 0, np.inf if np.isfinite(pull) else 0.0
+    while rounds < iterations and moved > STILL:
+        if rounds:
             anchors = find_anchors(_turned(spaces, rotations), k, threads)
         previous, rotations = rotations, solve(anchor_products(spaces, anchors), rotations, pull)
         moved = max(_moved(rotations[code], previous[code]) for code in rotations)
-        done += 1
+        rounds += 1
         progress(1)
-    progress(iterations - done)
+    progress(iterations - rounds)
     return Alignment(
         rotations={code: rotation.astype(np.float32) for code, rotation in rotations.items()},
-        iterations=done,
+        iterations=rounds,
         anchors={pair: len(rows) for pair, rows in anchors.items()},
         converged=moved <= STILL,
         pull=pull,
@@ -160,7 +160,9 @@ def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) ->
     for _ in range(SWEEPS):
         moved = 0.0
         for code, rotation in current.items():
-            target = sum(between @ single[other] for (one, other), between in products.items() if one == code)
+            target = sum(
+                between @ single[other] for (first, other), between in products.items() if first == code
+            )
             # Double precision: singular vectors in single are orthogonal only to 1e-5.
             left, _, right = np.linalg.svd(pull * np.eye(len(rotation)) + target)
             moved = max(moved, _moved(left @ right, rotation))
@@ -187,12 +189,12 @@ def _partners(rows: Vectors, anchors: NDArray[np.int64], n: int) -> Vectors:
     Summed first, a word's several anchors are multiplied once. `anchors` are in the order of those words.
     """
     words, partners = anchors.T
-    turn = np.arange(len(words)) - np.searchsorted(words, words)  # 0 for a word's first anchor
-    found = np.zeros((n, rows.shape[1]), rows.dtype)
-    for number in range(turn.max() + 1):
-        now = turn == number
-        found[words[now]] += rows[partners[now]]
-    return found
+    place = np.arange(len(words)) - np.searchsorted(words, words)  # 0 for a word's first anchor
+    sums = np.zeros((n, rows.shape[1]), rows.dtype)
+    for number in range(place.max() + 1):
+        here = place == number
+        sums[words[here]] += rows[partners[here]]
+    return sums
 
 
 def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int = 0) -> float:
@@ -206,8 +208,8 @@ def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: 
     folds = [_held_out(spaces, anchors, fold, number, pulls) for number in range(FOLDS)]
     meetings: list[NDArray[np.float64]] = []
     near = np.ones(1, bool)
-    for found in zip(*folds, strict=True):
-        meetings.append(np.concatenate(found))
+    for cosines in zip(*folds, strict=True):
+        meetings.append(np.concatenate(cosines))
         if len(meetings[0]) < 2 * FOLDS:
             return np.inf
         near = _near_best(np.stack(meetings))
@@ -245,7 +247,7 @@ def _held_out(
 
 
 def _cosines(spaces: Spaces, pair: Pair, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.einsum(
+    cosines: NDArray[np.float64] = np.einsum(
         "nd,nd->n", spaces[pair[0]][rows[:, 0]], spaces[pair[1]][rows[:, 1]]
     )
-    return found
+    return cosines

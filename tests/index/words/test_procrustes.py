@@ -158,7 +158,7 @@ def test_only_the_most_frequent_words_take_part() -> None:
     longer = {
         code: np.concatenate([rows, unit(random.standard_normal((50, 16)))]) for code, rows in spaces.items()
     }
-    first, second = align(spaces, pulls=(1.0,)), align(longer, pulls=(1.0,), most=100)
+    first, second = align(spaces, pulls=(1.0,)), align(longer, pulls=(1.0,), most_words=100)
     np.testing.assert_array_equal(first.rotations["en"], second.rotations["en"])
 
 
