@@ -14,7 +14,7 @@ import click
 import numpy as np
 import torch
 
-from training.data.features import open_session
+from training.encoders.features import open_session
 from training.encoders.vision import load_backbone
 
 ROUNDS = 7

@@ -18,8 +18,9 @@ from evaluation.measures.scores import ALL, score_translation
 from evaluation.suites.sets import read_aligned
 from training.data.tokens import tokenize
 from training.encoders.picture_verified import verified_rows
-from training.loop.prepare import Prepared, prepare
+from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
+from training.loop.source import CaptionSource
 from training.papers.reproduce.baselines import Ridge, Rows, Vectors, centred_space
 from training.recipes.recipe import load_recipe
 
@@ -50,12 +51,12 @@ def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
 class Task:
     """The captions of a prepared run as (caption, language) token rows, and their pictures."""
 
-    def __init__(self, run: Run, prepared: Prepared) -> None:
+    def __init__(self, run: Run, prepared: CaptionSource) -> None:
         self.tokenizer = run.tokenizer()
         self.languages = run.recipe.data.languages
         self.vocabulary = self.tokenizer.get_vocab_size()
-        self.tokens = prepared.tokens
-        captions = prepared.data.captions
+        self.tokens = prepared.data.tokens
+        captions = prepared.data.captions.captions
         self.spoken = [self.languages.index(caption.language) for caption in captions]
         self.pictures = np.asarray([caption.picture for caption in captions])
         self.space = centred_space(prepared)

@@ -18,8 +18,9 @@ from index.formats.registry import Source
 from index.search.translator import Translator
 from tests.training.tiny import BAG, recipe
 from training.data.synthetic.encoders import write_tiny_vit, write_tiny_xlmr
-from training.encoders.pretrained import PretrainedSettings, load_text, own_tokenizer
+from training.encoders.pretrained import PretrainedSettings
 from training.export.bundle import export_run
+from training.loop.distributed import Processes
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
@@ -117,13 +118,13 @@ def test_words_have_the_encoders_own_embeddings(bundle: Bundle) -> None:
 def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_path: Path) -> None:
     prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
     loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
-    batches = loop.prepared.sampler.batches(0)
-    loop.stage, model = (0, loop.steps), prepared.model
+    batches = list(prepared.batches(0, Processes()))
+    loop.stage, model = (0, len(batches)), prepared.model
     model.train()
     changed: list[tuple[bool, bool, bool]] = []
-    for number, captions in enumerate(batches):
+    for chunks in batches:
         before = {name: weights.detach().clone() for name, weights in model.named_parameters()}
-        loop._step(loop._chunks(captions, 0, number))
+        loop._step(chunks)
         moved = {name for name, weights in model.named_parameters() if not torch.equal(weights, before[name])}
         parts = ("text.", "backbone.", "text_head.")
         changed.append(tuple(any(name.startswith(part) for name in moved) for part in parts))  # type: ignore[arg-type]
@@ -137,12 +138,13 @@ def test_the_temperature_is_learned(run: Run) -> None:
     from safetensors import safe_open
 
     with safe_open(run.last_file, framework="pt") as file:
-        assert file.get_tensor("model.scale.logarithm").item() != pytest.approx(np.log(1 / 0.07), abs=1e-5)
+        assert file.get_tensor("model.learned.scale.logarithm").item() != pytest.approx(
+            np.log(1 / 0.07), abs=1e-5
+        )
 
 
 def test_the_mean_leaves_pads_out(encoders: Path) -> None:
-    encoder = load_text(text_encoder(encoders), encoders)
-    assert encoder is not None
+    encoder = text_encoder(encoders).build(1, 1, encoders)
     encoder.eval()
     ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
     padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
@@ -155,8 +157,7 @@ def test_the_mean_leaves_pads_out(encoders: Path) -> None:
 def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    encoder = load_text(text_encoder(encoders), encoders)
-    assert encoder is not None
+    encoder = text_encoder(encoders).build(1, 1, encoders)
     stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
     name = next(key for key in stored if key.endswith("word_embeddings.weight"))
     torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
@@ -165,17 +166,17 @@ def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Pa
     (pickled / "model.safetensors").unlink()
     torch.save(stored, pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
-        load_text(text_encoder(encoders), tmp_path)
+        text_encoder(encoders).build(1, 1, tmp_path)
 
 
 def test_what_does_not_fit_is_told(encoders: Path, tmp_path: Path) -> None:
     given = text_encoder(encoders)
     with pytest.raises(DataError, match=r"set text\.width to it"):
-        load_text(given.model_copy(update={"width": 16}), encoders)
+        given.model_copy(update={"width": 16}).build(1, 1, encoders)
     with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
-        load_text(given.model_copy(update={"max_tokens": 100}), encoders)
+        given.model_copy(update={"max_tokens": 100}).build(1, 1, encoders)
     with pytest.raises(DataError, match=r"text\.model weights/tiny: "):
-        own_tokenizer(given.model_copy(update={"model": "weights/tiny"}), encoders)
+        given.model_copy(update={"model": "weights/tiny"}).own_tokenizer(encoders)
     with pytest.raises(RecipeError, match="brings its own"):
         recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
 
@@ -204,9 +205,8 @@ def _gradient(data: Path, folder: Path, chunk_size: int) -> torch.Tensor:
     given = recipe(SMALL, folder, *changes)
     run = create_run(folder / "run", given, resume=False)
     loop = Loop(run, prepare(run, data))
-    loop.prepared.model.train()
-    loop.engine.backward(loop._chunks(loop.prepared.sampler.batches(0)[0], 0, 0))
-    scale = loop.prepared.model.scale
-    assert scale is not None
-    assert scale.logarithm.grad is not None
-    return scale.logarithm.grad
+    loop.model.train()
+    loop.engine.backward(next(loop.source.batches(0, Processes())))
+    gradient = loop.model.get_parameter("learned.scale.logarithm").grad
+    assert gradient is not None
+    return gradient

@@ -13,7 +13,7 @@ import numpy as np
 from evaluation.suites.sets import read_captions, read_split
 from index.errors import DataError
 from training.data.pictograms import Owners, Texts, load_drawings
-from training.recipes.settings import DataSettings
+from training.data.settings import DataSettings
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.pictures import PictureArchive
-from training.recipes.settings import DataSettings
+from training.data.settings import DataSettings
 
 Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
 Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions

@@ -1,6 +1,7 @@
 """Where a batch's pictures come from: fresh augmentations, or fixed features."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -9,9 +10,30 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.data.whitening import Whitening
-from training.encoders.vision import PixelScale
 
 Rows = NDArray[np.int64]
+
+
+HALF = (0.5, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class PixelScale:
+    """How uint8 pixels become the backbone's input: (pixel / 255 - mean) / std, each channel by its own."""
+
+    mean: tuple[float, ...] = HALF
+    std: tuple[float, ...] = HALF
+
+    def __call__(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """(N, S, S, 3) uint8 -> (N, 3, S, S) float32."""
+        mean, std = np.asarray(self.mean, np.float32), np.asarray(self.std, np.float32)
+        scaled = (pictures.astype(np.float32) / 255 - mean) / std
+        return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
+
+    def of_tensor(self, pictures: Tensor) -> Tensor:
+        """(N, 3, S, S) in [0, 1] -> the same scaled, on its device."""
+        mean, std = (pictures.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
+        return (pictures - mean) / std
 
 
 class Pictures(Protocol):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tokenizers.normalizers import Replace
 
-from training.recipes.settings import Script
+from training.data.settings import Script
 
 # In lower case, as NFKC leaves them; what has two characters comes before those that it is made of.
 _LETTERS: dict[Script, str] = {

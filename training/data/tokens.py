@@ -11,7 +11,9 @@ from torch import Tensor
 
 from index.text.normalisation import clean
 from training.data.romanisation import romanised
-from training.recipes.settings import TokenizerSettings
+from training.data.settings import TokenizerSettings
+
+Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
@@ -99,7 +101,7 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int3
     return [rows[text] for text in texts]
 
 
-def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> tuple[Tensor, Tensor]:
+def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
     """Token ids and attention mask (N, T), int64, T the longest row."""
     longest = max(len(row) for row in rows)
     ids = np.full((len(rows), longest), PAD_ID, dtype=np.int64)

@@ -1,6 +1,6 @@
 """Captions that pictures were given in other languages: how they are kept, and how they come into batches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from evaluation.suites.sets import read_table
 from index.errors import DamagedError, DataError
 from index.storage.files import replace_text
 from training.data.captions import Caption, CaptionedPictures
-from training.data.pseudopairs import PseudopairSource
 from training.data.sampler import PictureSampler
 
 COLUMNS = ("picture", "language", "its caption", "language", "the caption it was given", "cosine")
@@ -90,32 +89,3 @@ class GivenSampler:
         if given is None or draw.random() >= self.share:
             return caption
         return given[int(draw.integers(len(given)))]
-
-
-def paired_source(
-    data: CaptionedPictures, given: Sequence[Given], tokens: Sequence[NDArray[np.int32]], seed: int
-) -> PseudopairSource:
-    """Each given caption with the one that it stands beside, as mined pairs are: c2c of Kádár et al. 2019.
-
-    `data` and `tokens` are the captions with those that were given behind them.
-    """
-    rows: list[int] = []
-    by_language: dict[str, list[NDArray[np.int32]]] = {}
-    for caption, row in zip(data.captions, tokens, strict=True):
-        of = by_language.setdefault(caption.language, [])
-        rows.append(len(of))
-        of.append(row)
-    source = PseudopairSource(by_language, seed)
-    source.pairs = _by_languages(data, given, rows)
-    return source
-
-
-def _by_languages(
-    data: CaptionedPictures, given: Sequence[Given], rows: Sequence[int]
-) -> Mapping[tuple[str, str], Numbers]:
-    """(language, other) -> (m, 2) rows of what stands beside each other, among their language's captions."""
-    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for number, one in enumerate(given, len(data.captions) - len(given)):
-        key = data.captions[one.caption].language, one.language
-        found.setdefault(key, []).append((rows[one.caption], rows[number]))
-    return {key: np.asarray(pairs, dtype=np.int64) for key, pairs in found.items()}

@@ -1,28 +1,28 @@
 """The text encoder of Sigurdsson et al. 2020 (Visual Grounding in Video for Unsupervised Word Translation),
 for many languages as in globetrotter, 5.1: a word embedding and an adaptation layer a language."""
 
-from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import ClassVar, Literal, Self
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder
+from training.data.training_data import TrainingData
+from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights
 from training.encoders.language_identifier import LanguageIdentifier
 
 
-class AdaptedSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class AdaptedSettings(EncoderSettings):
+    can_grow: ClassVar[bool] = True
+    has_language_maps: ClassVar[bool] = True
 
     encoder: Literal["adapted"]
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     max_tokens: int = Field(default=64, ge=4, le=512)
 
-    def build(self, vocabulary: int, languages: int = 1) -> "Adapted":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "Adapted":
         return Adapted(self, vocabulary, languages)
 
 
@@ -35,9 +35,8 @@ class Adapted(SentenceEncoder):
     """
 
     def __init__(self, settings: AdaptedSettings, vocabulary: int, languages: int) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width = settings.width
         self.vocabulary = vocabulary
         self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.width)
@@ -47,9 +46,18 @@ class Adapted(SentenceEncoder):
         )
         self.dropout = nn.Dropout(settings.dropout)
 
-    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the identifier on the training captions."""
-        self.identifier.fit(tokens, languages)
+    def initialise(self, data: TrainingData) -> None:
+        """Fit the language identifier."""
+        self.identifier.fit(data)
+
+    @torch.no_grad()
+    def grow(self, smaller: Self, data: TrainingData) -> None:
+        """The new language's adaptation layer begins as the mean of the others."""
+        copy_blocks(smaller.tokens, self.tokens, len(smaller.adaptations))
+        copy_weights(smaller.shared, self.shared)
+        self.adaptations[:-1] = smaller.adaptations
+        self.adaptations[-1] = smaller.adaptations.mean(dim=0)
+        self.identifier.fit(data)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token states (N, T, width), each word by itself."""
@@ -61,6 +69,10 @@ class Adapted(SentenceEncoder):
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """Maximum over the tokens (N, width)."""
         return states.masked_fill(mask[..., None] == 0, float("-inf")).amax(dim=1)
+
+    def language_maps(self) -> Tensor:
+        """The adaptation layers (languages, width, width)."""
+        return self.adaptations
 
     def word_table(self) -> Tensor:
         """(languages, vocabulary, width): each token's adapted embedding in each language."""

@@ -1,26 +1,28 @@
 """A bag of subwords: the mean of token embeddings. Little data beats it rarely, nothing beats its speed."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Literal, Self
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, masked_mean
+from training.data.training_data import TrainingData
+from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
+from training.encoders.picture_verified import verified_rows
+from training.encoders.vision import VisionSettings
 
 
-class BagSettings(BaseModel):
+class BagSettings(EncoderSettings):
     """embeddings: "shared": a token has one for all languages; "per-language": one in each language;
     "picture-verified": one in each, shared between languages whose pictures agree on what the token means
     (training.encoders.picture_verified).
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    can_grow: ClassVar[bool] = True
 
     encoder: Literal["bag"]
     embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
@@ -31,8 +33,24 @@ class BagSettings(BaseModel):
     initial_scale: float = Field(default=0.02, gt=0)
     max_tokens: int = Field(default=64, ge=4, le=512)
 
-    def build(self, vocabulary: int, languages: int = 1) -> "Bag":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "Bag":
         return Bag(self, vocabulary, languages)
+
+    def requires(self, vision: VisionSettings) -> Iterator[str]:
+        if self.embeddings == "picture-verified" and vision.space != "whitened":
+            yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
+
+    @property
+    def shares_embeddings(self) -> bool:
+        return True
+
+    @property
+    def averages_words(self) -> bool:
+        return self.embeddings == "shared"
+
+    @property
+    def needs_all_sentences(self) -> bool:
+        return self.embeddings != "shared"
 
 
 class Bag(SentenceEncoder):
@@ -46,9 +64,8 @@ class Bag(SentenceEncoder):
     rows: Tensor
 
     def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width = settings.width
         self.vocabulary = vocabulary
         self.identifier: LanguageIdentifier | None = None
         if settings.embeddings != "shared":
@@ -59,14 +76,41 @@ class Bag(SentenceEncoder):
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
 
-    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the identifier, where there is one, on sentences whose language is known."""
+    def initialise(self, data: TrainingData) -> None:
+        """Fit the language identifier, and find which tokens mean the same in two languages."""
         if self.identifier:
-            self.identifier.fit(tokens, languages)
+            self.identifier.fit(data)
+        if self.settings.embeddings == "picture-verified":
+            self.rows.copy_(self._verified(data))
 
-    def share(self, rows: NDArray[np.int64]) -> None:
-        """Take the rows of training.encoders.picture_verified."""
-        self.rows.copy_(torch.from_numpy(rows))
+    @torch.no_grad()
+    def grow(self, smaller: Self, data: TrainingData) -> None:
+        """The new language's tokens take over another language's embeddings where pictures agree."""
+        if not self.identifier:
+            copy_weights(smaller, self)
+            return
+        before, count = smaller.vocabulary, len(data.languages)
+        copy_blocks(smaller.tokens, self.tokens, count - 1)
+        # A row is in the block of its language, and blocks are now larger.
+        self.rows[:before, :-1] = smaller.rows % before + self.vocabulary * (smaller.rows // before)
+        self.identifier.fit(data)
+        if self.settings.embeddings == "picture-verified":
+            owner = self._verified(data)[:, -1] // self.vocabulary
+            shared = torch.nonzero(owner < count - 1)[:, 0]
+            self.rows[shared, -1] = self.rows[shared, owner[shared]]
+
+    def _verified(self, data: TrainingData) -> Tensor:
+        """`rows`, shared where pictures agree."""
+        count = len(data.tokens)
+        rows = verified_rows(
+            data.tokens,
+            data.language_places[:count],
+            data.picture_places[:count],
+            data.picture_space(),
+            shape=(self.vocabulary, len(data.languages)),
+            false_discovery_rate=self.settings.false_discovery_rate,
+        )
+        return torch.from_numpy(rows).to(self.rows.device)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width): a bag has no context."""

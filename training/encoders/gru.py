@@ -1,18 +1,17 @@
 """The text encoder of Kádár et al. 2019 (3.1): a GRU whose last state is the sentence."""
 
+from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, last_states
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 
 
-class GRUSettings(BaseModel):
+class GRUSettings(EncoderSettings):
     """embedding: the width of a token's vector; width: of the GRU's state. What the paper has are 300 and
     1024; dropout, on embeddings while training, it does not speak of."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["gru"]
     embedding: int = Field(default=300, ge=2)
@@ -20,7 +19,7 @@ class GRUSettings(BaseModel):
     dropout: float = Field(default=0.0, ge=0, lt=1)
     max_tokens: int = Field(default=64, ge=4, le=512)
 
-    def build(self, vocabulary: int, languages: int = 1) -> "GRU":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "GRU":
         return GRU(self, vocabulary)
 
 
@@ -32,9 +31,8 @@ class GRU(SentenceEncoder):
     """
 
     def __init__(self, settings: GRUSettings, vocabulary: int) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width = settings.width
         self.tokens = nn.Embedding(vocabulary, settings.embedding)
         self.dropout = nn.Dropout(settings.dropout)
         self.gru = nn.GRU(settings.embedding, settings.width, batch_first=True)

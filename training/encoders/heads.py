@@ -1,18 +1,36 @@
 """Prediction heads: from a branch's hidden vector to the common space (globetrotter, 3.5)."""
 
-import math
+from typing import Literal
 
-import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
+from training.data.settings import Table
 
-class PredictionHead(nn.Module):
+
+class HeadSettings(Table):
+    """The common space: its dimension, and how the text branch and, where the space is learned, the picture
+    branch get there: by a prediction head (globetrotter, 3.5), one affine map, or as they are."""
+
+    dimension: int = Field(default=128, ge=2)
+    text: Literal["mlp", "linear", "none"] = "mlp"
+    pictures: Literal["mlp", "linear"] = "mlp"
+
+
+class Head(nn.Module):
+    """Hidden vectors (N, width) -> unit rows (N, dimension)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+
+class PredictionHead(Head):
     """Dense, GELU, LayerNorm, linear to `dimension`, then unit norm: (N, width) -> (N, dimension)."""
 
     def __init__(self, width: int, dimension: int) -> None:
-        super().__init__()
-        self.width = width
+        super().__init__(width)
         self.layers = nn.Sequential(
             nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
         )
@@ -21,57 +39,27 @@ class PredictionHead(nn.Module):
         return F.normalize(self.layers(hidden).float(), dim=-1)  # float32 under autocast, too
 
 
-class UnitNorm(nn.Module):
+class UnitNorm(Head):
     """No head: the hidden vector itself, unit norm."""
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(hidden.float(), dim=-1)
 
 
-class ClozeHead(nn.Module):
-    """Hidden states to token logits, tied to the token embeddings: (M, width) -> (M, vocabulary)."""
-
-    def __init__(self, tokens: nn.Embedding) -> None:
-        super().__init__()
-        width = tokens.embedding_dim
-        self.transform = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
-        self.tokens = tokens
-        self.bias = nn.Parameter(tokens.weight.new_zeros(tokens.num_embeddings))
-
-    def forward(self, states: Tensor) -> Tensor:
-        return F.linear(self.transform(states), self.tokens.weight, self.bias)
-
-
-class LinearHead(nn.Module):
+class LinearHead(Head):
     """One affine map to `dimension`, then unit norm: the picture branch of Kádár et al. 2019 (3.1), the
     adapter of Krasner et al. 2025."""
 
     def __init__(self, width: int, dimension: int) -> None:
-        super().__init__()
-        self.width = width
+        super().__init__(width)
         self.layer = nn.Linear(width, dimension)
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(self.layer(hidden).float(), dim=-1)
 
 
-class LearnedScale(nn.Module):
-    """t, what similarities are multiplied by before a softmax: learned as its logarithm, at most 100 (CLIP,
-    Radford et al. 2021, 2.5), 1/0.07 at first."""
-
-    MOST = 100.0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.logarithm = nn.Parameter(torch.tensor(1 / 0.07).log())
-
-    def forward(self, rows: int) -> Tensor:
-        """(rows, 1), t in each: a row a pair, so that its gradient is gathered as theirs is."""
-        return self.logarithm.clamp(max=math.log(self.MOST)).exp().expand(rows, 1)
-
-
-def build_head(kind: str, width: int, dimension: int) -> nn.Module:
+def build_head(kind: str, width: int, dimension: int) -> Head:
     """The head of that kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows."""
     if kind == "none":
-        return UnitNorm()
+        return UnitNorm(width)
     return PredictionHead(width, dimension) if kind == "mlp" else LinearHead(width, dimension)

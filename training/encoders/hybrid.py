@@ -2,30 +2,32 @@
 own, all other words share a small latent vocabulary."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, last_states, masked_mean
+from training.data.tokens import SPECIAL, UNKNOWN_ID
+from training.data.training_data import TrainingData
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
-from training.encoders.latent import PretrainingSettings
+from training.encoders.latent import Assignment, PretrainingSettings, Sentences, pretrain
+from training.encoders.word_vectors import initial_word_vectors, principal
 
 
-class HybridSettings(BaseModel):
+class HybridSettings(EncoderSettings):
     """kept: K, how many words a language keeps, the most frequent ones; left out, every word is kept: the
     full vocabulary. kept_width: of these words' own vectors, which a layer a language takes to `universal`
     numbers. latent: how many latent tokens the other words may be assigned to (`pretraining`).
     vectors: a folder, below the data folder or as it stands, with fastText's LANG.vec; a language that has
-    none begins with vectors of `vectors_width` learned from its sentences (training.data.first_words).
+    none begins with vectors of `vectors_width` learned from its sentences (training.encoders.word_vectors).
     recurrent: how a sentence is read: by the last state of a "gru" or "lstm", or as the "mean" of its words.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["hybrid"]
     kept: int | None = Field(default=None, ge=0)
@@ -49,7 +51,7 @@ class HybridSettings(BaseModel):
             raise ValueError("kept_width: vectors_width or less")
         return self
 
-    def build(self, vocabulary: int, languages: int = 1) -> "Hybrid":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "Hybrid":
         return Hybrid(self, vocabulary, languages)
 
 
@@ -64,9 +66,8 @@ class Hybrid(SentenceEncoder):
     rows: Tensor
 
     def __init__(self, settings: HybridSettings, vocabulary: int, languages: int) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width, self.inner_width = settings.width, settings.universal
         self.vocabulary = vocabulary
         self.identifier = LanguageIdentifier(vocabulary, languages)
         self.register_buffer("rows", torch.zeros(vocabulary, languages, dtype=torch.int64))
@@ -81,11 +82,18 @@ class Hybrid(SentenceEncoder):
             kind = nn.GRU if settings.recurrent == "gru" else nn.LSTM
             self.reader = kind(settings.universal, settings.width, batch_first=True)
 
-    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the identifier on sentences whose language is known."""
-        self.identifier.fit(tokens, languages)
+    @property
+    def inner_width(self) -> int:
+        return self.settings.universal
 
-    def take(self, own: NDArray[np.float32], latent: NDArray[np.float32], rows: NDArray[np.int64]) -> None:
+    def initialise(self, data: TrainingData) -> None:
+        """Fit the language identifier; set the words and where each is found."""
+        self.identifier.fit(data)
+        self.set_words(*hybrid_words(self.settings, data, self.vocabulary))
+
+    def set_words(
+        self, own: NDArray[np.float32], latent: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> None:
         """Begin with own (R, kept_width), latent (V, universal) and rows (vocabulary, languages)."""
         device = self.rows.device
         self.own = nn.Parameter(torch.from_numpy(own).to(device))
@@ -131,3 +139,76 @@ class Hybrid(SentenceEncoder):
             if saved is not None and saved.shape[1:] == mine.shape[1:] and len(saved) != len(mine):
                 setattr(self, name, nn.Parameter(mine.new_zeros(saved.shape)))
         super()._load_from_state_dict(state, prefix, *rest)
+
+
+def hybrid_words(
+    settings: HybridSettings, data: TrainingData, vocabulary: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """The vectors of frequent words, the latent vectors, and where each language's words are among them.
+
+    Words are counted in all sentences, and their vectors learned from these; the latent vocabulary learns
+    from the captions of pictures.
+    """
+    vectors = initial_word_vectors(settings.vectors, data, settings.vectors_width)
+    sentences = [data.sentences.get(language, ()) for language in data.languages]
+    counts = np.stack([_counts(rows, vocabulary) for rows in sentences], axis=1)
+    assigned: Assignment | None = None
+    if settings.kept is not None and (np.count_nonzero(counts[len(SPECIAL) :], axis=0) > settings.kept).any():
+        count = len(data.tokens)
+        captions = Sentences(data.tokens, data.language_places[:count], data.picture_places[:count])
+        assigned = pretrain(
+            vectors, captions, settings.latent, settings.universal, settings.pretraining, data.seed
+        )
+    reduced = [_even(principal(rows, settings.kept_width)) for rows in vectors]
+    return hybrid_tables(settings, reduced, counts, assigned)
+
+
+def hybrid_tables(
+    settings: HybridSettings,
+    reduced: Sequence[NDArray[np.float32]],
+    counts: NDArray[np.int64],
+    assigned: Assignment | None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """What `Hybrid.take` begins with: a language's `kept` most frequent words in `own`, the others latent.
+
+    reduced: (vocabulary, kept_width) a language. counts (vocabulary, languages), how often a word is seen.
+    `assigned` says where the others go, None where none are left. Latent tokens that no word is assigned to
+    are dropped. A word that a language never uses is <unk> there.
+    """
+    special = len(SPECIAL)
+    rows = np.full(counts.shape, UNKNOWN_ID, np.int64)
+    rows[:special] = np.arange(special)[:, None]
+    own = [np.zeros((special, settings.kept_width), np.float32)]
+    left = []
+    for language in range(counts.shape[1]):
+        kept, others = frequent(counts[:, language], settings.kept)
+        rows[kept, language] = sum(map(len, own)) + np.arange(len(kept))
+        own.append(reduced[language][kept])
+        left.append(others)
+    if assigned is None:
+        return np.concatenate(own), np.zeros((1, settings.universal), np.float32), rows
+    chosen = [assigned.tokens[language][others] for language, others in enumerate(left)]
+    used = np.unique(np.concatenate(chosen))
+    for language, (others, tokens) in enumerate(zip(left, chosen, strict=True)):
+        rows[others, language] = sum(map(len, own)) + np.searchsorted(used, tokens)
+    return np.concatenate(own), assigned.latent[used], rows
+
+
+def frequent(counts: NDArray[np.int64], kept: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(vocabulary,) -> the `kept` most frequent words that are seen at all (None: all), and the others."""
+    seen = np.flatnonzero(counts[len(SPECIAL) :]) + len(SPECIAL)
+    order = seen[np.argsort(-counts[seen], kind="stable")]
+    return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
+
+
+def _counts(rows: Sequence[NDArray[np.int32]], size: int) -> NDArray[np.int64]:
+    """How often each token is seen."""
+    return np.bincount(np.concatenate([*rows, np.empty(0, np.int32)]), minlength=size).astype(np.int64)
+
+
+def _even(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scaled so that the mean square of a row that is not zeros is 1: a linear layer's usual input."""
+    norms = np.linalg.norm(rows, axis=1)
+    some = norms[norms > 0]
+    scale = np.sqrt(rows.shape[1] / np.mean(some**2)) if len(some) else 1.0
+    return np.asarray(rows * scale / np.sqrt(rows.shape[1]), np.float32)

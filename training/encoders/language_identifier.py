@@ -1,11 +1,10 @@
-"""Tells the language of a sentence from its tokens, inside the model: an exported one gets nothing else."""
-
-from collections.abc import Sequence
+"""Identifies the language of a sentence by its tokens, inside the model: exported, it gets nothing else."""
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from training.data.training_data import TrainingData
 
 SMOOTHING = 0.5  # of a sighting, that every token has had in every language
 GRAIN = 1 / 1024  # logarithms are multiples of it, so that sums are exact and do not depend on pads or order
@@ -23,11 +22,12 @@ class LanguageIdentifier(nn.Module):
         super().__init__()
         self.register_buffer("log_p", torch.zeros(vocabulary, languages))
 
-    def fit(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Learn from sentences' token ids and the place of each one's language."""
+    def fit(self, data: TrainingData) -> None:
+        """Learn from the sentences of each language."""
         counts = np.full(tuple(self.log_p.shape), SMOOTHING)
-        lengths = [len(row) for row in tokens]
-        np.add.at(counts, (np.concatenate(tokens), np.repeat(languages, lengths)), 1)
+        for place, language in enumerate(data.languages):
+            tokens = [*data.sentences.get(language, ()), np.empty(0, np.int32)]
+            np.add.at(counts[:, place], np.concatenate(tokens), 1)
         logarithms = np.log(counts / counts.sum(axis=0))
         self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
 

@@ -7,21 +7,19 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.objectives.top_violations import top_violations
+from training.data.settings import Table
 
 Tokens = Sequence[NDArray[np.int32]]
 
 
-class PretrainingSettings(BaseModel):
+class PretrainingSettings(Table):
     """explore, among: instead of its best token a word takes, with probability p, one of its M best, drawn.
     margin, top: of the triplet loss, over the N most violated constraints. steps, batch_size (pairs),
     learning_rate: the paper leaves open.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     explore: float = Field(default=0.2, ge=0, le=1)
     among: int = Field(default=20, ge=1)
@@ -127,6 +125,13 @@ def _triplets(one: Tensor, other: Tensor, settings: PretrainingSettings) -> Tens
     rivals = ~torch.eye(len(own), dtype=torch.bool)
     sides = (cosines, cosines.T)
     return torch.stack([top_violations(s, own, rivals, settings.margin, settings.top) for s in sides]).sum()
+
+
+def top_violations(cosines: Tensor, own: Tensor, rivals: Tensor, margin: float, top: int) -> Tensor:
+    """(N, M) cosines, (N,) that of each anchor's positive, (N, M) who its rivals are -> the mean, over
+    anchors and the `top` largest, of max(0, m - own + rival); fewer rivals than `top` leave zeros."""
+    violations = (margin - own[:, None] + cosines).clamp(min=0).masked_fill(~rivals, 0)
+    return violations.topk(min(top, violations.shape[1]), dim=1).values.mean()
 
 
 def _embed(

@@ -1,16 +1,19 @@
 """The transformer text encoder (globetrotter, 3.5 and B.3)."""
 
-from typing import Literal
+from pathlib import Path
+from typing import ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, masked_mean
+from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 
 
-class TransformerSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class TransformerSettings(EncoderSettings):
+    reads_sequence_token: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
+    has_decoder_parts: ClassVar[bool] = True
 
     encoder: Literal["transformer"]
     width: int = Field(default=512, ge=8)
@@ -28,8 +31,20 @@ class TransformerSettings(BaseModel):
             raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         return self
 
-    def build(self, vocabulary: int, languages: int = 1) -> "Transformer":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "Transformer":
         return Transformer(self, vocabulary)
+
+    @property
+    def shares_embeddings(self) -> bool:
+        return True
+
+    @property
+    def needs_all_sentences(self) -> bool:
+        return False
+
+    @property
+    def sees_padding(self) -> bool:
+        return not self.attention_mask
 
 
 class Transformer(SentenceEncoder):
@@ -42,9 +57,8 @@ class Transformer(SentenceEncoder):
     """
 
     def __init__(self, settings: TransformerSettings, vocabulary: int) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width = settings.width
         self.tokens = nn.Embedding(vocabulary, settings.width)
         self.positions = nn.Embedding(settings.max_tokens, settings.width)
         self.norm = nn.LayerNorm(settings.width)

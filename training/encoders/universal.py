@@ -1,28 +1,27 @@
 """The text encoder of MULE (Kim et al. 2020): word vectors a language, a linear layer a language into one
 universal embedding, and one LSTM for all languages."""
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, last_states, masked_mean
+from training.data.training_data import TrainingData
+from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
+from training.encoders.word_vectors import initial_word_vectors
 
 
-class UniversalSettings(BaseModel):
+class UniversalSettings(EncoderSettings):
     """words: the width of word vectors. universal: of the universal embedding, width: of the LSTM's state;
     512 and 1024 make the 6.8 million parameters of the paper's language branch. dropout: on universal words.
     vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language that has
-    none begins with word vectors learned from the captions (training.data.first_words).
+    none begins with word vectors learned from the captions (training.encoders.word_vectors).
     tune_words: whether word vectors go on learning.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     encoder: Literal["universal"]
     words: int = Field(default=300, ge=2)
@@ -33,7 +32,7 @@ class UniversalSettings(BaseModel):
     vectors: str = ""
     tune_words: bool = True
 
-    def build(self, vocabulary: int, languages: int = 1) -> "Universal":
+    def build(self, vocabulary: int, languages: int, data: Path) -> "Universal":
         return Universal(self, vocabulary, languages)
 
 
@@ -46,9 +45,8 @@ class Universal(SentenceEncoder):
     """
 
     def __init__(self, settings: UniversalSettings, vocabulary: int, languages: int) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.settings = settings
-        self.width, self.inner_width = settings.width, settings.universal
         self.vocabulary = vocabulary
         self.identifier = LanguageIdentifier(vocabulary, languages)
         self.tokens = nn.Embedding(languages * vocabulary, settings.words)
@@ -60,13 +58,15 @@ class Universal(SentenceEncoder):
         self.dropout = nn.Dropout(settings.dropout)
         self.lstm = nn.LSTM(settings.universal, settings.width, batch_first=True)
 
-    def learn_languages(self, tokens: Sequence[NDArray[np.int32]], languages: NDArray[np.int64]) -> None:
-        """Fit the identifier on the training captions."""
-        self.identifier.fit(tokens, languages)
+    @property
+    def inner_width(self) -> int:
+        return self.settings.universal
 
     @torch.no_grad()
-    def take_words(self, vectors: Sequence[NDArray[np.float32]]) -> None:
-        """Begin with these word vectors, (vocabulary, words) a language."""
+    def initialise(self, data: TrainingData) -> None:
+        """Fit the language identifier and set the word vectors."""
+        self.identifier.fit(data)
+        vectors = initial_word_vectors(self.settings.vectors, data, self.settings.words)
         self.tokens.weight.copy_(torch.from_numpy(np.concatenate(vectors)))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:

@@ -1,11 +1,10 @@
 """The vision backbone: any Hugging Face image model, by name or folder, to one feature vector a picture."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
+from pydantic import Field, model_validator
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoModel
@@ -13,27 +12,42 @@ from transformers.image_processing_base import ImageProcessingMixin
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
+from training.data.folder import find_folder
+from training.data.picture_source import HALF, PixelScale
+from training.data.settings import Table
 
-HALF = (0.5, 0.5, 0.5)
 
+class VisionSettings(Table):
+    """The picture branch.
 
-@dataclass(frozen=True)
-class PixelScale:
-    """How uint8 pixels become the backbone's input: (pixel / 255 - mean) / std, each channel by its own."""
+    backbone: a Hugging Face name, or a folder (looked for below the data folder first).
+    training: "tuned": the backbone learns, on freshly augmented pictures; "frozen": it does not, and its
+    features are computed once for each of `views` fixed views and kept in the user's cache.
+    space: "learned": a prediction head (globetrotter, 3.5); "whitened": the features' first principal
+    components, divided by their standard deviation to the power of `whitening`, fixed.
+    average_views: a picture is the mean over its views, or one view drawn each time (frozen only).
+    """
 
-    mean: tuple[float, ...] = HALF
-    std: tuple[float, ...] = HALF
+    backbone: str
+    training: Literal["tuned", "frozen"] = "tuned"
+    space: Literal["learned", "whitened"] = "learned"
+    views: int = Field(default=2, ge=1, le=10)
+    average_views: bool = False
+    whitening: float = Field(default=1.0, ge=0, le=1)
+    image_size: int = Field(default=224, ge=16, le=1024)
 
-    def __call__(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """(N, S, S, 3) uint8 -> (N, 3, S, S) float32."""
-        mean, std = np.asarray(self.mean, np.float32), np.asarray(self.std, np.float32)
-        scaled = (pictures.astype(np.float32) / 255 - mean) / std
-        return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
+    @model_validator(mode="after")
+    def _space_is_possible(self) -> "VisionSettings":
+        if self.space == "whitened" and self.training == "tuned":
+            raise ValueError('space = "whitened" needs training = "frozen"')
+        if self.average_views and self.training == "tuned":
+            raise ValueError('average_views needs training = "frozen"')
+        return self
 
-    def of_tensor(self, pictures: Tensor) -> Tensor:
-        """(N, 3, S, S) in [0, 1] -> the same scaled, on its device."""
-        mean, std = (pictures.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
-        return (pictures - mean) / std
+    @property
+    def gives_two_views(self) -> bool:
+        """Whether a step sees two views of a picture, in a space that can learn from them."""
+        return self.space == "learned" and self.views > 1 and not self.average_views
 
 
 class Backbone(nn.Module):
@@ -66,7 +80,7 @@ class Backbone(nn.Module):
 def load_backbone(name: str, data: Path) -> Backbone:
     """The backbone of that name: a folder below `data`, a folder, or a Hugging Face name (needs its cache or
     the network). Weights are safetensors only. Raises DataError when it can't be loaded."""
-    place = next((str(path) for path in (data / name, Path(name)) if path.is_dir()), name)
+    place = str(find_folder(name, data) or name)
     disable_progress_bar()
     try:
         model = AutoModel.from_pretrained(place, use_safetensors=True)

@@ -29,15 +29,12 @@ from index.errors import TrainingError, UsageError
 from index.storage.files import describe
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
-from training.encoders.bag import Bag
-from training.encoders.pretrained import load_text
-from training.encoders.vision import load_backbone
+from training.encoders.two_branch import TwoBranch
 from training.export.calibration import calibrate
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise
 from training.export.vocabulary import write_word_embeddings, write_word_lists
-from training.loop.checkpoint import load_best
-from training.loop.model import TwoBranch
+from training.loop.model import load_model
 from training.loop.prepare import training_captions, training_texts
 from training.loop.run import Run, open_run
 from training.loop.validation import embed_texts
@@ -73,7 +70,7 @@ def export_run(
     result = run.result()
     manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
-    model = best_model(run, data)
+    model = load_model(run, data)
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
@@ -118,17 +115,6 @@ def _manifest(
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
-
-
-def best_model(run: Run, data: Path) -> TwoBranch:
-    """The model of the best checkpoint, on the CPU, not training."""
-    backbone = load_backbone(run.recipe.vision.backbone, data)
-    width = backbone.width(run.recipe.vision.image_size)
-    tuned = backbone if run.recipe.vision.training == "tuned" else None
-    text = load_text(run.recipe.text, data)
-    model = TwoBranch(run.recipe, run.tokenizer().get_vocab_size(), width, tuned, text)
-    load_best(run.best_file, model)
-    return model.eval()
 
 
 def _write_parts(
@@ -184,7 +170,7 @@ def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleMa
     if manifest.precision == "int8":
         (staging / ENCODER).unlink()
     # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
-    if not isinstance(model.text, Bag) or model.text.identifier or recipe.head.text != "none":
+    if not recipe.text.averages_words or recipe.head.text != "none":
         return manifest
     (staging / EMBEDDINGS).unlink()
     return manifest.model_copy(update={"words": "encoder"})

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from index.encoder.text_encoder import INPUTS, OUTPUT
-from training.loop.model import TwoBranch
+from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
 
 
@@ -30,7 +30,7 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
     """
     branch = _TextBranch(model).cpu().eval()
     ids = torch.full((2, 6), 5, dtype=torch.int64)
-    sizes = {0: torch.export.Dim("n"), 1: torch.export.Dim("t", max=model.text.settings.max_tokens)}
+    sizes = {0: torch.export.Dim("n"), 1: torch.export.Dim("t", max=model.text.max_tokens)}
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     try:

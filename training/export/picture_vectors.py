@@ -7,9 +7,10 @@ import torch
 from evaluation.suites.retrieval import PictureVectors
 from evaluation.suites.sets import read_split
 from training.data.captions import CaptionedPictures
+from training.data.folder import DataFolder
 from training.encoders.vision import load_backbone
-from training.export.bundle import best_model
-from training.loop.prepare import open_pictures, picture_sources, training_captions
+from training.loop.model import load_model
+from training.loop.prepare import picture_sources, training_captions
 from training.loop.run import Run, open_run
 from training.loop.validation import embed_pictures
 
@@ -23,9 +24,9 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     run = open_run(folder)
     result = run.result()
     names = tuple(sorted(read_split(data / "photos" / "splits.tsv", split)))
-    model = best_model(run, data)
+    model = load_model(run, data)
     shown = CaptionedPictures(names, ())
-    archive = open_pictures(data, run.recipe)
+    archive = DataFolder(data).pictures(run.recipe.data, run.recipe.vision.image_size)
     archive.require(names)
     backbone = model.backbone or load_backbone(run.recipe.vision.backbone, data)
     sources = picture_sources(run, archive, backbone, _fitted(run, data), shown)

@@ -16,13 +16,13 @@ from index.text.normalisation import clean
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
 from training.data.transfer import Given, write_given
-from training.export.bundle import best_model
 from training.loop.mining import BLOCK, mine
+from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run, open_run
 from training.loop.validation import embed_texts
 from training.recipes.recipe import Recipe
-from training.recipes.transfer_settings import TransferSettings
+from training.recipes.settings import TransferSettings
 
 MOST_LINES = 10_000_000  # of aligned text
 NEIGHBOURS = 10  # of CSLS
@@ -40,7 +40,7 @@ def start_recipe(recipe: Recipe) -> Recipe:
     """The recipe without its table [transfer], and without losses on what is transferred."""
     table = recipe.model_dump(mode="json", exclude={"transfer"})
     if recipe.mining is None:
-        left_out = [name for name, objective in recipe.objectives.items() if "mined" in objective.needs]
+        left_out = [name for name, objective in recipe.objectives.items() if "mined" in objective.inputs]
         for name in left_out:
             del table["objectives"][name]
         sampling = {name: p for name, p in recipe.schedule.sampling.items() if name not in left_out}
@@ -93,7 +93,7 @@ def pseudopairs(
     numbers: dict[str, list[int]] = {}
     for number, caption in enumerate(captions.captions):
         numbers.setdefault(caption.language, []).append(number)
-    model, tokenizer = best_model(start, data), start.tokenizer()
+    model, tokenizer = load_model(start, data), start.tokenizer()
     vectors = {}
     for language, own in numbers.items():
         texts = [captions.captions[number].text for number in own]

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from index.errors import UsageError
+from training.data.auxiliary import Batch
+from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
-from training.loop.model import Batch, TwoBranch, weighted_losses
 from training.loop.statistics import pooled_statistics, still_statistics
-from training.objectives import Objective, Outputs
+from training.objectives import Forward, Objective, Step, weighted_losses
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
@@ -35,9 +37,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What the losses need of a chunk at first: its rows, and how many terms some of the objectives have."""
+    """What the losses need of a chunk at first: the rows in which chunks meet, and how many terms each of the
+    other losses is a mean of."""
 
-    outputs: Outputs
+    rows: dict[str, tuple[Tensor, ...]]
     terms: dict[str, int]
 
 
@@ -55,40 +58,40 @@ class Engine:
         `chunks` are this process's share of the batch; those of all processes in their order are the batch.
         Losses and gradients are the same in every process. Parameters must be without gradients before.
         """
+        active = self._active(chunks)
         with pooled_statistics(self.model, self.processes):
             if len(chunks) == 1 and self.processes.count == 1:
-                losses = weighted_losses(self._active(chunks), self.outputs(chunks[0]))
+                losses = weighted_losses(active, self.forward(chunks[0], active))
                 torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
             else:
-                losses = self._backward_in_parts(chunks)
-        return {name: losses[name].detach() for name in self._active(chunks)}
+                losses = self._backward_in_parts(chunks, active)
+        return {name: losses[name].detach() for name in active}
+
+    def forward(self, chunk: Chunk, active: Mapping[str, Objective]) -> Forward:
+        """What the active objectives read of a chunk, in float32 whatever it was computed in."""
+        torch.manual_seed(chunk.seed)
+        device = chunk.batch.ids.device
+        bfloat16 = uses_bfloat16(self.recipe.optimiser, device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+            return Forward(self.model, chunk.batch, active)
 
     def _active(self, chunks: Sequence[Chunk]) -> dict[str, Objective]:
         """The objectives that the batch is about."""
         inactive = chunks[0].batch.inactive
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
-    def outputs(self, chunk: Chunk) -> Outputs:
-        """What the model gives for a chunk, in float32 whatever it was computed in."""
-        torch.manual_seed(chunk.seed)
-        device = chunk.batch.ids.device
-        bfloat16 = uses_bfloat16(self.recipe.optimiser, device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-            outputs: Outputs = self.model(chunk.batch)
-        return outputs.float()
-
-    def _backward_in_parts(self, chunks: Sequence[Chunk]) -> Losses:
-        active = self._active(chunks)
-        kept = self.outputs(chunks[0]) if len(chunks) == 1 else None
+    def _backward_in_parts(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> Losses:
+        kept = self.forward(chunks[0], active) if len(chunks) == 1 else None
         parts = [_embedded(kept, active)] if kept else self._first_pass(chunks, active)
         whole, totals, start = self._gathered(parts)
-        losses, gradients = _across_rows(active, whole, set(totals))
+        losses, gradients = _across_rows(active, whole)
         for chunk in chunks:
-            outputs = kept or self.outputs(chunk)
-            stop = start + len(outputs.text)
-            own = self._of_terms(outputs, totals)
-            _pass_on(outputs.rows, [gradient[start:stop] for gradient in gradients], list(own.values()))
-            losses |= {name: losses.get(name, 0) + loss.detach() for name, loss in own.items()}
+            step = kept or self.forward(chunk, active)
+            stop = start + len(step.text)
+            rows = [row for name in parts[0].rows for row in step[name]]
+            by_term = _of_terms(active, step, totals)
+            _pass_on(rows, [gradient[start:stop] for gradient in gradients], list(by_term.values()))
+            losses |= {name: losses.get(name, 0) + loss.detach() for name, loss in by_term.items()}
             start = stop
         self.processes.sum_gradients(self.model.parameters())
         return losses | {name: self.processes.sum(losses[name]) for name in totals}
@@ -96,43 +99,45 @@ class Engine:
     @torch.no_grad()
     def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
         with still_statistics(self.model):
-            return [_embedded(self.outputs(chunk), active) for chunk in chunks]
+            return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
 
-    def _gathered(self, parts: Sequence[Embedded]) -> tuple[Outputs, dict[str, int], int]:
+    def _gathered(self, parts: Sequence[Embedded]) -> tuple[Step, dict[str, int], int]:
         """The rows of the whole batch, as leaves; objective -> its terms in the whole batch, where it has
         any; and the place of this process's first row."""
-        rows = [torch.cat(rows) for rows in zip(*(part.outputs.rows for part in parts), strict=True)]
+        names = [name for name, rows in parts[0].rows.items() for _ in rows]
+        columns = zip(*([row for rows in part.rows.values() for row in rows] for part in parts), strict=True)
+        rows = [torch.cat(column) for column in columns]
         terms = [sum(part.terms[name] for part in parts) for name in parts[0].terms]
         counts = self.processes.counts([len(rows[0]), *terms], rows[0].device)
         sizes = [count[0] for count in counts]
         whole = self.processes.gather(torch.cat(rows, dim=1), sizes)
-        fields = torch.split(whole, [row.shape[1] for row in rows], dim=1)
-        leaves = [field.clone().requires_grad_() for field in fields]
+        gathered: dict[str, tuple[Tensor, ...]] = {}
+        for name, row in zip(names, torch.split(whole, [row.shape[1] for row in rows], dim=1), strict=True):
+            gathered[name] = (*gathered.get(name, ()), row.clone().requires_grad_())
         totals = {name: sum(c[1 + i] for c in counts) for i, name in enumerate(parts[0].terms)}
-        return parts[0].outputs.with_rows(leaves), totals, sum(sizes[: self.processes.number])
-
-    def _of_terms(self, outputs: Outputs, totals: dict[str, int]) -> Losses:
-        """This part's share of the losses that are means of terms."""
-        objectives = {name: self.recipe.objectives[name] for name in totals}
-        shares = {n: (o.terms(outputs) or 0) / max(1, totals[n]) for n, o in objectives.items()}
-        return {n: loss * shares[n] for n, loss in weighted_losses(objectives, outputs).items()}
+        return Step(gathered), totals, sum(sizes[: self.processes.number])
 
 
-def _embedded(outputs: Outputs, active: Mapping[str, Objective]) -> Embedded:
-    terms = {name: o.terms(outputs) for name, o in active.items()}
-    known = {name: count for name, count in terms.items() if count is not None}
-    return Embedded(outputs.with_rows([row.detach() for row in outputs.rows]), known)
+def _embedded(step: Forward, active: Mapping[str, Objective]) -> Embedded:
+    rows = {name: tuple(row.detach() for row in step[name]) for name in step.shared}
+    return Embedded(rows, {name: o.terms(step) for name, o in active.items() if o.by_term})
 
 
-def _across_rows(
-    active: Mapping[str, Objective], whole: Outputs, others: set[str]
-) -> tuple[Losses, list[Tensor]]:
-    """The losses in which rows meet, and the gradient of their sum with respect to each field of rows."""
-    losses = weighted_losses({n: o for n, o in active.items() if n not in others}, whole)
+def _of_terms(active: Mapping[str, Objective], step: Step, totals: Mapping[str, int]) -> Losses:
+    """This part's share of the losses that are means of terms."""
+    objectives = {name: active[name] for name in totals}
+    shares = {name: o.terms(step) / max(1, totals[name]) for name, o in objectives.items()}
+    return {name: loss * shares[name] for name, loss in weighted_losses(objectives, step).items()}
+
+
+def _across_rows(active: Mapping[str, Objective], whole: Step) -> tuple[Losses, list[Tensor]]:
+    """The losses in which rows meet, and the gradient of their sum with respect to each tensor of rows."""
+    leaves = [row for rows in whole.rows.values() for row in rows]
+    losses = weighted_losses({n: o for n, o in active.items() if not o.by_term}, whole)
     if not losses:
-        return {}, [torch.zeros_like(row) for row in whole.rows]
+        return {}, [torch.zeros_like(row) for row in leaves]
     gradients = torch.autograd.grad(
-        torch.stack(list(losses.values())).sum(), whole.rows, allow_unused=True, materialize_grads=True
+        torch.stack(list(losses.values())).sum(), leaves, allow_unused=True, materialize_grads=True
     )
     return losses, list(gradients)
 
@@ -147,8 +152,14 @@ def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:
 def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
     """This process's chunks of a batch: contiguous, about equal, of `chunk_size` rows at most (0: no limit).
 
-    How a batch is cut depends on the number of processes only where they outnumber the chunks.
+    How a batch is cut depends on the number of processes only where they outnumber the chunks. UsageError for
+    a batch with fewer rows than there are processes.
     """
+    if rows < processes.count:
+        raise UsageError(
+            f"{processes.count} processes share batches of {rows} pictures; start fewer or raise "
+            "optimiser.batch_size"
+        )
     parts = max(processes.count, -(-rows // chunk_size) if chunk_size else 1)
     edges = [rows * i // parts for i in range(parts + 1)]
     first, last = (parts * (processes.number + more) // processes.count for more in (0, 1))

@@ -7,16 +7,16 @@ import torch
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
-from training.data.pseudopairs import PseudopairSource
+from training.data.pairs import Pseudopairs
+from training.encoders.two_branch import TwoBranch
 from training.loop.mining import Pairs, mine
-from training.loop.model import TwoBranch
 from training.loop.run import Run
 from training.loop.validation import embed_texts
 from training.recipes.settings import MiningSettings
 
 
 def take_up_round(
-    run: Run, epoch: int, source: PseudopairSource, model: TwoBranch, device: torch.device
+    run: Run, epoch: int, source: Pseudopairs, model: TwoBranch, device: torch.device
 ) -> dict[str, int]:
     """Give `source` the pairs that `epoch` trains on; how many there are, by languages, if a round begins.
 
@@ -55,7 +55,7 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 
 def _mine(
-    source: PseudopairSource, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
+    source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
 ) -> dict[tuple[str, str], Pairs]:
     was = model.training
     model.eval()

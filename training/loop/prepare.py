@@ -1,7 +1,6 @@
-"""From a recipe and a data folder to everything a loop needs."""
+"""From a recipe and a data folder to the source that a loop learns from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,133 +11,76 @@ from tokenizers import Tokenizer
 from index.encoder.vectors import unit
 from index.errors import DataError
 from index.storage.files import replace_text
-from training.data.captions import CaptionedPictures, load_split, shuffled
-from training.data.companions import CompanionSource
-from training.data.features import features_of_collection
-from training.data.halves import HalvesSource
-from training.data.pictograms import is_drawing, move_onto_photographs, open_artists
+from training.data.captions import CaptionedPictures, shuffled
+from training.data.folder import DataFolder, data_sha256
+from training.data.pictograms import move_onto_photographs
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
-from training.data.pictures import PictureArchive, PictureCollection
-from training.data.pseudopairs import PseudopairSource
-from training.data.sampler import PictureSampler
+from training.data.pictures import PictureCollection
 from training.data.skipped import Skipped, find_bad_pictures
 from training.data.stream import Inventory, Stream
-from training.data.texts import data_sha256, load_texts
 from training.data.tokens import balanced, tokenize, train_tokenizer
-from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given
+from training.data.training_data import TrainingData, sentences_of
+from training.data.transfer import read_given
 from training.data.whitening import fit_whitening
-from training.encoders.initialisation import Known, begin
-from training.encoders.pretrained import check_vocabulary, load_text, own_tokenizer
+from training.encoders.features import features_of_collection
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
-from training.loop.model import TwoBranch, pick_device
+from training.loop.model import build_model, pick_device
 from training.loop.run import Run
+from training.loop.source import CaptionSource, sampler_of, suppliers_of
 from training.loop.validation import ValidationSet
 from training.recipes.recipe import Recipe
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Data, model and device of a run, before its first step."""
-
-    data: CaptionedPictures
-    sha256: str
-    tokens: Sequence[NDArray[np.int32]]
-    pictures: PictureSource
-    sampler: PictureSampler | GivenSampler
-    companions: CompanionSource
-    pseudopairs: PseudopairSource | None
-    halves: HalvesSource | None
-    validation: ValidationSet
-    model: TwoBranch
-    device: torch.device
-    skipped: Skipped
-
-
-def prepare(run: Run, data: Path) -> Prepared:
+def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
-    recipe = run.recipe
-    whole = {split: load_split(data, split, recipe.data) for split in ("train", "dev")}
-    archive = open_pictures(data, recipe)
+    recipe, folder = run.recipe, DataFolder(data)
+    whole = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
+    archive = folder.pictures(recipe.data, recipe.vision.image_size)
     skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
-    texts = training_texts(run, data)
-    train, dev = _of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
+    texts = folder.texts(recipe.data, recipe.seed)
+    train, dev = _captions_of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts, own_tokenizer(recipe.text, data))
+    tokenizer = vocabulary(run, train, texts, recipe.text.own_tokenizer(folder.path))
     torch.manual_seed(recipe.seed)
-    backbone = load_backbone(recipe.vision.backbone, data)
+    backbone = load_backbone(recipe.vision.backbone, folder.path)
     width = backbone.width(recipe.vision.image_size)
-    sources = picture_sources(run, archive, backbone, train, dev)
+    pictures, dev_pictures = picture_sources(run, archive, backbone, train, dev)
     tuned = backbone if recipe.vision.training == "tuned" else None
-    device = pick_device()
     torch.manual_seed(recipe.seed)
-    pretrained = load_text(recipe.text, data)
-    if pretrained:
-        check_vocabulary(pretrained, tokenizer)
-    model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, tuned, pretrained).to(device)
-    given = read_given(run.transferred_file, train) if recipe.transfer else []
-    told, lines = with_given(train, given), [caption.text for caption in train.captions]
-    lines += [one.text for one in given]
-    spelled: Sequence[NDArray[np.int32]] = tokenize(tokenizer, lines)
-    tokens = spelled[: len(train.captions)]
-    companions = CompanionSource(
-        told,
+    device = pick_device()
+    model = build_model(recipe, folder.path, tokenizer.get_vocab_size(), width, tuned).to(device)
+    tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
+    learned = TrainingData(
+        folder.path,
         recipe.data.languages,
-        spelled,
-        paired="partners" in recipe.needs,
-        whitened=visual_space(recipe, sources[0]),
-        beside="neighbours" in recipe.needs,
+        recipe.seed,
+        tokenizer,
+        train,
+        tokens,
+        texts,
+        sentences_of(tokenizer, texts, train, tokens),
+        read_given(run.transferred_file, train) if recipe.transfer else (),
+        picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
+        whitened_space=lambda: whitened_space(recipe, pictures),
+        mine_captions=recipe.mining.captions if recipe.mining else None,
     )
-    sentences = sentence_tokens(tokenizer, texts, train, tokens)
-    begin(model.text, Known(recipe, data, tokenizer, sentences, tokens, companions, sources[0]))
+    suppliers = suppliers_of(recipe, learned)
+    model.text.initialise(learned)
     if run.start_file.is_file():
         load_best(run.start_file, model)
-    sampler = PictureSampler(
-        train,
-        recipe.optimiser.batch_size,
-        recipe.seed,
-        recipe.data.language_temperature,
-        recipe.data.anchors,
-    )
-    return Prepared(
-        data=told,
+    return CaptionSource(
+        run,
+        learned,
         sha256=data_sha256(train, texts),
-        tokens=spelled,
-        pictures=sources[0],
-        sampler=_with_transfer(recipe, sampler, told, given),
-        companions=companions,
-        pseudopairs=_pairs(recipe, sentences, texts, told, given, spelled),
-        halves=HalvesSource(_of_scenes(sentences, train), recipe.seed) if "halves" in recipe.needs else None,
-        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), sources[1]),
+        pictures=pictures,
+        sampler=sampler_of(recipe, learned),
+        suppliers=suppliers,
+        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
         model=model,
         device=device,
         skipped=skipped,
     )
-
-
-def _with_transfer(
-    recipe: Recipe, sampler: PictureSampler, told: CaptionedPictures, given: Sequence[Given]
-) -> PictureSampler | GivenSampler:
-    if recipe.transfer is None:
-        return sampler
-    own = len(told.captions) - len(given)
-    return GivenSampler(sampler, told, own, recipe.transfer.share, recipe.seed)
-
-
-def _pairs(
-    recipe: Recipe,
-    sentences: Mapping[str, list[NDArray[np.int32]]],
-    texts: Mapping[str, Sequence[str]],
-    told: CaptionedPictures,
-    given: Sequence[Given],
-    tokens: Sequence[NDArray[np.int32]],
-) -> PseudopairSource | None:
-    """Where pairs of sentences come from: mined among `sentences`, or what was transferred."""
-    if recipe.mining and recipe.mining.captions:
-        return PseudopairSource(sentences, recipe.seed)
-    if recipe.mining:  # those of `texts` come first
-        return PseudopairSource({code: sentences[code][: len(texts[code])] for code in texts}, recipe.seed)
-    return paired_source(told, given, tokens, recipe.seed) if "mined" in recipe.needs else None
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
@@ -147,7 +89,8 @@ def training_captions(run: Run, data: Path) -> CaptionedPictures:
     if run.recipe.data.stream:
         return open_stream(run, data).window(0, run.recipe.vision.image_size).data
     skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
-    return _of_run(run, load_split(data, "train", run.recipe.data), skipped, training_texts(run, data))
+    captions = DataFolder(data).captions("train", run.recipe.data)
+    return _captions_of_run(run, captions, skipped, training_texts(run, data))
 
 
 def open_stream(run: Run, data: Path) -> Stream:
@@ -159,39 +102,10 @@ def open_stream(run: Run, data: Path) -> Stream:
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
     """Language -> the sentences without pictures that the run learns from."""
-    settings = run.recipe.data
-    return load_texts(data, settings.texts, settings.languages, run.recipe.seed) if settings.texts else {}
+    return DataFolder(data).texts(run.recipe.data, run.recipe.seed)
 
 
-def sentence_tokens(
-    tokenizer: Tokenizer,
-    texts: Mapping[str, Sequence[str]],
-    captions: CaptionedPictures,
-    tokens: Sequence[NDArray[np.int32]],
-) -> dict[str, list[NDArray[np.int32]]]:
-    """Language -> token ids of its sentences without pictures, then of its captions."""
-    found = {language: tokenize(tokenizer, sentences) for language, sentences in texts.items()}
-    for caption, row in zip(captions.captions, tokens, strict=True):
-        found.setdefault(caption.language, []).append(row)
-    return found
-
-
-def _of_scenes(
-    sentences: Mapping[str, list[NDArray[np.int32]]], captions: CaptionedPictures
-) -> dict[str, list[NDArray[np.int32]]]:
-    """`sentences` (of `sentence_tokens`) without the names of drawings, whose words are synonyms."""
-    drawn: dict[str, list[bool]] = {language: [] for language in sentences}
-    for caption in captions.captions:
-        drawn[caption.language].append(is_drawing(captions.pictures[caption.picture]))
-    kept = {}
-    for language, rows in sentences.items():
-        texts = len(rows) - len(drawn[language])  # these come first
-        names = [False] * texts + drawn[language]
-        kept[language] = [row for row, is_name in zip(rows, names, strict=True) if not is_name]
-    return kept
-
-
-def _of_run(
+def _captions_of_run(
     run: Run, train: CaptionedPictures, skipped: Skipped, texts: Mapping[str, Sequence[str]]
 ) -> CaptionedPictures:
     train = train.without(skipped.names)
@@ -203,26 +117,19 @@ def _of_run(
     return train
 
 
-def open_pictures(data: Path, recipe: Recipe) -> PictureCollection:
-    """All pictures that the recipe may show: the photographs, the drawings, or both."""
-    size, settings = recipe.vision.image_size, recipe.data
-    photographs = [PictureArchive(data / "photos" / "images.tar", size)] if settings.photographs else []
-    return PictureCollection([*photographs, *(open_artists(data, size) if settings.pictograms else ())])
-
-
 def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]) -> Skipped:
     """The pictures that this run does without, found when it begins and kept: a run that goes on does without
     the same. TrainingError when they are too many in an archive."""
     if run.skipped_file.is_file():
         return Skipped.read(run.skipped_file)
-    found = Skipped()
+    skipped = Skipped()
     for archive, rows in pictures.divided(names):
-        own = {names[row]: None for row in rows}
-        bad = find_bad_pictures(archive, own)
-        bad.check(len(own), run.recipe.data.bad_pictures, archive.file)
-        found |= bad
-    found.write(run.skipped_file)
-    return found
+        checked = {names[row]: None for row in rows}
+        bad = find_bad_pictures(archive, checked)
+        bad.check(len(checked), run.recipe.data.bad_pictures, archive.file)
+        skipped |= bad
+    skipped.write(run.skipped_file)
+    return skipped
 
 
 def vocabulary(
@@ -235,7 +142,7 @@ def vocabulary(
     tokenizer = own or train_tokenizer(
         balanced(_by_language(train, texts), recipe.tokenizer.language_temperature),
         recipe.tokenizer,
-        sequence_token=recipe.text.encoder == "transformer",
+        sequence_token=recipe.text.reads_sequence_token,
         max_tokens=recipe.text.max_tokens,
     )
     replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
@@ -244,12 +151,12 @@ def vocabulary(
 
 def _by_language(train: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Language -> its captions, then its sentences without pictures."""
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for caption in train.captions:
-        found.setdefault(caption.language, []).append(caption.text)
+        lines.setdefault(caption.language, []).append(caption.text)
     for language, sentences in texts.items():
-        found.setdefault(language, []).extend(sentences)
-    return found
+        lines.setdefault(language, []).extend(sentences)
+    return lines
 
 
 def picture_sources(
@@ -291,13 +198,11 @@ def fixed_sources(
     )
 
 
-def visual_space(
+def whitened_space(
     recipe: Recipe, fitted: PictureSource, shown: PictureSource | None = None
-) -> NDArray[np.float32] | None:
+) -> NDArray[np.float32]:
     """(N, D) unit rows: the pictures of `shown` (the training pictures unless given) in the fixed whitened
-    space of the training pictures, `fitted`, where an objective needs one."""
-    if "whitened" not in recipe.needs:
-        return None
+    space of the training pictures, `fitted`."""
     shown = shown or fitted
     assert isinstance(fitted, FixedFeatures), "the recipe's validation demands frozen features"
     assert isinstance(shown, FixedFeatures)

@@ -1,101 +1,124 @@
 """A run whose captioned pictures are streamed from shards: an epoch is a window of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
 
 from index.storage.files import replace_text
-from training.data.captions import CaptionedPictures, load_split
-from training.data.companions import CompanionSource
-from training.data.picture_source import AugmentedPictures
+from training.data.folder import DataFolder
+from training.data.picture_source import AugmentedPictures, PixelScale
 from training.data.pictures import PictureArchive
-from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped, find_bad_pictures
 from training.data.stream import Inventory, Stream, Window, take_inventory
 from training.data.tokens import tokenize, train_tokenizer
-from training.encoders.vision import PixelScale, load_backbone
-from training.loop.model import TwoBranch, pick_device
-from training.loop.prepare import Prepared, open_stream
+from training.data.training_data import TrainingData
+from training.encoders.two_branch import TwoBranch
+from training.encoders.vision import load_backbone
+from training.loop.distributed import Processes
+from training.loop.engine import Chunk
+from training.loop.model import build_model, pick_device
+from training.loop.prepare import open_stream
 from training.loop.run import Run
+from training.loop.source import CaptionSource, sampler_of, suppliers_of
 from training.loop.validation import ValidationSet
 
 
-@dataclass(frozen=True)
-class Windows:
-    """The windows of a run's stream, ready to train on."""
+class StreamSource:
+    """The windows of a stream, one an epoch, each in memory as long as it is learned from."""
 
-    run: Run
-    stream: Stream
-    tokenizer: Tokenizer
-    scale: PixelScale
+    def __init__(
+        self,
+        run: Run,
+        stream: Stream,
+        tokenizer: Tokenizer,
+        scale: PixelScale,
+        validation: ValidationSet,
+        model: TwoBranch,
+        skipped: Skipped,
+    ) -> None:
+        self.run, self.stream, self.tokenizer, self.scale = run, stream, tokenizer, scale
+        self.validation, self.model, self.skipped = validation, model, skipped
+        self.device = pick_device()
 
     @property
-    def batches(self) -> int:
+    def steps(self) -> int:
         """The most that a window gives."""
         size = self.run.recipe.optimiser.batch_size
         return max(1, round(min(self.stream.length, self.stream.inventory.samples) / size))
 
-    def into(self, prepared: Prepared, number: int) -> tuple[Prepared, Skipped]:
-        """The same with a window to train on, and what that window skips.
-
-        TrainingError where too many of its pictures are bad.
-        """
-        recipe = self.run.recipe
-        window = self.stream.window(number, recipe.vision.image_size)
+    def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
+        """Read the epoch's window. TrainingError where too many of its pictures are bad."""
+        window = self.stream.window(epoch, self.run.recipe.vision.image_size)
         total = len(window.data.pictures) + len(window.skipped.names)
-        window.skipped.check(total, recipe.data.bad_pictures, self.stream.folder)
-        tokens = tokenize(self.tokenizer, [caption.text for caption in window.data.captions])
-        optimiser = recipe.optimiser
-        filled = replace(
-            prepared,
-            data=window.data,
-            tokens=tokens,
-            pictures=pixels(self.run, window, window.data.pictures, self.scale),
-            sampler=PictureSampler(
-                window.data, optimiser.batch_size, recipe.seed, recipe.data.language_temperature
-            ),
-            companions=CompanionSource(window.data, recipe.data.languages, tokens),
-            skipped=prepared.skipped | window.skipped,
+        window.skipped.check(total, self.run.recipe.data.bad_pictures, self.stream.folder)
+        self.skipped |= window.skipped
+        if processes.first:
+            self.skipped.write(self.run.skipped_file)
+        self._window = self._source(window)
+        return (
+            [{"epoch": epoch, "skipped_pictures": window.skipped.summary()}] if window.skipped.names else []
         )
-        return filled, window.skipped
+
+    def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
+        return self._window.batches(epoch, processes)
+
+    def summary(self) -> dict[str, Any]:
+        inventory = self.stream.inventory
+        return {
+            "pictures": inventory.samples,
+            "captions": inventory.captions,
+            "skipped_pictures": self.skipped.summary(),
+            "data_sha256": inventory.sha256,
+        }
+
+    def _source(self, window: Window) -> CaptionSource:
+        recipe = self.run.recipe
+        tokens = tokenize(self.tokenizer, [caption.text for caption in window.data.captions])
+        data = TrainingData(
+            self.stream.folder, recipe.data.languages, recipe.seed, self.tokenizer, window.data, tokens
+        )
+        return CaptionSource(
+            self.run,
+            data,
+            sha256=self.stream.inventory.sha256,
+            pictures=pixels(self.run, window, window.data.pictures, self.scale),
+            sampler=sampler_of(recipe, data),
+            suppliers=suppliers_of(recipe, data),
+            validation=self.validation,
+            model=self.model,
+            device=self.device,
+            skipped=self.skipped,
+        )
 
 
-def prepare_streamed(run: Run, data: Path) -> tuple[Prepared, Windows]:
-    """As `training.prepare.prepare`, with the first window to train on; validation is by photos/."""
-    recipe, device = run.recipe, pick_device()
+def prepare_streamed(run: Run, data: Path) -> StreamSource:
+    """As `training.loop.prepare.prepare`; validation is by photos/."""
+    recipe, folder = run.recipe, DataFolder(data)
     inventory, tokenizer = _stock(run, data / recipe.data.stream)
     run.bind(inventory.sha256)
-    dev = load_split(data, "dev", recipe.data)
-    archive = PictureArchive(data / "photos" / "images.tar", recipe.vision.image_size)
+    dev = folder.captions("dev", recipe.data)
+    archive = folder.photographs(recipe.vision.image_size)
     bad = find_bad_pictures(archive, dev.pictures)
     bad.check(len(dev.pictures), recipe.data.bad_pictures, archive.file)
     dev = dev.without(bad.names)
     torch.manual_seed(recipe.seed)
-    backbone = load_backbone(recipe.vision.backbone, data)
+    backbone = load_backbone(recipe.vision.backbone, folder.path)
     width = backbone.width(recipe.vision.image_size)
     torch.manual_seed(recipe.seed)
-    model = TwoBranch(recipe, tokenizer.get_vocab_size(), width, backbone).to(device)
-    seen = pixels(run, archive, dev.pictures, backbone.scale)
-    nothing = CaptionedPictures((), ())
-    empty = Prepared(
-        data=nothing,
-        sha256=inventory.sha256,
-        tokens=[],
-        pictures=seen,
-        sampler=PictureSampler(dev, recipe.optimiser.batch_size, recipe.seed),
-        companions=CompanionSource(nothing, recipe.data.languages, []),
-        pseudopairs=None,
-        halves=None,
-        validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), seen),
-        model=model,
-        device=device,
-        skipped=Skipped.read(run.skipped_file) | bad if run.skipped_file.is_file() else bad,
+    model = build_model(recipe, folder.path, tokenizer.get_vocab_size(), width, backbone).to(pick_device())
+    dev_pictures = pixels(run, archive, dev.pictures, backbone.scale)
+    return StreamSource(
+        run,
+        open_stream(run, data),
+        tokenizer,
+        backbone.scale,
+        ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
+        model,
+        Skipped.read(run.skipped_file) | bad if run.skipped_file.is_file() else bad,
     )
-    windows = Windows(run, open_stream(run, data), tokenizer, backbone.scale)
-    return windows.into(empty, 0)[0], windows
 
 
 def pixels(
@@ -115,7 +138,7 @@ def _stock(run: Run, folder: Path) -> tuple[Inventory, Tokenizer]:
     tokenizer = train_tokenizer(
         stock,
         recipe.tokenizer,
-        sequence_token=recipe.text.encoder == "transformer",
+        sequence_token=recipe.text.reads_sequence_token,
         max_tokens=recipe.text.max_tokens,
     )
     assert stock.inventory is not None, "a tokenizer is learned from all there is"

@@ -2,28 +2,25 @@
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from index.errors import PassepartoutError, TrainingError, UsageError
+from index.errors import PassepartoutError, TrainingError
 from index.progress import Progress
-from training.data.tokens import by_length, pad
+from training.encoders.two_branch import TwoBranch
 from training.loop.allocator import keep_freed_memory
 from training.loop.caption_transfer import finished_start, start_folder, start_recipe, take_up
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
 from training.loop.distributed import Processes, joined
-from training.loop.engine import Chunk, Engine, cut
+from training.loop.engine import Chunk, Engine
 from training.loop.guard import LossGuard
-from training.loop.mining_rounds import stage, take_up_round
-from training.loop.model import Batch
-from training.loop.prepare import Prepared, prepare
+from training.loop.mining_rounds import stage
+from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
-from training.loop.streaming import Windows, prepare_streamed
+from training.loop.source import Source
+from training.loop.streaming import prepare_streamed
 from training.loop.validation import validate
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
@@ -48,18 +45,15 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
                 return run
             torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
             keep_freed_memory()
-            windows = None
+            source: Source
             try:
                 take_up(run, data, start)
-                if recipe.data.stream:
-                    prepared, windows = prepare_streamed(run, data)
-                else:
-                    prepared = prepare(run, data)
+                source = prepare_streamed(run, data) if recipe.data.stream else prepare(run, data)
             except PassepartoutError:
                 if new:
                     run.discard()
                 raise
-        Loop(run, prepared, processes, windows).run_epochs()
+        Loop(run, source, processes).run_epochs()
         processes.wait()
     return run
 
@@ -84,30 +78,25 @@ def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:
 
 
 class Loop:
-    """One run in progress."""
+    """One run in progress. `settings` are the recipe's unless given."""
 
     def __init__(
         self,
         run: Run,
-        prepared: Prepared,
+        source: Source,
         processes: Processes | None = None,
-        windows: Windows | None = None,
+        settings: OptimiserSettings | None = None,
     ) -> None:
-        self.run, self.prepared, self.windows = run, prepared, windows
+        self.run, self.source, self.model = run, source, source.model
         self.processes = processes or Processes()
-        self.settings = run.recipe.optimiser
-        # An encoder that attends to pads is not to notice which captions stand beside one.
-        attends_to_pads = getattr(run.recipe.text, "attention_mask", True) is False
-        self.groups = 1 if attends_to_pads else self.settings.length_groups
-        self.engine = Engine(prepared.model, run.recipe, self.processes)
-        self.optimiser = _optimiser(prepared, self.settings)
+        self.settings = settings or run.recipe.optimiser
+        self.engine = Engine(self.model, run.recipe, self.processes)
+        self.optimiser = _optimiser(self.model, self.settings)
         self.counters = Counters()
-        batches = prepared.sampler.batches(0)
-        _check_sizes(min(map(len, batches)), self.processes)
         self.clock = time.monotonic()
-        self.steps = self.settings.epochs * (windows.batches if windows else len(batches))
+        self.epoch_steps = source.steps
         if run.last_file.is_file():
-            self.counters = load_last(run.last_file, prepared.model, self.optimiser)
+            self.counters = load_last(run.last_file, self.model, self.optimiser)
         if self.processes.first:
             run.cut_log(self.counters.log_size)
         factor, patience = self.settings.explosion_factor, self.settings.explosion_steps
@@ -116,14 +105,13 @@ class Loop:
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
         done = self.counters.epoch
-        if self.counters.step == 0 and self.prepared.skipped.names and not self.windows:
-            self._log({"skipped_pictures": self.prepared.skipped.summary()})
         left, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
         with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
             for epoch in range(done, self.settings.epochs):
                 if self._stalled():
                     break
-                self._take_up_pairs(epoch)
+                for entry in self.source.begin(epoch, self.processes):
+                    self._log(entry)
                 self.stage = self._stage(epoch)
                 self._epoch(epoch)
                 bar.advance()
@@ -143,28 +131,7 @@ class Loop:
         start, stop = stage(epoch, self.settings.epochs, recipe.mining)
         if not recipe.fine_tunes:
             start, stop = recipe.schedule.stage(epoch, start, stop)
-        each = self.steps // self.settings.epochs
-        return start * each, (stop - start) * each
-
-    def _take_up_pairs(self, epoch: int) -> None:
-        """Have the pseudopairs that this epoch trains on, mining them where its round begins with it."""
-        source, settings = self.prepared.pseudopairs, self.run.recipe.mining
-        if source is None or settings is None:
-            return
-        with self.processes.after_the_first():
-            mined = take_up_round(self.run, epoch, source, self.prepared.model, self.prepared.device)
-        if mined:
-            self._log({"epoch": epoch, "pseudopairs": mined})
-
-    def _take_window(self, epoch: int) -> None:
-        """Have the part of a stream that this epoch trains on."""
-        if self.windows is None:
-            return
-        self.prepared, skipped = self.windows.into(self.prepared, epoch)
-        if self.processes.first:
-            self.prepared.skipped.write(self.run.skipped_file)
-        if skipped.names:
-            self._log({"epoch": epoch, "skipped_pictures": skipped.summary()})
+        return start * self.epoch_steps, (stop - start) * self.epoch_steps
 
     def _seconds(self) -> float:
         """So far, of epochs, mining and validations. To be kept: what is counted now is not again."""
@@ -172,17 +139,13 @@ class Loop:
         return self.counters.seconds + self.clock - before
 
     def _epoch(self, epoch: int) -> None:
-        self._take_window(epoch)
         if 0 < epoch == self.run.recipe.schedule.pretraining_epochs:  # other losses, of another size
             self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
-        self.prepared.model.train()
-        batches = self.prepared.sampler.batches(epoch)
-        for number, captions in enumerate(batches):
-            chunks = self._chunks(captions, epoch, number)
-            self._expect(batches[number + 1 : number + 2])
+        self.model.train()
+        for chunks in self.source.batches(epoch, self.processes):
             self._step(chunks)
         # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
-        if not all(torch.isfinite(weights).all() for weights in self.prepared.model.parameters()):
+        if not all(torch.isfinite(weights).all() for weights in self.model.parameters()):
             raise self._stopped("weights are not finite")
         losses, high = self.guard.losses, self.guard.high
         self.counters = replace(
@@ -190,15 +153,6 @@ class Loop:
         )
         if self.processes.first:
             self._keep(epoch + 1)
-
-    def _expect(self, batches: Sequence[NDArray[np.int64]]) -> None:
-        """Have this process's pictures of these batches decoded while it learns from others."""
-        for captions in batches:
-            for part in cut(len(captions), self.settings.chunk_size, self.processes):
-                self.prepared.pictures.expect(self._pictures(captions[part]))
-
-    def _pictures(self, captions: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.asarray([self.prepared.data.captions[i].picture for i in captions])
 
     def _keep(self, epoch: int) -> None:
         """Validate and save, where it is time and the loss is in its bounds."""
@@ -209,38 +163,12 @@ class Loop:
             self._validate()
         if last or epoch % settings.checkpoint_every == 0:
             self.counters = replace(self.counters, log_size=self.run.log_size())
-            save_last(self.run.last_file, self.prepared.model, self.optimiser, self.counters)
-
-    def _chunks(self, captions: NDArray[np.int64], epoch: int, number: int) -> list[Chunk]:
-        """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
-        found, source, recipe = [], self.prepared.pseudopairs, self.run.recipe
-        inactive = recipe.schedule.inactive(
-            recipe.objectives, recipe.seed, epoch, number, pretrained=recipe.fine_tunes
-        )
-        pairs = source.batch(len(captions), epoch, number) if source else None
-        halves = self.prepared.halves.batch(len(captions), epoch, number) if self.prepared.halves else None
-        for part in cut(len(captions), self.settings.chunk_size, self.processes):
-            draw = np.random.default_rng([self.run.recipe.seed, epoch, number, part.start])
-            batch = replace(self._batch(captions[part], draw), inactive=inactive)
-            if pairs:
-                batch = batch.with_mined(pairs.part(part, self.prepared.device))
-            if halves:
-                batch = batch.with_halves(halves.part(part, self.prepared.device))
-            found.append(Chunk(batch, int(draw.integers(2**63))))
-        return found
-
-    def _batch(self, captions: NDArray[np.int64], draw: np.random.Generator) -> Batch:
-        prepared = self.prepared
-        captions, spans = by_length(captions, prepared.tokens, self.groups)
-        ids, mask = pad([prepared.tokens[i] for i in captions], prepared.device)
-        views = prepared.pictures.views(self._pictures(captions), draw)
-        beside = prepared.companions.of(captions, draw, prepared.device)
-        return Batch(ids, mask, tuple(view.to(prepared.device) for view in views), beside, spans)
+            save_last(self.run.last_file, self.model, self.optimiser, self.counters)
 
     def _step(self, chunks: list[Chunk]) -> None:
-        model, counters = self.prepared.model, self.counters
+        counters = self.counters
         if frozen := self.settings.freeze_encoder_epochs:
-            model.set_trainable(counters.step >= frozen * self.steps / self.settings.epochs)
+            self.model.set_trainable(counters.step >= frozen * self.epoch_steps)
         first, steps = self.stage
         rate = learning_rate(self.settings, counters.step - first, steps)
         for group in self.optimiser.param_groups:
@@ -249,7 +177,7 @@ class Loop:
         parts = self.engine.backward(chunks)
         self._check(loss := torch.stack(list(parts.values())).sum().item())
         if self.settings.clip_norm is not None:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), self.settings.clip_norm)
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         self.optimiser.step()
         if counters.step % LOG_STEPS == 0:
             losses = {name: round(part.item(), 6) for name, part in parts.items()}
@@ -274,41 +202,30 @@ class Loop:
         )
 
     def _validate(self) -> None:
-        found = validate(self.prepared.model, self.prepared.validation, self.prepared.device)
-        mean = sum(found.values()) / len(found)
+        recalls = validate(self.model, self.source.validation, self.source.device)
+        mean = sum(recalls.values()) / len(recalls)
         epoch = self.counters.epoch
-        rounded = {language: round(value, 2) for language, value in found.items()}
+        rounded = {language: round(value, 2) for language, value in recalls.items()}
         self.run.log({"epoch": epoch, "sum_of_recalls": round(mean, 3), "languages": rounded})
         if mean > self.counters.best or self.run.recipe.run.keep == "last":
             self.counters = replace(self.counters, best=mean, best_epoch=epoch)
-            save_best(self.run.best_file, self.prepared.model, self.counters)
+            save_best(self.run.best_file, self.model, self.counters)
 
     def _result(self) -> dict[str, object]:
-        counters, stock = self.counters, self.windows.stream.inventory if self.windows else None
+        counters = self.counters
         return {
             "sum_of_recalls": round(counters.best, 3),
             "best_epoch": counters.best_epoch,
             "epochs": counters.epoch,
             "steps": counters.step,
             "seconds": round(self._seconds(), 1),
-            "pictures": stock.samples if stock else len(self.prepared.data.pictures),
-            "captions": stock.captions if stock else len(self.prepared.data.captions),
-            "skipped_pictures": self.prepared.skipped.summary(),
-            "text_weights": self.prepared.model.text_weights,
-            "data_sha256": self.prepared.sha256,
+            "text_weights": self.model.text_weights,
+            **self.source.summary(),
         }
 
 
-def _check_sizes(smallest: int, processes: Processes) -> None:
-    if smallest < processes.count:
-        raise UsageError(
-            f"{processes.count} processes share batches of {smallest} pictures; start fewer or raise "
-            "optimiser.batch_size"
-        )
-
-
-def _optimiser(prepared: Prepared, settings: OptimiserSettings) -> torch.optim.Optimizer:
-    parameters = [p for p in prepared.model.parameters() if p.requires_grad]
+def _optimiser(model: TwoBranch, settings: OptimiserSettings) -> torch.optim.Optimizer:
+    parameters = [p for p in model.parameters() if p.requires_grad]
     kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
     # Fused: one pass over the weights, a tenth of the time for a large table of embeddings.
     return kind(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)

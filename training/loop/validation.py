@@ -13,9 +13,9 @@ from evaluation.measures.recall import image_sentence_recall
 from training.data.captions import CaptionedPictures
 from training.data.picture_source import PictureSource
 from training.data.tokens import pad
-from training.loop.model import TwoBranch
+from training.encoders.two_branch import TwoBranch
 
-BATCH = 256
+EMBEDDING_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def embed_texts(
 ) -> NDArray[np.float32]:
     """Token ids -> (N, D) unit rows."""
     parts = [
-        model.embed_text(*pad(tokens[start : start + BATCH], device)).float().cpu().numpy()
-        for start in range(0, len(tokens), BATCH)
+        model.embed_text(*pad(tokens[start : start + EMBEDDING_BATCH], device)).float().cpu().numpy()
+        for start in range(0, len(tokens), EMBEDDING_BATCH)
     ]
     return np.concatenate(parts)
 
@@ -60,7 +60,7 @@ def embed_pictures(
 ) -> NDArray[np.float32]:
     """The first `count` pictures of a source, as they are -> (N, D) unit rows."""
     parts = []
-    for start in range(0, count, BATCH):
-        rows = np.arange(start, min(start + BATCH, count))
+    for start in range(0, count, EMBEDDING_BATCH):
+        rows = np.arange(start, min(start + EMBEDDING_BATCH, count))
         parts.append(model.embed_pictures(source.plain(rows).to(device)).float().cpu().numpy())
     return np.concatenate(parts)

@@ -1,28 +1,47 @@
 """Back-translation, the cycle consistency of Lample & Conneau 2019."""
 
-import torch.nn.functional as F
+import torch
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Need, Objective, Outputs
+from training.data.tokens import Texts
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Step, named
+from training.objectives.decoder import Decoder, Terms, Writing
 
 
-class BackTranslation(Objective):
+@named("back_translation")
+class BackTranslation(Writing):
     """Cross-entropy of a sentence's tokens, written from the model's own translation of it into another
-    language; the translation is a given, no gradient flows through it.
+    language, drawn for it; the translation is a given, no gradient flows through it.
 
     share: of a batch's sentences that are translated, drawn each time; translating is the slow part.
     """
 
     share: float = Field(default=1.0, gt=0, le=1)
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"decoder"})
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        ids, mask, languages = forward.batch.ids, forward.batch.mask, forward.language_places()
+        drawn = torch.randperm(len(ids), device=ids.device)[: max(1, round(self.share * len(ids)))]
+        ids, mask, languages = ids[drawn], mask[drawn], languages[drawn]
+        away = torch.randint(1, forward.model.languages, languages.shape, device=languages.device)
+        read = translated(forward.model, (ids, mask), (languages + away) % forward.model.languages)
+        return {"back_translation": self.write(forward, read, (ids, mask), languages)}
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.back_translation[1]) if outputs.back_translation else None
+    def written(self, step: Step) -> Terms:
+        logits, truth = step["back_translation"]
+        return logits, truth
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.back_translation is not None, "the model writes where an objective needs it"
-        return F.cross_entropy(*outputs.back_translation)
+
+@torch.no_grad()
+def translated(model: TwoBranch, texts: Texts, languages: Tensor) -> Texts:
+    """The model's translations of sentences into `languages` (N,), without dropout."""
+    decoder = model.learned["decoder"]
+    assert isinstance(decoder, Decoder)
+    encoder, was = model.text, model.text.training
+    encoder.eval()
+    decoder.eval()
+    found = decoder.write(encoder.states(*texts), texts[1], languages)
+    encoder.train(was)
+    decoder.train(was)
+    return found

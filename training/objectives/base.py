@@ -1,143 +1,199 @@
-"""What a model gives an objective, and what an objective is."""
+"""What an objective is, and what it reads of a step: embeddings by name."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar, Protocol, TypeVar
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor
+from pydantic import Field
+from torch import Tensor, nn
 
-Need = Literal[
-    "partners",
-    "mined",
-    "whitened",
-    "adaptations",
-    "decoder",
-    "scale",
-    "neighbours",
-    "inner",
-    "spoken",
-    "adversary",
-    "masked",
-    "rebuilt",
-    "halves",
-]
+from training.data.auxiliary import SUPPLIERS, Batch
+from training.data.settings import DataSettings, Table
+from training.data.tokens import Texts
+from training.encoders.base import EncoderSettings
+from training.encoders.two_branch import TwoBranch
+from training.encoders.vision import VisionSettings
 
-# The fields of Outputs with a row for each pair, where they are there.
-ROWS = (
-    "partners",
-    "whitened",
-    "scale",
-    "neighbours",
-    "inner",
-    "inner_neighbours",
-    "spoken",
-    "masked",
-    "half",
-    "other_half",
-)
+Kind = TypeVar("Kind", bound="Objective")
+Rows = tuple[Tensor, ...]
+CACHED = frozenset(
+    {"text", "views", "whitened"}
+)  # what a new language is learned beside, embedded beforehand
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """One batch of N captioned pictures after both branches; row i of each tensor is pair i.
+class Step:
+    """What the objectives of one step read: by name, tensors with a row for each of N captioned pictures.
 
-    text:     (N, D) unit rows, z^l, the sentences' embeddings.
-    views:    V tensors (N, D) of unit rows, z^v, the pictures' embeddings, one for each augmented view.
-    cloze:    logits (M, vocabulary) of the M masked tokens and their true ids (M,).
+    text:       (N, D) unit rows, z^l, the sentences' embeddings.
+    views:      V tensors (N, D) of unit rows, z^v, the pictures' embeddings, one for each augmented view.
+    inner:      (N, U), the sentences at the encoder's inner layer, or as they come to the head.
+    partners:   (N, D) unit rows, another sentence about each picture, in another language.
+    neighbours: (N, D) unit rows, another sentence about each picture, in whatever language, or the same one.
+    inner_neighbours: (N, U), these at the inner layer.
+    mined, halves: two (N, D) of unit rows, N pairs of sentences that have nothing to do with the N captions:
+                mined or transferred pairs (missing as long as there are none), or halves of sentences.
+    languages:  (N, 1), the place of each sentence's language.
+    whitened:   (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
 
-    What follows is None unless an objective `needs` it:
-    partners:    (N, D) unit rows, another sentence about each picture, in another language.
-    mined:       two (N, D) of unit rows, N pairs of sentences that were mined (training.mining), these having
-                 nothing to do with the N captions; None before the first round of mining.
-    whitened:    (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
-    scale:       (N, 1), the learned t that similarities are multiplied by, the same in each row.
-    neighbours:  (N, D) unit rows, another sentence about each picture, in whatever language; the sentence
-                 itself where there is no other.
-    inner:       (N, U), the sentences at the encoder's universal layer, or as they come to the head.
-    inner_neighbours: (N, U), the neighbours there.
-    spoken:      (N, L), 1 at the place of each sentence's language, 0 elsewhere.
-    masked:      (N, D) unit rows, the sentences with some of their words hidden.
-    half, other_half: (N, D) unit rows, the halves of N sentences of one language, not those of the captions.
-    rebuilt:     for each of two layers, 2P unit rows of P pairs of sentences with words hidden, completed
-                 from each other, and the 2P whole sentences.
-    adversary:   language logits (N, L) of `inner`, through which gradients are reversed, and the truth (N,).
-    adaptations: (L, W, W), the square matrix that each language's word vectors go through.
-    denoising, back_translation: logits (M, vocabulary) of the M tokens to be written, and those tokens (M,).
+    What else there is, an objective's `compute` has put there.
     """
 
-    text: Tensor
-    views: tuple[Tensor, ...]
-    cloze: tuple[Tensor, Tensor] | None = None
-    partners: Tensor | None = None
-    mined: tuple[Tensor, Tensor] | None = None
-    whitened: Tensor | None = None
-    scale: Tensor | None = None
-    neighbours: Tensor | None = None
-    inner: Tensor | None = None
-    inner_neighbours: Tensor | None = None
-    spoken: Tensor | None = None
-    masked: Tensor | None = None
-    half: Tensor | None = None
-    other_half: Tensor | None = None
-    adversary: tuple[Tensor, Tensor] | None = None
-    rebuilt: tuple[tuple[Tensor, Tensor], ...] = ()
-    adaptations: Tensor | None = None
-    denoising: tuple[Tensor, Tensor] | None = None
-    back_translation: tuple[Tensor, Tensor] | None = None
+    def __init__(self, rows: Mapping[str, Rows]) -> None:
+        self.rows = dict(rows)
 
     @property
-    def rows(self) -> tuple[Tensor, ...]:
-        """All fields with a row for each pair."""
-        some = (*(getattr(self, name) for name in ROWS), *(self.mined or ()))
-        return (self.text, *self.views, *(field for field in some if field is not None))
+    def text(self) -> Tensor:
+        return self.rows["text"][0]
 
-    def with_rows(self, rows: Sequence[Tensor]) -> "Outputs":
-        """Other rows in the place of `rows`, in their order, and nothing else."""
-        views, rest = tuple(rows[1 : 1 + len(self.views)]), list(rows[1 + len(self.views) :])
-        some: dict[str, Any] = {name: rest.pop(0) for name in ROWS if getattr(self, name) is not None}
-        return Outputs(rows[0], views, mined=(rest[0], rest[1]) if self.mined else None, **some)
+    @property
+    def views(self) -> Rows:
+        return self.rows["views"]
 
-    def float(self) -> "Outputs":
-        """The same in float32, which softmaxes need."""
-        return replace(
-            self.with_rows([row.float() for row in self.rows]),
-            adaptations=self.adaptations,
-            cloze=_float(self.cloze),
-            adversary=_float(self.adversary),
-            rebuilt=tuple((told.float(), whole.float()) for told, whole in self.rebuilt),
-            denoising=_float(self.denoising),
-            back_translation=_float(self.back_translation),
-        )
+    def __getitem__(self, name: str) -> Rows:
+        return self.rows[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.rows
 
 
-class Objective(BaseModel):
-    """One loss of a recipe: its settings are its fields, calling it gives the loss of a batch.
+class Forward(Step):
+    """A step that is being computed, from a batch by a model, for some of the recipe's objectives."""
 
-    `weight` is the λ that the loss is multiplied with in the sum (globetrotter, eq. 5).
+    def __init__(self, model: TwoBranch, batch: Batch, objectives: Mapping[str, "Objective"]) -> None:
+        super().__init__({})
+        self.model, self.batch = model, batch
+        self._reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
+        # What is needed of the whole batch at once, where the batch comes in chunks.
+        self.shared = ["text"]
+        self._embed_captions(list(objectives.values()))
+        self._embed_pictures()
+        for name in SUPPLIERS:
+            if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
+                self._embed_auxiliary(name)
+        self.rows |= {name: rows for name, rows in batch.cached.items() if name != "text"}
+        for objective in objectives.values():
+            computed = objective.compute(self)
+            self.rows |= computed
+            if not objective.by_term:
+                self.shared += [name for name in (*objective.reads, *computed) if name in self.rows]
+        self.shared = list(dict.fromkeys(self.shared))
+        self.rows = {name: tuple(map(_float32, rows)) for name, rows in self.rows.items()}
+
+    def texts(self, name: str) -> tuple[Texts, ...]:
+        """Ids and mask of the sentences of an auxiliary input."""
+        texts = self.batch.auxiliary[name]
+        assert isinstance(texts, tuple), "named by an objective as sentences"
+        return texts
+
+    def language_places(self) -> Tensor:
+        """(N,) the place of each caption's language."""
+        places = self.batch.auxiliary["languages"]
+        assert isinstance(places, Tensor)
+        return places[:, 0]
+
+    def _embed_captions(self, objectives: list["Objective"]) -> None:
+        parts = []
+        for ids, mask in self.batch.groups():
+            masked = [objective.mask_captions(self, ids, mask) for objective in objectives]
+            states = next((states for states in masked if states is not None), None)
+            if states is None:
+                states = self.model.text.states(ids, mask)
+            parts.append(self.model.embed_states(states, mask))
+        text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
+        self.rows |= {"text": (torch.cat([text, *self.batch.cached.get("text", ())]),), "inner": (inner,)}
+
+    def _embed_pictures(self) -> None:
+        if "views" in self._reads and "views" not in self.batch.cached:
+            self.rows["views"] = tuple(map(self.model.embed_pictures, self.batch.pictures))
+
+    def _embed_auxiliary(self, name: str) -> None:
+        given = self.batch.auxiliary[name]
+        if isinstance(given, Tensor):
+            self.rows[name] = (given,)
+            return
+        text, inner = zip(*(self.model.embed_layers(*side) for side in given), strict=True)
+        self.rows |= {name: text, f"inner_{name}": inner}
+
+
+class Tables(Protocol):
+    """The tables of a recipe that an objective may put conditions on."""
+
+    @property
+    def data(self) -> DataSettings: ...
+    @property
+    def text(self) -> EncoderSettings: ...
+    @property
+    def vision(self) -> VisionSettings: ...
+
+
+class Objective(Table):
+    """One loss of a recipe: its settings are its fields, calling it gives the loss of a step.
+
+    `weight` is the λ that the loss is multiplied with in the sum (globetrotter, eq. 5). by_term: the loss is
+    a mean over terms that are judged one by one, so that a batch may be cut: each part then has its own loss,
+    weighted by its share of the terms. skipped_for_new_language: it says nothing of a language that is added
+    to a finished run, which is learned without it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    views_needed: ClassVar[int] = 1
+    by_term: ClassVar[bool] = False
+    skipped_for_new_language: ClassVar[bool] = False
 
     weight: float = Field(default=1.0, gt=0)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        """What a model must give beyond texts, views and cloze (see `Outputs`)."""
-        return frozenset()
+    def reads(self) -> frozenset[str]:
+        """The rows that it reads of a step (see `Step`)."""
+        return frozenset({"text", "views"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
+    @property
+    def inputs(self) -> frozenset[str]:
+        """The auxiliary inputs that its batches must have (training.data.auxiliary)."""
+        return frozenset(name.removeprefix("inner_") for name in self.reads) & frozenset(SUPPLIERS)
+
+    @property
+    def learns_new_language(self) -> bool:
+        """Whether a language can be added by it to a finished run, beside cached embeddings."""
+        return self.reads <= CACHED and self.inputs <= CACHED
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        """What the recipe lacks for it."""
+        yield from ()
+
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        """What it learns beside the encoders, by name: built once, the same for all that give the name."""
+        return {}
+
+    def mask_captions(self, forward: Forward, ids: Tensor, mask: Tensor) -> Tensor | None:
+        """Called for each group of captions before it is embedded; token states to embed in place of the
+        captions' own, or None."""
+        return None
+
+    def compute(self, forward: Forward) -> dict[str, Rows]:
+        """Rows (or terms) that only this objective reads, computed by the model; names must be its own."""
+        return {}
+
+    def terms(self, step: Step) -> int:
+        """How many terms the loss of a step is the mean of."""
+        return len(step.text)
+
+    def __call__(self, step: Step) -> Tensor:
         """The unweighted loss, a scalar."""
         raise NotImplementedError
 
-    def terms(self, outputs: Outputs) -> int | None:
-        """How many things the loss is a mean of, where each is judged by itself: a batch may then be cut, and
-        its loss is the mean of its parts' losses, weighted by this. None where rows meet."""
-        return None
+
+# The name in a recipe -> the objective.
+OBJECTIVES: dict[str, type[Objective]] = {}
+
+
+def named(name: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Register an objective class under the name that it has in recipes."""
+
+    def register(kind: type[Kind]) -> type[Kind]:
+        OBJECTIVES[name] = kind
+        return kind
+
+    return register
 
 
 class Contrastive(Objective):
@@ -146,8 +202,14 @@ class Contrastive(Objective):
     temperature: float = Field(default=0.1, gt=0)
 
 
-def _float(tokens: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor] | None:
-    return (tokens[0].float(), tokens[1]) if tokens else None
+def weighted_losses(objectives: Mapping[str, Objective], step: Step) -> dict[str, Tensor]:
+    """Objective -> its loss times its weight; their sum is what is minimised (globetrotter, eq. 5)."""
+    return {name: objective.weight * objective(step) for name, objective in objectives.items()}
+
+
+def _float32(rows: Tensor) -> Tensor:
+    """Softmaxes need it, whatever was computed in."""
+    return rows.float() if rows.is_floating_point() else rows
 
 
 def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
@@ -155,10 +217,16 @@ def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
     return (1 + a @ b.T) / 2
 
 
-def partner_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
+def partner_loss(pairs: Rows, temperature: float) -> Tensor:
     """Eq. 1 over 2N sentences (N, D), (N, D), where α is 1 for row i of both and 0 for all else."""
-    both = torch.cat([one, other])
+    both = torch.cat(pairs)
     logits = unit_similarity(both, both) / temperature
     itself = torch.eye(len(both), dtype=torch.bool, device=both.device)
-    partner = torch.arange(len(both), device=both.device).roll(len(one))
+    partner = torch.arange(len(both), device=both.device).roll(len(pairs[0]))
     return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)
+
+
+def several_captions(recipe: Tables) -> Iterator[str]:
+    """What a recipe lacks for an objective that reads two captions of one picture."""
+    if recipe.data.pictures == "disjoint":
+        yield 'data.pictures = "shared", "pivoted" or "common"'

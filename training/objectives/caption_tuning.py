@@ -1,18 +1,24 @@
 """Image-caption tuning (Krasner et al. 2025, 3): a caption finds its picture, at a learned temperature."""
 
+import math
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from training.objectives.base import Need, Objective, Outputs
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Objective, Step, Tables, named, several_captions
+
+HIGHEST_SCALE = 100.0
 
 
+@named("caption_tuning")
 class CaptionTuning(Objective):
     """CrossEntropy(S, I) with S = E_c E_iᵀ t: the mean over captions i of -log softmax_j(S_ij)_i.
 
-    E_c, E_i are unit rows, t is learned with the model (training.encoders.heads.LearnedScale).
+    E_c, E_i are unit rows, t is learned with the model (`LearnedScale`).
     of: what captions are tuned to, their "pictures", each view by itself, or their "partners", sentences
     about the same picture in another language (the paper's English pivot, after LaBSE).
     directions: "captions" is the paper's formula; "both" is CLIP's, the mean of it and of its transpose.
@@ -22,22 +28,39 @@ class CaptionTuning(Objective):
     directions: Literal["captions", "both"] = "both"
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"scale", "partners"} if self.of == "partners" else {"scale"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "views" if self.of == "pictures" else "partners"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.scale is not None, "the model gives a scale where an objective needs it"
-        scale = outputs.scale.mean()
-        return torch.stack([self._of(outputs.text, other, scale) for other in self._others(outputs)]).mean()
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if self.of == "partners":
+            yield from several_captions(recipe)
 
-    def _others(self, outputs: Outputs) -> tuple[Tensor, ...]:
-        if self.of == "pictures":
-            return outputs.views
-        assert outputs.partners is not None, "the model embeds partners where an objective needs them"
-        return (outputs.partners,)
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        return {"scale": LearnedScale}
 
-    def _of(self, captions: Tensor, others: Tensor, scale: Tensor) -> Tensor:
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        return {"scale": (forward.model.learned["scale"](len(forward.text)),)}
+
+    def __call__(self, step: Step) -> Tensor:
+        scale = step["scale"][0].mean()
+        others = step.views if self.of == "pictures" else step["partners"]
+        return torch.stack([self._tuned(step.text, other, scale) for other in others]).mean()
+
+    def _tuned(self, captions: Tensor, others: Tensor, scale: Tensor) -> Tensor:
         logits = captions @ others.T * scale
         own = torch.arange(len(captions), device=captions.device)
         loss = F.cross_entropy(logits, own)
         return (loss + F.cross_entropy(logits.T, own)) / 2 if self.directions == "both" else loss
+
+
+class LearnedScale(nn.Module):
+    """t, what similarities are multiplied by before a softmax: learned as its logarithm, at most 100 (CLIP,
+    Radford et al. 2021, 2.5), 1/0.07 at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logarithm = nn.Parameter(torch.tensor(1 / 0.07).log())
+
+    def forward(self, rows: int) -> Tensor:
+        """(rows, 1), t in each: a row a pair, so that its gradient is gathered as theirs is."""
+        return self.logarithm.clamp(max=math.log(HIGHEST_SCALE)).exp().expand(rows, 1)

@@ -1,29 +1,88 @@
 """L_c: the token cloze (globetrotter, 3.3; BERT, Devlin et al. 2019)."""
 
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import torch
 import torch.nn.functional as F
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
-from training.objectives.base import Objective, Outputs
+from training.data.tokens import MASK_ID, SPECIAL
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Objective, Step, Tables, named
+
+REPLACED, RANDOM = 0.8, 0.1  # shares of the chosen tokens; the rest stay as they are
 
 
+@named("cloze")
 class Cloze(Objective):
     """Cross-entropy of the hidden tokens.
 
     A token is chosen with probability `mask`; 80 % of the chosen become <mask>, 10 % a random token, 10 %
-    stay as they are (training.encoders.masking). shared_pass: the contrastive losses see the same masked
-    sentences, as in the published code; otherwise the cloze has a forward pass of its own.
+    stay as they are. shared_pass: the contrastive losses see the same masked sentences, as in the published
+    code; otherwise the cloze has a forward pass of its own.
     """
+
+    by_term: ClassVar[bool] = True
 
     mask: float = Field(default=0.15, gt=0, lt=1)
     shared_pass: bool = False
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.cloze[1]) if outputs.cloze else None
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.cloze is not None, "a recipe with the cloze builds its model with a cloze head"
-        logits, truth = outputs.cloze
-        if not len(truth):
-            return logits.sum() * 0
-        return F.cross_entropy(logits, truth)
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not recipe.text.shares_embeddings:
+            yield "token embeddings that all languages share"
+
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        return {"cloze": lambda: ClozeHead(model.text.get_submodule("tokens"))}
+
+    def mask_captions(self, forward: Forward, ids: Tensor, mask: Tensor) -> Tensor | None:
+        masked, chosen = mask_tokens(ids, self.mask, forward.model.vocabulary)
+        states = forward.model.text.states(masked, mask)
+        forward.rows["cloze"] = (*forward.rows.get("cloze", ()), states[chosen], ids[chosen])
+        return states if self.shared_pass else None
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        groups = forward["cloze"]
+        states, truth = torch.cat(groups[::2]), torch.cat(groups[1::2])
+        return {"cloze": (forward.model.learned["cloze"](states), truth)}
+
+    def terms(self, step: Step) -> int:
+        return len(step["cloze"][1])
+
+    def __call__(self, step: Step) -> Tensor:
+        logits, truth = step["cloze"]
+        return F.cross_entropy(logits, truth) if len(truth) else logits.sum() * 0
+
+
+class ClozeHead(nn.Module):
+    """Hidden states to token logits, tied to the token embeddings: (M, width) -> (M, vocabulary)."""
+
+    def __init__(self, tokens: nn.Module) -> None:
+        super().__init__()
+        assert isinstance(tokens, nn.Embedding), "Cloze.requires demands it"
+        width = tokens.embedding_dim
+        self.transform = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
+        self.tokens = tokens
+        self.bias = nn.Parameter(tokens.weight.new_zeros(tokens.num_embeddings))
+
+    def forward(self, states: Tensor) -> Tensor:
+        return F.linear(self.transform(states), self.tokens.weight, self.bias)
+
+
+def mask_tokens(ids: Tensor, share: float, vocabulary: int) -> tuple[Tensor, Tensor]:
+    """Token ids (N, T) -> (masked ids (N, T), chosen (N, T) bool).
+
+    Each ordinary token is chosen with probability `share`; special tokens never. Draws from torch's global
+    generator, whose state a checkpoint keeps.
+    """
+    chosen = (torch.rand(ids.shape, device=ids.device) < share) & (ids >= len(SPECIAL))
+    fate = torch.rand(ids.shape, device=ids.device)
+    random = torch.randint(len(SPECIAL), max(vocabulary, len(SPECIAL) + 1), ids.shape, device=ids.device)
+    masked = torch.where(chosen & (fate < REPLACED), torch.full_like(ids, MASK_ID), ids)
+    swapped = chosen & (fate >= REPLACED) & (fate < REPLACED + RANDOM)
+    return torch.where(swapped, random, masked), chosen

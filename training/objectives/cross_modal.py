@@ -4,19 +4,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Outputs, unit_similarity
+from training.objectives.base import Contrastive, Step, named, unit_similarity
 
 
+@named("cross_modal")
 class CrossModal(Contrastive):
     """Mean over pairs i and views of -log softmax_j(α^x_ij/τ)_i - log softmax_j(α^x_ji/τ)_i.
 
     α^x_ij = sim(z^v_i, z^l_j), scaled to [0, 1]; the negatives are the other pairs of the batch.
     """
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        own = torch.arange(len(outputs.text), device=outputs.text.device)
+    def __call__(self, step: Step) -> Tensor:
+        own = torch.arange(len(step.text), device=step.text.device)
         losses = []
-        for view in outputs.views:
-            logits = unit_similarity(view, outputs.text) / self.temperature
+        for view in step.views:
+            logits = unit_similarity(view, step.text) / self.temperature
             losses.append(F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own))
         return torch.stack(losses).mean()

@@ -1,14 +1,17 @@
 """The denoising autoencoder of Lample et al. 2018 (Unsupervised Machine Translation Using Monolingual Corpora
 Only, eq. 1), as in Lample & Conneau 2019."""
 
-import torch.nn.functional as F
+import torch
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Need, Objective, Outputs
+from training.data.tokens import MASK_ID, PAD_ID
+from training.objectives.base import Forward, Step, named
+from training.objectives.decoder import Terms, Writing
 
 
-class Denoising(Objective):
+@named("denoising")
+class Denoising(Writing):
     """Cross-entropy of a sentence's tokens, written from a noisy version of it.
 
     Noise: tokens lost with probability `drop`, hidden with `blank`, moved by `reach` places at most.
@@ -18,13 +21,31 @@ class Denoising(Objective):
     blank: float = Field(default=0.1, ge=0, lt=1)
     reach: int = Field(default=3, ge=0)
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"decoder"})
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        ids, mask = forward.batch.ids, forward.batch.mask
+        read = noisy(ids, mask, drop=self.drop, blank=self.blank, reach=self.reach)
+        return {"denoising": self.write(forward, read, (ids, mask), forward.language_places())}
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.denoising[1]) if outputs.denoising else None
+    def written(self, step: Step) -> Terms:
+        logits, truth = step["denoising"]
+        return logits, truth
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.denoising is not None, "the model writes where an objective needs it"
-        return F.cross_entropy(*outputs.denoising)
+
+def noisy(ids: Tensor, mask: Tensor, *, drop: float, blank: float, reach: int) -> tuple[Tensor, Tensor]:
+    """Ids and mask (N, T) -> those of the noisy sentences (N, T), pads last (Lample et al. 2018, 2.3).
+
+    Each token but the first, <seq>, is lost with probability `drop` (one always stays), else becomes <mask>
+    with probability `blank`; none moves by more than `reach` places. Draws from torch's global generator.
+    """
+    place = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
+    key = place + torch.rand(ids.shape, device=ids.device) * (reach + 1)
+    chance = torch.rand(ids.shape, device=ids.device)
+    ordinary = (mask == 1) & (place > 0)
+    spared = chance == chance.masked_fill(~ordinary, -1).amax(dim=1, keepdim=True)
+    lost = (chance < drop) & ordinary & ~spared
+    blanked = (torch.rand(ids.shape, device=ids.device) < blank) & ordinary
+    out = ids.masked_fill(blanked, MASK_ID).masked_fill(lost, PAD_ID)
+    kept = (mask == 1) & ~lost
+    key = key.masked_fill(place == 0, -1.0).masked_fill(~kept, float("inf"))
+    order = key.argsort(dim=1, stable=True)
+    return out.gather(1, order), kept.long().gather(1, order)

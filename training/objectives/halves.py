@@ -1,10 +1,13 @@
 """Two halves of a sentence find each other: what words are said together, without pictures."""
 
+from collections.abc import Iterator
+
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Need, Outputs, partner_loss
+from training.objectives.base import Contrastive, Step, Tables, named, partner_loss
 
 
+@named("halves")
 class Halves(Contrastive):
     """Mean over 2M halves i of M sentences of one language of -log softmax_{k≠i}(β_ik/τ) at i's other half.
 
@@ -13,10 +16,12 @@ class Halves(Contrastive):
     """
 
     @property
-    def needs(self) -> frozenset[Need]:
+    def reads(self) -> frozenset[str]:
         return frozenset({"halves"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.half is not None, "the loop gives halves where an objective needs them"
-        assert outputs.other_half is not None
-        return partner_loss(outputs.half, outputs.other_half, self.temperature)
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not (recipe.data.photographs or recipe.data.texts):
+            yield "sentences: data.photographs or data.texts"
+
+    def __call__(self, step: Step) -> Tensor:
+        return partner_loss(step["halves"], self.temperature)

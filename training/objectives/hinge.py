@@ -1,13 +1,16 @@
 """The max-violation hinge (Kádár et al. 2019, 2; Faghri et al. 2017) between pictures, captions and mined
 pairs: the nearest wrong one is what counts."""
 
+from collections.abc import Iterator
+
 import torch
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Need, Objective, Outputs
+from training.objectives.base import Objective, Step, Tables, named, several_captions
 
 
+@named("hinge")
 class Hinge(Objective):
     """Mean over pairs (a_i, b_i) and views of
     max_{j≠i} max(0, α - s(a_i, b_i) + s(a_j, b_i)) + max_{j≠i} max(0, α - s(a_i, b_i) + s(a_i, b_j)),
@@ -16,45 +19,50 @@ class Hinge(Objective):
 
     margin: float = Field(default=0.2, gt=0, le=2)
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        losses = [max_violation(view @ outputs.text.T, self.margin) for view in outputs.views]
+    def __call__(self, step: Step) -> Tensor:
+        losses = [max_violation(view @ step.text.T, self.margin) for view in step.views]
         return torch.stack(losses).mean()
 
 
+@named("whole_hinge")
 class WholeHinge(Hinge):
     """The same with all wrong ones in the place of the nearest, their mean: what Faghri et al. 2017
     compare with. Collapsed embeddings, among which the nearest says little, come apart by it.
     """
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        losses = [mean_violation(view @ outputs.text.T, self.margin) for view in outputs.views]
+    def __call__(self, step: Step) -> Tensor:
+        losses = [mean_violation(view @ step.text.T, self.margin) for view in step.views]
         return torch.stack(losses).mean()
 
 
+@named("caption_hinge")
 class CaptionHinge(Hinge):
     """c2c: the same between captions of one picture in two languages, a caption and its partner."""
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"partners"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "partners"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.partners is not None, "the model embeds partners where an objective needs them"
-        return max_violation(outputs.text @ outputs.partners.T, self.margin)
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        yield from several_captions(recipe)
+
+    def __call__(self, step: Step) -> Tensor:
+        return max_violation(step.text @ step["partners"][0].T, self.margin)
 
 
+@named("mined_hinge")
 class MinedHinge(Hinge):
     """c2c on pairs of captions that were mined, or transferred from picture to picture (training.transfer);
     0 as long as there are none."""
 
     @property
-    def needs(self) -> frozenset[Need]:
+    def reads(self) -> frozenset[str]:
         return frozenset({"mined"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        if outputs.mined is None:
-            return outputs.text.sum() * 0
-        one, other = outputs.mined
+    def __call__(self, step: Step) -> Tensor:
+        if "mined" not in step:
+            return step.text.sum() * 0
+        one, other = step["mined"]
         return max_violation(one @ other.T, self.margin)
 
 

@@ -1,22 +1,71 @@
 """L_LC: sentences that no classifier can tell the language of (MULE, Kim et al. 2020, eq. 2 and 4)."""
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from training.objectives.base import Need, Objective, Outputs
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Objective, Step, named
 
 
+@named("language_adversary")
 class LanguageAdversary(Objective):
-    """Cross-entropy of the language classifier (training.encoders.adversary). The classifier minimises it;
-    the gradient that reaches the encoder is reversed: `weight` is λ2 of both lines of eq. 4."""
+    """Cross-entropy of a language classifier of the sentences' inner layer. The classifier minimises it; the
+    gradient that reaches the encoder is reversed: `weight` is λ2 of both lines of eq. 4."""
+
+    by_term: ClassVar[bool] = True
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"inner", "adversary"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"inner"})
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.text)
+    @property
+    def inputs(self) -> frozenset[str]:
+        return frozenset({"languages"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.adversary is not None, "the model classifies where an objective needs it"
-        return F.cross_entropy(*outputs.adversary)
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        return {"adversary": lambda: LanguageClassifier(model.text.inner_width, model.languages)}
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        return {
+            "adversary": (forward.model.learned["adversary"](forward["inner"][0]), forward.language_places())
+        }
+
+    def __call__(self, step: Step) -> Tensor:
+        logits, truth = step["adversary"]
+        return F.cross_entropy(logits, truth)
+
+
+class LanguageClassifier(nn.Module):
+    """One linear layer, W_lc of MULE, eq. 2: sentence vectors (N, width) -> language logits (N, L).
+
+    It learns to tell the languages apart while the encoder, through a reversed gradient (Ganin & Lempitsky
+    2014), learns that it can't.
+    """
+
+    def __init__(self, width: int, languages: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(width, languages)
+
+    def forward(self, sentences: Tensor) -> Tensor:
+        out: Tensor = self.layer(reversed_gradient(sentences))
+        return out
+
+
+def reversed_gradient(rows: Tensor) -> Tensor:
+    """The rows themselves; what is learned through them goes the other way."""
+    same: Tensor = _Reversal.apply(rows)  # type: ignore[no-untyped-call]
+    return same
+
+
+class _Reversal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 (torch's own signature)
+        return rows.view_as(rows)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
+        return -gradients[0]

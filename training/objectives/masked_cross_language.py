@@ -1,55 +1,141 @@
-"""SMALR's masked cross-language model (Burns et al. 2020, 3.2): what is hidden of two sentences about one
-picture, in two languages, is told from what is left of both."""
+"""SMALR's masked cross-language model (Burns et al. 2020, 3.2 and 7.4): what is hidden of two sentences about
+one picture, in two languages, is told from what is left of both."""
 
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Literal
 
 import torch
+import torch.nn.functional as F
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
-from training.objectives.base import Need, Objective, Outputs
+from training.data.tokens import MASK_ID, SPECIAL
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Objective, Rows, Step, Tables, named, several_captions
 from training.objectives.top_violations import Triplet
 
 
+@named("masked_cross_language")
 class MaskedCrossLanguage(Objective):
     """L_mask, eq. 2: mean over pairs (i, j) and over the layers of
     ‖ℓ2(S_i^m + S_i') - ℓ2(S_i)‖ + ‖ℓ2(S_j^m + S_j') - ℓ2(S_j)‖.
 
     S is a whole sentence, S^m the same with words hidden, S' what a layer shared by all languages adds to it
-    (training.encoders.masked_pairs); at the universal layer, where hidden words are left out of the mean, and
-    at the last, where each is <mask>.
+    (`MaskedPairs`); at the universal layer, where hidden words are left out of the mean, and at the last,
+    where each is <mask>.
     mask: the probability of a word to be hidden. of: the sentence's "partners", in another language, or pairs
     that are "mined", where no picture has captions in two.
     """
+
+    by_term: ClassVar[bool] = True
 
     mask: float = Field(default=0.2, gt=0, lt=1)
     of: Literal["partners", "mined"] = "partners"
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"rebuilt", self.of})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text"})
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.rebuilt[0][0]) if outputs.rebuilt else len(outputs.text)
+    @property
+    def inputs(self) -> frozenset[str]:
+        return frozenset({self.of})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        if not outputs.rebuilt:  # nothing is mined yet
-            return outputs.text.sum() * 0
-        losses = [(told - whole).norm(dim=1).mean() for told, whole in outputs.rebuilt]
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if self.of == "partners":
+            yield from several_captions(recipe)
+
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        return {"masked_pairs": lambda: MaskedModel(model.text.inner_width, model.dimension)}
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        if self.of not in forward.batch.auxiliary:
+            return {}  # nothing is mined yet
+        pair = forward.texts(self.of)
+        if self.of == "partners":
+            pair = ((forward.batch.ids, forward.batch.mask), *pair)
+        hidden = [embed_hidden(forward.model, *side, self.mask) for side in pair]
+        whole = [forward.model.embed_layers(*side) for side in pair]
+        return {"completed": forward.model.learned["masked_pairs"](hidden, whole)}
+
+    def terms(self, step: Step) -> int:
+        return len(step["completed"][0]) if "completed" in step else len(step.text)
+
+    def __call__(self, step: Step) -> Tensor:
+        if "completed" not in step:
+            return step.text.sum() * 0
+        rows = step["completed"]
+        losses = [
+            (told - whole).norm(dim=1).mean() for told, whole in zip(rows[::2], rows[1::2], strict=True)
+        ]
         return 2 * torch.stack(losses).mean()  # the sentences of both sides are in one mean
 
 
+@named("masked_triplet")
 class MaskedTriplet(Triplet):
     """Image-sentence matching, eq. 3, with sentences some of whose words are hidden: most still say the same
     (3.3). mask: the probability of a word to be hidden."""
 
     mask: float = Field(default=0.2, gt=0, lt=1)
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return super().needs | {"masked"}
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        batch = forward.batch
+        return {"masked": embed_hidden(forward.model, batch.ids, batch.mask, self.mask)[:1]}
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.masked is not None, "the model hides words where an objective needs it"
-        return super().__call__(replace(outputs, text=outputs.masked))
+    def __call__(self, step: Step) -> Tensor:
+        return super().__call__(Step(step.rows | {"text": step["masked"]}))
+
+
+class MaskedPairs(nn.Module):
+    """Tells, at one layer, what is hidden of two sentences from what is left of both.
+
+    One affine map, shared by all pairs of languages: (N, width) twice -> (2N, width) unit rows, the first
+    sentences' before the second's.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.missing = nn.Linear(2 * width, 2 * width)
+
+    def forward(self, one: Tensor, other: Tensor) -> Tensor:
+        left = torch.cat([one, other], dim=1)
+        first, second = (left + self.missing(left)).chunk(2, dim=1)
+        return F.normalize(torch.cat([first, second]).float(), dim=1)
+
+
+class MaskedModel(nn.Module):
+    """MaskedPairs at the two layers where SMALR compares: the universal one and the last."""
+
+    def __init__(self, inner: int, dimension: int) -> None:
+        super().__init__()
+        self.inner, self.last = MaskedPairs(inner), MaskedPairs(dimension)
+
+    def forward(self, hidden: Sequence[Rows], whole: Sequence[Rows]) -> Rows:
+        """(last, inner) layer of N sentences with words hidden and of their N counterparts, and the same of
+        the whole sentences -> for each layer 2N unit rows completed, and 2N as they are."""
+        rows: list[Tensor] = []
+        for layer, pairs in enumerate((self.last, self.inner)):
+            truth = torch.cat([side[layer] for side in whole]).float()
+            rows += [pairs(hidden[0][layer], hidden[1][layer]), F.normalize(truth, dim=1)]
+        return tuple(rows)
+
+
+def embed_hidden(model: TwoBranch, ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
+    """z^l of sentences with words as <mask> (N, D), and the inner layer without these words (N, U)."""
+    masked, kept = hide_words(ids, mask, share)
+    states = model.text.states(masked, mask)
+    last: Tensor = model.text_head(model.text.pool(states, mask))
+    inner = model.text.inner(states, kept)
+    return last, model.text.pool(states, kept) if inner is None else inner
+
+
+def hide_words(ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
+    """Token ids and mask (N, T) -> the ids with some as <mask>, and the mask without these.
+
+    Each ordinary token is hidden with probability `share`; one of a sentence always stays. Draws from torch's
+    global generator, whose state a checkpoint keeps.
+    """
+    chance = torch.rand(ids.shape, device=ids.device)
+    ordinary = (mask == 1) & (ids >= len(SPECIAL))
+    spared = chance == chance.masked_fill(~ordinary, -1).amax(dim=1, keepdim=True)
+    hidden = ordinary & (chance < share) & ~spared
+    return ids.masked_fill(hidden, MASK_ID), mask.masked_fill(hidden, 0)

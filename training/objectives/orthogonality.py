@@ -1,27 +1,36 @@
 """The penalty on adaptation layers of Sigurdsson et al. 2020 (Visual Grounding in Video)."""
 
+from collections.abc import Iterator
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
-from training.objectives.base import Need, Objective, Outputs
+from training.objectives.base import Forward, Objective, Step, Tables, named
 
 
+@named("orthogonality")
 class Orthogonality(Objective):
     """Mean over languages of ||W Wᵀ - I||², the squared Frobenius norm.
 
     W is the square matrix that moves a language's word vectors before the layers that all languages share:
-    kept near a rotation, it can turn a language's space but not fold it.
+    kept near a rotation, it can turn a language's space but not fold it. All parts of a batch have the same.
     """
 
+    by_term: ClassVar[bool] = True
+
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"adaptations"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text"})
 
-    def terms(self, outputs: Outputs) -> int | None:
-        return len(outputs.text)  # the same for every part of a batch
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not recipe.text.has_language_maps:
+            yield 'text.encoder = "adapted"'
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        w = outputs.adaptations
-        assert w is not None, "the model gives its adaptations where an objective needs them"
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        return {"language_maps": (forward.model.text.language_maps(),)}
+
+    def __call__(self, step: Step) -> Tensor:
+        (w,) = step["language_maps"]
         identity = torch.eye(w.shape[-1], dtype=w.dtype, device=w.device)
         return (w @ w.mT - identity).square().sum(dim=(1, 2)).mean()

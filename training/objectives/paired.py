@@ -1,10 +1,13 @@
 """The supervised ceiling: α is 1 for sentences known to be paired (globetrotter, 5.1)."""
 
+from collections.abc import Iterator
+
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Need, Outputs, partner_loss
+from training.objectives.base import Contrastive, Step, Tables, named, partner_loss, several_captions
 
 
+@named("paired")
 class Paired(Contrastive):
     """Mean over 2N sentences i of -log softmax_{k≠i}(β_ik/τ) at the sentence that i is paired with.
 
@@ -13,9 +16,11 @@ class Paired(Contrastive):
     """
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"partners"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "partners"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.partners is not None, "the model embeds partners where an objective needs them"
-        return partner_loss(outputs.text, outputs.partners, self.temperature)
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        yield from several_captions(recipe)
+
+    def __call__(self, step: Step) -> Tensor:
+        return partner_loss((step.text, *step["partners"]), self.temperature)

@@ -1,10 +1,13 @@
 """Mined pairs of sentences, each the other's nearest in another language, become more similar."""
 
+from typing import ClassVar
+
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Need, Outputs, partner_loss
+from training.objectives.base import Contrastive, Step, named, partner_loss
 
 
+@named("pseudopairs")
 class Pseudopairs(Contrastive):
     """Mean over 2M sentences i, those of M mined pairs, of -log softmax_{k≠i}(β_ik/τ) at i's partner.
 
@@ -12,11 +15,13 @@ class Pseudopairs(Contrastive):
     pairs mined with the encoder itself (their 2.2; training.mining). 0 as long as nothing is mined.
     """
 
+    skipped_for_new_language: ClassVar[bool] = True
+
     @property
-    def needs(self) -> frozenset[Need]:
+    def reads(self) -> frozenset[str]:
         return frozenset({"mined"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        if outputs.mined is None:
-            return outputs.text.new_zeros(())
-        return partner_loss(*outputs.mined, self.temperature)
+    def __call__(self, step: Step) -> Tensor:
+        if "mined" not in step:
+            return step.text.new_zeros(())
+        return partner_loss(step["mined"], self.temperature)

@@ -1,12 +1,15 @@
 """MULE's triplet losses (Kim et al. 2020, eq. 1 to 3): the K most violated constraints of each anchor."""
 
 import torch
+import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Need, Objective, Outputs
+from training.encoders.latent import top_violations
+from training.objectives.base import Objective, Step, named
 
 
+@named("triplet")
 class Triplet(Objective):
     """Image-sentence matching, eq. 3: mean over pairs (f_i, s_i), views and the K largest of
     max(0, d(f_i, s_i) - d(f_i, s_j) + m) over sentences s_j in the language of s_i, and the same from s_i
@@ -20,22 +23,23 @@ class Triplet(Objective):
     from_sentences: float = Field(default=1.5, ge=0)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"spoken"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "views", "languages"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.spoken is not None, "the model says who speaks where an objective needs it"
-        other = ~torch.eye(len(outputs.text), dtype=torch.bool, device=outputs.text.device)
-        rivals = other & (outputs.spoken @ outputs.spoken.T > 0)
+    def __call__(self, step: Step) -> Tensor:
+        other = ~torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
+        (language,) = step["languages"]
+        rivals = other & (language == language.T)
         losses = []
-        for view in outputs.views:
-            cosines = view @ outputs.text.T
+        for view in step.views:
+            cosines = view @ step.text.T
             to_sentence = top_violations(cosines, cosines.diagonal(), rivals, self.margin, self.top)
             to_picture = top_violations(cosines.T, cosines.diagonal(), other, self.margin, self.top)
             losses.append(to_sentence + self.from_sentences * to_picture)
         return torch.stack(losses).mean()
 
 
+@named("neighbourhood")
 class Neighbourhood(Objective):
     """The neighbourhood constraints at the multimodal layer, eq. 1's first half: mean over sentences s_i and
     the K largest of max(0, d(s_i, s_i+) - d(s_i, s_j) + m); s_i+ is another sentence about the picture, in
@@ -46,12 +50,11 @@ class Neighbourhood(Objective):
     top: int = Field(default=10, ge=1)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"neighbours"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "neighbours"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.neighbours is not None, "the model embeds neighbours where an objective needs them"
-        return self.constraints(outputs.text, outputs.neighbours)
+    def __call__(self, step: Step) -> Tensor:
+        return self.constraints(step.text, step["neighbours"][0])
 
     def constraints(self, sentences: Tensor, neighbours: Tensor) -> Tensor:
         """Unit rows (N, D), row i of both about picture i: both are anchors, and rivals of all others."""
@@ -62,25 +65,15 @@ class Neighbourhood(Objective):
         return top_violations(every @ every.T, own, rivals, self.margin, self.top)
 
 
+@named("inner_neighbourhood")
 class InnerNeighbourhood(Neighbourhood):
     """The same at the layer of the universal embedding, eq. 1's second half, on the sentences' mean words;
     in an encoder without such a layer on what it hands to the head."""
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"neighbours", "inner"})
+    def reads(self) -> frozenset[str]:
+        return frozenset({"inner", "inner_neighbours"})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        assert outputs.inner is not None, "the model gives its inner layer where an objective needs it"
-        assert outputs.inner_neighbours is not None
-        inner, near = (
-            torch.nn.functional.normalize(rows, dim=1) for rows in (outputs.inner, outputs.inner_neighbours)
-        )
-        return self.constraints(inner, near)
-
-
-def top_violations(cosines: Tensor, own: Tensor, rivals: Tensor, margin: float, top: int) -> Tensor:
-    """(N, M) cosines, (N,) that of each anchor's positive, (N, M) who its rivals are -> the mean, over
-    anchors and the `top` largest, of max(0, m - own + rival); fewer rivals than `top` leave zeros."""
-    violations = (margin - own[:, None] + cosines).clamp(min=0).masked_fill(~rivals, 0)
-    return violations.topk(min(top, violations.shape[1]), dim=1).values.mean()
+    def __call__(self, step: Step) -> Tensor:
+        inner, near = step["inner"][0], step["inner_neighbours"][0]
+        return self.constraints(F.normalize(inner, dim=1), F.normalize(near, dim=1))

@@ -1,5 +1,6 @@
 """L_t: sentences of similar pictures become similar (globetrotter, eq. 1 and 2)."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -7,9 +8,10 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Need, Outputs, unit_similarity
+from training.objectives.base import Contrastive, Step, Tables, named, unit_similarity
 
 
+@named("transitive")
 class Transitive(Contrastive):
     """-Σ_i Σ_{j≠i} α_ij log softmax_{k≠i}(β_ik/τ)_j, divided as `normalise` says.
 
@@ -31,31 +33,33 @@ class Transitive(Contrastive):
     space: Literal["learned", "whitened"] = "learned"
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"whitened"} if self.space == "whitened" else ())
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text", "views", *(["whitened"] if self.space == "whitened" else [])})
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        itself = torch.eye(len(outputs.text), dtype=torch.bool, device=outputs.text.device)
-        alpha = self.alpha(outputs).masked_fill(itself, 0)
-        logits = unit_similarity(outputs.text, outputs.text) / self.temperature
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        vision = recipe.vision
+        if self.space == "whitened" and (vision.training, vision.space) != ("frozen", "learned"):
+            yield 'vision.training = "frozen" and vision.space = "learned"'
+
+    def __call__(self, step: Step) -> Tensor:
+        itself = torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
+        alpha = self.alpha(step).masked_fill(itself, 0)
+        logits = unit_similarity(step.text, step.text) / self.temperature
         log_p = F.log_softmax(logits.masked_fill(itself, float("-inf")), dim=1).masked_fill(itself, 0)
         rows = -(alpha * log_p).sum(dim=1)
         return self._reduce(rows, alpha.sum(dim=1))
 
     @torch.no_grad()
-    def alpha(self, outputs: Outputs) -> Tensor:
+    def alpha(self, step: Step) -> Tensor:
         """α of eq. 2: (N, N) in [0, 1], symmetric, averaged over the views."""
-        alphas = [self._alpha_of_view(view, outputs) for view in outputs.views]
+        alphas = [self._alpha_of_view(view, step) for view in step.views]
         return torch.stack(alphas).mean(dim=0)
 
-    def _alpha_of_view(self, view: Tensor, outputs: Outputs) -> Tensor:
-        pictures = view
-        if self.space == "whitened":
-            assert outputs.whitened is not None, "the recipe's data gives what an objective needs"
-            pictures = outputs.whitened
+    def _alpha_of_view(self, view: Tensor, step: Step) -> Tensor:
+        pictures = step["whitened"][0] if self.space == "whitened" else view
         path = unit_similarity(pictures, pictures)
         if not self.visual_only:
-            own = (1 + (view * outputs.text).sum(dim=1)) / 2
+            own = (1 + (view * step.text).sum(dim=1)) / 2
             path = own[:, None] * path * own[None, :]
         return (path - self.margin).clamp(min=0) / (1 - self.margin)
 

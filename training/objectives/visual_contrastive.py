@@ -1,21 +1,31 @@
 """L_v: two augmented views of a picture find one another (globetrotter, eq. 3; SimCLR)."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Outputs, unit_similarity
+from training.objectives.base import Contrastive, Step, Tables, named, unit_similarity
 
 
+@named("visual_contrastive")
 class VisualContrastive(Contrastive):
     """Mean over the 2N views i of -log softmax_{k≠i}(α^v_ik/τ) at the picture's other view."""
 
-    views_needed: ClassVar[int] = 2
+    skipped_for_new_language: ClassVar[bool] = True
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        first, second = outputs.views[:2]
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset({"views"})
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not recipe.vision.gives_two_views:
+            yield 'vision.space = "learned" and two views that are not averaged'
+
+    def __call__(self, step: Step) -> Tensor:
+        first, second = step.views[:2]
         views = torch.cat([first, second])
         n = len(first)
         logits = unit_similarity(views, views) / self.temperature

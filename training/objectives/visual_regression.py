@@ -1,11 +1,14 @@
 """Cosine regression of a sentence onto its picture's features: the shortest bridge there is."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
-from training.objectives.base import Objective, Outputs
+from training.objectives.base import Objective, Step, Tables, named
 
 
+@named("visual_regression")
 class VisualRegression(Objective):
     """Mean over pairs and views of 1 - cos(z^l_i, z^v_i).
 
@@ -13,6 +16,10 @@ class VisualRegression(Objective):
     recipe's validation demands.
     """
 
-    def __call__(self, outputs: Outputs) -> Tensor:
-        losses = [1 - (outputs.text * view).sum(dim=1).mean() for view in outputs.views]
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if recipe.vision.space != "whitened":
+            yield 'vision.space = "whitened"'
+
+    def __call__(self, step: Step) -> Tensor:
+        losses = [1 - (step.text * view).sum(dim=1).mean() for view in step.views]
         return torch.stack(losses).mean()

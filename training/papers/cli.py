@@ -30,10 +30,10 @@ def add_language(
     run: Path, language: str, data: Path, out: Path, epochs: int, captions: int, learning_rate: float | None
 ) -> None:
     """Teach the finished RUN one more language, LANG, from captions of pictures that RUN has not seen."""
+    from training.loop.add_language import Schedule, add_language
     from training.papers.experiments import comparison
-    from training.papers.experiments.adding import Pace, add_language
 
-    added = add_language(run, language, data, out, Pace(epochs, captions, learning_rate))
+    added = add_language(run, language, data, out, Schedule(epochs, captions, learning_rate))
     comparisons = comparison.compare(added, data)
     blocks, facts = comparison.blocks(added, comparisons), comparison.facts(added, comparisons)
     _write_report(out / "report", f"{language} added to {added.base.recipe.name}", facts, blocks)

@@ -19,27 +19,21 @@ from pydantic import (
 )
 
 from index.errors import RecipeError
+from training.data.auxiliary import WHOLE_DATA
+from training.data.settings import DataSettings, Table, TokenizerSettings
 from training.encoders.adapted import AdaptedSettings
 from training.encoders.bag import BagSettings
 from training.encoders.gru import GRUSettings
+from training.encoders.heads import HeadSettings
 from training.encoders.hybrid import HybridSettings
 from training.encoders.pretrained import PretrainedSettings
 from training.encoders.transformer import TransformerSettings
 from training.encoders.universal import UniversalSettings
-from training.objectives import OBJECTIVES, Need, Objective
+from training.encoders.vision import VisionSettings
+from training.objectives import OBJECTIVES, Objective
 from training.recipes.files import read_recipe
 from training.recipes.schedule import ScheduleSettings
-from training.recipes.settings import (
-    DataSettings,
-    HeadSettings,
-    MiningSettings,
-    OptimiserSettings,
-    RunSettings,
-    Table,
-    TokenizerSettings,
-    VisionSettings,
-)
-from training.recipes.transfer_settings import TransferSettings
+from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, TransferSettings
 
 TextSettings = Annotated[
     TransformerSettings
@@ -83,73 +77,49 @@ class Recipe(Table):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":
-        if "visual_regression" in self.objectives and self.vision.space != "whitened":
-            raise ValueError('objectives.visual_regression needs vision.space = "whitened"')
-        mined = [name for name, objective in self.objectives.items() if "mined" in objective.needs]
-        if (self.mining is not None and not mined) or (mined and not (self.mining or self.transfer)):
-            raise ValueError(
-                f"objectives.{(mined or ['pseudopairs'])[0]} and the table [mining] need each other"
-                + (", or the table [transfer]" if mined else "")
-            )
-        if self.mining is not None and not (self.mining.captions or self.data.texts):
-            raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
-        if getattr(self.text, "embeddings", "") == "picture-verified" and self.vision.space != "whitened":
-            raise ValueError('text.embeddings = "picture-verified" needs vision.space = "whitened"')
+        for missing in self.text.requires(self.vision):
+            raise ValueError(missing)
+        for name, objective in self.objectives.items():
+            for missing in objective.requires(self):
+                raise ValueError(f"objectives.{name} needs {missing}")
         if self.head.text == "none" and self.text.width != self.head.dimension:
             raise ValueError('head.text = "none" needs head.dimension = text.width')
-        for name, objective in self.objectives.items():
-            if objective.views_needed > 1 and not self.vision.gives_two_views:
-                raise ValueError(
-                    f'objectives.{name} needs vision.space = "learned" and two views that are not averaged'
-                )
-            self._needs_are_met(name, objective)
-        self.schedule.check(self.objectives)
-        if self.text.encoder == "pretrained" and self.tokenizer != TokenizerSettings():
+        if self.text.brings_tokenizer and self.tokenizer != TokenizerSettings():
             raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
+        self.schedule.check(self.objectives)
+        self._mining_fits()
         if self.data.stream:
             self._can_be_streamed()
         return self
 
-    def _can_be_streamed(self) -> None:
-        wrong = {
-            'vision.training = "tuned"': self.vision.training != "tuned",
-            'data.pictures = "shared"': self.data.pictures != "shared",
-            "no data.shuffle_pictures": self.data.shuffle_pictures,
-            "no data.pictograms": self.data.pictograms,
-            "no data.texts": self.data.texts != "",
-            "no [mining] and no [transfer]": bool(self.mining or self.transfer),
-            "no data.held_out or data.added": bool(self.data.held_out or self.data.added),
-            "no data.rotation": self.data.rotation != (),
-            "no objectives.halves": "halves" in self.needs,
-            'text.encoder = "transformer", or "bag" with shared embeddings': self.text.encoder
-            not in ("transformer", "bag")
-            or getattr(self.text, "embeddings", "shared") != "shared",
-        }
-        for needed, is_wrong in wrong.items():
-            if is_wrong:
-                raise ValueError(f"data.stream needs {needed}")
-
-    def _needs_are_met(self, name: str, objective: Objective) -> None:
-        encoder, vision = self.text.encoder, self.vision
-        if "decoder" in objective.needs and (encoder != "transformer" or len(self.data.languages) < 2):
-            raise ValueError(f'objectives.{name} needs text.encoder = "transformer" and two languages')
-        if "adaptations" in objective.needs and encoder != "adapted":
-            raise ValueError(f'objectives.{name} needs text.encoder = "adapted"')
-        if name == "cloze" and encoder not in ("transformer", "bag"):
-            raise ValueError("objectives.cloze needs token embeddings that all languages share")
-        if "halves" in objective.needs and not (self.data.photographs or self.data.texts):
-            raise ValueError(f"objectives.{name} needs sentences: data.photographs or data.texts")
-        if "partners" in objective.needs and self.data.pictures == "disjoint":
-            raise ValueError(f'objectives.{name} needs data.pictures = "shared", "pivoted" or "common"')
-        if "whitened" in objective.needs and (vision.training, vision.space) != ("frozen", "learned"):
+    def _mining_fits(self) -> None:
+        paired = [name for name, objective in self.objectives.items() if "mined" in objective.inputs]
+        if self.mining is not None and not paired:
+            raise ValueError("objectives.pseudopairs and the table [mining] need each other")
+        if paired and not (self.mining or self.transfer):
             raise ValueError(
-                f'objectives.{name} needs vision.training = "frozen" and vision.space = "learned"'
+                f"objectives.{paired[0]} and the table [mining] need each other, or the table [transfer]"
+            )
+        if self.mining is not None and not (self.mining.captions or self.data.texts):
+            raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
+
+    def _can_be_streamed(self) -> None:
+        whole = [name for name, objective in self.objectives.items() if objective.inputs & WHOLE_DATA]
+        if self.vision.training != "tuned":
+            raise ValueError('data.stream needs vision.training = "tuned"')
+        if self.mining or self.transfer:
+            raise ValueError("data.stream needs no [mining] and no [transfer]")
+        if whole:
+            raise ValueError(f"data.stream needs no objectives.{whole[0]}")
+        if self.text.needs_all_sentences:
+            raise ValueError(
+                'data.stream needs text.encoder = "transformer", or "bag" with shared embeddings'
             )
 
     @property
-    def needs(self) -> frozenset[Need]:
-        """What its objectives need beyond texts, views and cloze."""
-        return frozenset().union(*(objective.needs for objective in self.objectives.values()))
+    def inputs(self) -> frozenset[str]:
+        """The auxiliary inputs that its objectives read."""
+        return frozenset[str]().union(*(objective.inputs for objective in self.objectives.values()))
 
     @property
     def fine_tunes(self) -> bool:

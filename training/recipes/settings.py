@@ -1,156 +1,12 @@
-"""The tables of a recipe that are no encoder's and no objective's own; training.recipe puts them together."""
+"""The tables of a recipe about how a run goes: [mining], [transfer], [optimiser] and [run]."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from index.encoder.bundle import LanguageCodes, check_codes
+from training.data.settings import Table
 
-Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class DataSettings(Table):
-    """Which captions of which pictures are trained on.
-
-    pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
-    and photos-11); "shared" lets a picture keep its captions in every language; "pivoted" gives each of the
-    same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot);
-    "common" keeps the share of them that "disjoint" gives one language, and all captions of these: no more
-    than "disjoint" has in any language, but known to be of one picture.
-    rotation: the languages that take turns at pictures that are "disjoint"; all of them when empty. The
-    others are known from `texts` and drawings alone.
-    caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
-    when empty.
-    shuffle_pictures: the control: captions get the picture of another caption.
-    photographs: whether photos/ is trained on.
-    pictograms: whether drawings of pictograms/ are; their names and their keywords are captions
-    (training.data.pictograms). Without photographs they are what validates, too.
-    texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
-    beside the captions; each language's by themselves, whatever lines up. "": none.
-    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
-    1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
-    stream: the folder of shards, below the data folder, that training pictures and captions are streamed from
-    in place of photos/ (training.data.shards); "": none. An epoch is then a window of so many pictures.
-    bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
-    their captions, beyond it the run does not begin.
-    held_out: languages that get their share of the disjoint pictures but are not learned: what
-    `passepartout add-language` learns from later.
-    added: those of `languages` that were added to a finished run (training.experiments.adding): in the order
-    of their coming, each has what was held out for it and pictures that nobody had.
-    """
-
-    languages: LanguageCodes
-    caption_kinds: tuple[str, ...] = ()
-    pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
-    rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
-    shuffle_pictures: bool = False
-    photographs: bool = True
-    pictograms: bool = False
-    texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
-    language_temperature: float | None = Field(default=None, gt=0)
-    stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
-    window: int = Field(default=8192, ge=2)
-    bad_pictures: float = Field(default=0.01, ge=0, le=1)
-    held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
-    added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
-
-    @model_validator(mode="after")
-    def _languages_fit(self) -> "DataSettings":
-        if unknown := [code for code in self.added if code not in self.languages]:
-            raise ValueError(f"added: {unknown[0]} is not among the languages")
-        if not self.first:
-            raise ValueError("added: one language or more must have been there first")
-        if both := set(self.held_out) & set(self.first):
-            raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
-        if self.held_out and self.pictures != "disjoint":
-            raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
-        if not (self.photographs or self.pictograms):
-            raise ValueError("photographs = false leaves drawings: it needs pictograms = true")
-        self._rotation_fits()
-        return self
-
-    def _rotation_fits(self) -> None:
-        if self.pictures == "pivoted" and len(self.languages) < 2:
-            raise ValueError('pictures = "pivoted" needs two languages')
-        if not self.rotation:
-            return
-        if unknown := [code for code in self.rotation if code not in self.languages]:
-            raise ValueError(f"rotation: {unknown[0]} is not among the languages")
-        if self.pictures != "disjoint" or self.held_out or self.added:
-            raise ValueError('rotation needs pictures = "disjoint", without held_out or added')
-
-    @property
-    def anchors(self) -> tuple[str, ...] | None:
-        """The languages that a batch's captions are in, where they are not all that a picture has."""
-        return self.languages[:1] if self.pictures == "pivoted" else None
-
-    @property
-    def first(self) -> tuple[str, ...]:
-        """The languages that the run began with."""
-        return tuple(code for code in self.languages if code not in self.added)
-
-
-class TokenizerSettings(Table):
-    """A vocabulary shared by all languages: of subwords by BPE (globetrotter, 3.5), or of word forms (Kádár
-    et al. 2019, 3.1; MULE), where a form is one token whatever its language.
-
-    language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
-    is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
-    romanise: scripts whose letters are read as Latin ones (training.data.romanisation): "Cyrillic",
-    "Devanagari".
-    """
-
-    kind: Literal["bpe", "words"] = "bpe"
-    vocabulary: int = Field(default=30_000, ge=200)
-    lowercase: bool = True
-    language_temperature: float | None = Field(default=None, ge=1)
-    romanise: tuple[Script, ...] = ()
-
-
-class VisionSettings(Table):
-    """The picture branch.
-
-    backbone: a Hugging Face name, or a folder (looked for below the data folder first).
-    training: "tuned": the backbone learns, on freshly augmented pictures; "frozen": it does not, and its
-    features are computed once for each of `views` fixed views and kept in the user's cache.
-    space: "learned": a prediction head (globetrotter, 3.5); "whitened": the features' first principal
-    components, divided by their standard deviation to the power of `whitening`, fixed.
-    average_views: a picture is the mean over its views, or one view drawn each time (frozen only).
-    """
-
-    backbone: str
-    training: Literal["tuned", "frozen"] = "tuned"
-    space: Literal["learned", "whitened"] = "learned"
-    views: int = Field(default=2, ge=1, le=10)
-    average_views: bool = False
-    whitening: float = Field(default=1.0, ge=0, le=1)
-    image_size: int = Field(default=224, ge=16, le=1024)
-
-    @model_validator(mode="after")
-    def _space_is_possible(self) -> "VisionSettings":
-        if self.space == "whitened" and self.training == "tuned":
-            raise ValueError('space = "whitened" needs training = "frozen"')
-        if self.average_views and self.training == "tuned":
-            raise ValueError('average_views needs training = "frozen"')
-        return self
-
-    @property
-    def gives_two_views(self) -> bool:
-        """Whether a step sees two views of a picture, in a space that can learn from them."""
-        return self.space == "learned" and self.views > 1 and not self.average_views
-
-
-class HeadSettings(Table):
-    """The common space: its dimension, and how the text branch and, where the space is learned, the picture
-    branch get there: by a prediction head (globetrotter, 3.5), one affine map, or as they are."""
-
-    dimension: int = Field(default=128, ge=2)
-    text: Literal["mlp", "linear", "none"] = "mlp"
-    pictures: Literal["mlp", "linear"] = "mlp"
+KEPT = {"none": 1.0, "top": 0.25, "bottom": 0.75}  # the share of pairs that a filter of [transfer] keeps
 
 
 class MiningSettings(Table):
@@ -169,6 +25,46 @@ class MiningSettings(Table):
     keep: float = Field(default=0.75, gt=0, le=1)
     neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)
+
+
+class TransferSettings(Table):
+    """Captions in other languages that pictures are given: pseudopairs (Kádár et al. 2019, 2.2), or
+    translations (2.3).
+
+    start: a finished run, of whatever recipe, whose encoder finds the pseudopairs; "": this recipe without
+    the table is trained first, into RUN-start beside the run.
+    nearest: "cosine" gives each caption the nearest one of each other language, as in the paper; "mutual"
+    only what is each other's nearest, by training.mining.
+    filter: "top" keeps the 25 % of two languages' pairs that are most alike, "bottom" drops the 25 % that are
+    least.
+    then: "fine-tune" goes on from the start's best weights, "restart" begins anew.
+    share: the probability that a picture which was given captions is shown with one of them.
+    aligned: in place of pseudopairs, translations: the name of files text/NAME.LANG.txt whose line i says the
+    same in each; a caption that stands there word for word gets its line's other languages.
+    """
+
+    start: str = ""
+    nearest: Literal["cosine", "mutual"] = "cosine"
+    filter: Literal["none", "top", "bottom"] = "none"
+    then: Literal["fine-tune", "restart"] = "fine-tune"
+    share: float = Field(default=0.5, gt=0, lt=1)
+    aligned: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
+
+    @model_validator(mode="after")
+    def _filters_have_similarities(self) -> "TransferSettings":
+        if self.aligned and self.filter != "none":
+            raise ValueError('translations have no similarity to filter by: leave filter = "none"')
+        return self
+
+    @property
+    def keep(self) -> float:
+        """The share of pairs that stays."""
+        return KEPT[self.filter]
+
+    @property
+    def needs_start(self) -> bool:
+        """Whether another run comes first."""
+        return not self.aligned or self.then == "fine-tune"
 
 
 class OptimiserSettings(Table):

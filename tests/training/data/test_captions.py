@@ -6,7 +6,7 @@ import pytest
 
 from index.errors import DataError
 from training.data.captions import CaptionedPictures, load_split, shuffled
-from training.recipes.settings import DataSettings
+from training.data.settings import DataSettings
 
 Row = tuple[str, str, str]  # picture, caption, how it was made
 HUMAN, TRANSLATED = "human", "human translation of English"

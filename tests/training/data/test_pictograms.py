@@ -12,8 +12,8 @@ from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.captions import load_split
 from training.data.pictograms import deal, is_drawing, load_drawings, move_onto_photographs, open_artists
+from training.data.settings import DataSettings
 from training.data.synthetic.pictograms import ARTISTS, SHOWN, concepts
-from training.recipes.settings import DataSettings
 
 LANGUAGES = ("en", "de", "pt")
 LEARNED = [code for code in concepts() if part_of(code) == "train"]

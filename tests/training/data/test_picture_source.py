@@ -6,10 +6,9 @@ import torch
 from numpy.typing import NDArray
 
 from index.errors import DataError
-from training.data.picture_source import AugmentedPictures, FixedFeatures
+from training.data.picture_source import AugmentedPictures, FixedFeatures, PixelScale
 from training.data.pictures import PictureArchive
 from training.data.whitening import fit_whitening
-from training.encoders.vision import PixelScale
 
 ROWS = np.asarray([7, 2, 11])
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tokenizers.normalizers import NFKC, Lowercase, Normalizer, Sequence
 
 from training.data.romanisation import letters, romanised
+from training.data.settings import Script, TokenizerSettings
 from training.data.tokens import tokenize, train_tokenizer
-from training.recipes.settings import Script, TokenizerSettings
 
 BOTH: tuple[Script, ...] = ("Cyrillic", "Devanagari")
 

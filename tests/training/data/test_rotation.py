@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 import torch
 from pydantic import ValidationError
+from tokenizers import Tokenizer, models
 
 from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
+from training.data.auxiliary import partners
 from training.data.captions import CaptionedPictures, load_split
-from training.data.companions import CompanionSource
 from training.data.sampler import PictureSampler
+from training.data.settings import DataSettings
+from training.data.training_data import TrainingData
+from training.loop.add_language import Schedule, extended_recipe
 from training.loop.run import Run
-from training.papers.experiments.adding import Pace, grown_recipe
-from training.recipes.settings import DataSettings
 
 
 def settings(**changes: object) -> DataSettings:
@@ -57,14 +59,15 @@ def test_batches_are_in_the_pivot_and_partners_in_the_others(data: Path) -> None
     given = settings(pictures="pivoted")
     captions = load_split(data, "train", given)
     tokens = [np.asarray([number], np.int32) for number in range(len(captions.captions))]
-    source = CompanionSource(captions, given.languages, tokens, paired=True)
+    learned = TrainingData(data, given.languages, 0, Tokenizer(models.BPE()), captions, tokens)
+    source = partners(learned)
     batches = PictureSampler(captions, 16, 0, None, given.anchors).batches(0)
     seen = [captions.captions[i] for batch in batches for i in batch]
     assert {caption.language for caption in seen} == {"en"}
     assert sorted(caption.picture for caption in seen) == list(range(len(captions.pictures)))
-    beside = source.of(batches[0], np.random.default_rng(0), torch.device("cpu"))
-    assert beside.partners is not None
-    for one, other in zip(batches[0], beside.partners[0][:, 0].tolist(), strict=True):
+    draw, rows = np.random.default_rng(0), slice(0, len(batches[0]))
+    ((ids, _),) = source.part(batches[0], rows, draw, torch.device("cpu"))
+    for one, other in zip(batches[0], ids[:, 0].tolist(), strict=True):
         partner = captions.captions[other]
         assert partner.picture == captions.captions[one].picture
         assert partner.language != "en"
@@ -101,4 +104,4 @@ def test_what_can_not_rotate_is_refused(changes: dict[str, object], message: str
 def test_a_rotation_leaves_nothing_to_a_language_added_later(tmp_path: Path) -> None:
     run = Run(tmp_path, recipe(BAG, tmp_path, 'data.rotation=["en"]'))
     with pytest.raises(UsageError, match="leaves no pictures to a new language"):
-        grown_recipe(run, "zh", Pace())
+        extended_recipe(run, "zh", Schedule())

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from training.data.settings import TokenizerSettings
 from training.data.tokens import (
     MASK_ID,
     PAD_ID,
@@ -19,7 +20,6 @@ from training.data.tokens import (
     tokenize,
     train_tokenizer,
 )
-from training.recipes.settings import TokenizerSettings
 
 TEXTS = [
     "A dog runs on the beach.",

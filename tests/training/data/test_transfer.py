@@ -1,13 +1,16 @@
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models
 
 from index.errors import DamagedError
 from training.data.captions import Caption, CaptionedPictures
 from training.data.sampler import PictureSampler
-from training.data.transfer import Given, GivenSampler, paired_source, read_given, with_given, write_given
+from training.data.training_data import TrainingData
+from training.data.transfer import Given, GivenSampler, read_given, with_given, write_given
 
 PICTURES = 40
 OWN = CaptionedPictures(
@@ -80,11 +83,14 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
 
 def test_c2c_pairs_are_what_stands_beside_each_other() -> None:
     tokens = [np.asarray([10 + i], np.int32) for i in range(len(TOLD.captions))]
-    source = paired_source(TOLD, GIVEN, tokens, 0)
-    assert list(source.pairs) == [("en", "de")]
-    found = source.batch(64, 0, 0)
+    data = TrainingData(Path(), ("en", "de"), 0, Tokenizer(models.BPE()), OWN, tokens[: len(OWN.captions)])
+    data = replace(data, transferred=GIVEN)
+    vars(data)["shown_tokens"] = tokens
+    pairs = data.pseudopairs
+    assert list(pairs.pairs) == [("en", "de")]
+    found = pairs.draw(64, 0, 0)
     assert found is not None
     beside = {(10 + one.caption, 10 + len(OWN.captions) + i) for i, one in enumerate(GIVEN)}
-    drawn = {(int(a[0]), int(b[0])) for a, b in zip(found.one, found.other, strict=True)}
+    drawn = {(int(a[0]), int(b[0])) for a, b in found}
     assert drawn <= beside
     assert len(drawn) > 10

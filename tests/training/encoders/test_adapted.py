@@ -1,9 +1,12 @@
+from pathlib import Path
+
 import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.training.encoders.sentences import spoken
 from training.data.tokens import pad
 from training.encoders.adapted import Adapted, AdaptedSettings
 
@@ -16,8 +19,8 @@ CAPTIONS = [np.arange(4, 12, dtype=np.int32), np.arange(12, 20, dtype=np.int32)]
 def built() -> Adapted:
     torch.manual_seed(0)
     table = {"encoder": "adapted", "width": WIDTH}
-    encoder = AdaptedSettings.model_validate(table).build(VOCABULARY, LANGUAGES).eval()
-    encoder.learn_languages(CAPTIONS, np.array([0, 1]))
+    encoder = AdaptedSettings.model_validate(table).build(VOCABULARY, LANGUAGES, Path()).eval()
+    encoder.initialise(spoken(CAPTIONS, [0, 1]))
     return encoder
 
 

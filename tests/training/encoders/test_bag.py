@@ -1,3 +1,4 @@
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.training.encoders.sentences import spoken
 from training.data.tokens import PAD_ID, pad
 from training.encoders.bag import Bag, BagSettings
 
@@ -20,7 +22,7 @@ def encoder(**settings: object) -> Bag:
     """Seeded and not training."""
     torch.manual_seed(0)
     table = {"encoder": "bag", "width": WIDTH, **settings}
-    return BagSettings.model_validate(table).build(VOCABULARY).eval()
+    return BagSettings.model_validate(table).build(VOCABULARY, 1, Path()).eval()
 
 
 BAG = encoder()
@@ -93,8 +95,8 @@ SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 
 def apart() -> Bag:
     torch.manual_seed(0)
     model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "per-language"})
-    built = model.build(VOCABULARY, 2).eval()
-    built.learn_languages([row.astype(np.int32) for row in SPOKEN], np.array([0, 1, 0, 1]))
+    built = model.build(VOCABULARY, 2, Path()).eval()
+    built.initialise(spoken(SPOKEN, [0, 1, 0, 1]))
     return built
 
 
@@ -123,11 +125,9 @@ def test_the_table_of_words_is_all_there_is() -> None:
     assert torch.equal(model.word_table()[1, 5], model.tokens.weight[VOCABULARY + 5])
 
 
-def test_vouched_tokens_have_one_embedding_for_both_languages() -> None:
+def test_shared_tokens_have_one_embedding_for_both_languages() -> None:
     model = apart()
-    rows = model.rows.numpy().copy()
-    rows[20] = 20
-    model.share(rows)
+    model.rows[20] = 20
     first, second = embed(model, [[5, 20]])[0], embed(model, [[13, 20]])[0]
     table = model.tokens.weight.detach()
     assert torch.allclose(first, (table[5] + table[20]) / 2, atol=1e-7)

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 import torch
 
+from tests.training.encoders.sentences import spoken
 from training.data.tokens import pad
 from training.encoders.language_identifier import SMOOTHING, LanguageIdentifier
 
 CPU = torch.device("cpu")
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
 TOKENS = [np.array(row, np.int32) for row in ([5, 5, 7], [5, 7], [6, 6, 7], [6, 7])]
-LANGUAGES = np.array([0, 0, 1, 1])
+LANGUAGES = [0, 0, 1, 1]
 
 
 def told(identifier: LanguageIdentifier, *sentences: list[int]) -> list[int]:
@@ -19,7 +20,7 @@ def told(identifier: LanguageIdentifier, *sentences: list[int]) -> list[int]:
 @pytest.fixture
 def identifier() -> LanguageIdentifier:
     identifier = LanguageIdentifier(10, 2)
-    identifier.fit(TOKENS, LANGUAGES)
+    identifier.fit(spoken(TOKENS, LANGUAGES))
     return identifier
 
 

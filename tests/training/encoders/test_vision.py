@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from index.errors import DataError
-from training.encoders.vision import Backbone, PixelScale, load_backbone
+from training.data.picture_source import PixelScale
+from training.encoders.vision import Backbone, load_backbone
 
 
 class States(nn.Module):

@@ -17,7 +17,8 @@ from tests.training.tiny import BAG, LANGUAGES, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.data.tokens import tokenize
 from training.export import bundle as export
-from training.export.bundle import best_model, export_run, validation_texts
+from training.export.bundle import export_run, validation_texts
+from training.loop.model import load_model
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
 from training.loop.validation import embed_texts
@@ -85,7 +86,7 @@ def test_the_encoder_equals_torchs(
     tokens = tokenize(run.tokenizer(), texts)
     assert {1 if kind == "transformer" else 2, run.recipe.text.max_tokens} <= set(map(len, tokens))
     with torch.inference_mode():
-        expected = embed_texts(best_model(run, data), tokens, torch.device("cpu"))
+        expected = embed_texts(load_model(run, data), tokens, torch.device("cpu"))
     found = TextEncoder(bundle, precision="fp32").encode(texts, batch_size=batch_size)
     assert found.shape == (len(texts), run.recipe.head.dimension)
     assert np.abs(found - expected).max() < 1e-4
@@ -181,7 +182,7 @@ def test_an_encoder_with_a_head_keeps_its_words(
 def test_a_graph_that_differs_from_torch_is_not_published(
     quickly: Exporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = export.best_model
+    real = export.load_model
 
     def altered(run: Run, data: Path) -> torch.nn.Module:
         model = real(run, data)
@@ -189,7 +190,7 @@ def test_a_graph_that_differs_from_torch_is_not_published(
             model.text.tokens.weight[10:60] += 0.5
         return model
 
-    monkeypatch.setattr(export, "best_model", altered)
+    monkeypatch.setattr(export, "load_model", altered)
     with pytest.raises(TrainingError, match="differs from torch's by a cosine distance of"):
         quickly(tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()

@@ -9,7 +9,8 @@ from index.encoder.text_encoder import TextEncoder
 from tests.training.tiny import LANGUAGES
 from training.data.tokens import pad, tokenize
 from training.encoders.adapted import Adapted
-from training.export.bundle import best_model, export_run
+from training.export.bundle import export_run
+from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
@@ -62,7 +63,7 @@ def losses(run: Run) -> set[str]:
 def test_sigurdssons_languages_are_told_from_their_tokens(data: Path, tmp_path: Path) -> None:
     run = train(tiny("sigurdsson"), data, tmp_path / "run")
     assert losses(run) == {"cross_modal", "orthogonality"}
-    text = best_model(run, data).text
+    text = load_model(run, data).text
     assert isinstance(text, Adapted)
     captions = training_captions(run, data).captions
     ids, mask = pad(

@@ -15,14 +15,15 @@ from passepartout import run as command
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.transfer import read_given
-from training.export.bundle import best_model, export_run
+from training.export.bundle import export_run
+from training.loop.add_language import Schedule, add_language
 from training.loop.caption_transfer import nearest, start_folder, start_recipe, translations
 from training.loop.checkpoint import load_best
+from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
-from training.papers.experiments.adding import Pace, add_language
-from training.recipes.transfer_settings import TransferSettings
+from training.recipes.settings import TransferSettings
 
 GRU = """
 name = "tiny-gru"
@@ -163,12 +164,12 @@ def test_what_was_given_is_what_the_start_finds(tuned: Run, data: Path) -> None:
 
 
 def test_it_goes_on_from_the_starts_weights(tuned: Run, data: Path, tmp_path: Path) -> None:
-    start = best_model(tuned, data)
+    start = load_model(tuned, data)
     load_best(tuned.start_file, start)
     other = recipe(GRU, tmp_path, "optimiser.learning_rate=1e-12", f"transfer.start={tuned.folder}-start")
     still = train(other, data, tmp_path / "run")
     for (name, one), two in zip(
-        start.state_dict().items(), best_model(still, data).state_dict().values(), strict=True
+        start.state_dict().items(), load_model(still, data).state_dict().values(), strict=True
     ):
         assert np.allclose(one, two, atol=1e-6), name
     assert not (tmp_path / "run-start").exists(), "a start that is given is not trained"
@@ -241,7 +242,7 @@ def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
 
 def test_no_language_is_added_to_a_vocabulary_of_words(tuned: Run, data: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="reads whole words, or by another encoder"):
-        add_language(tuned.folder, "zh", data, tmp_path / "added", Pace())
+        add_language(tuned.folder, "zh", data, tmp_path / "added", Schedule())
 
 
 def test_losses_of_another_size_after_a_pretraining_are_no_explosion(data: Path, tmp_path: Path) -> None:

@@ -60,10 +60,13 @@ def test_bad_pictures_are_counted_named_and_skipped(damaged: tuple[Path, set[str
     assert run.result()["pictures"] == 118
     assert run.result()["captions"] == 118 * 4
     prepared = prepare(run, data)
-    assert not bad & {*prepared.data.pictures, *prepared.validation.data.pictures}
+    assert not bad & {*prepared.data.captions.pictures, *prepared.validation.data.pictures}
     whole = load_split(data, "train", run.recipe.data)
     owners = {whole.pictures[c.picture]: c.language for c in whole.captions}
-    assert all(owners[prepared.data.pictures[c.picture]] == c.language for c in prepared.data.captions)
+    assert all(
+        owners[prepared.data.captions.pictures[c.picture]] == c.language
+        for c in prepared.data.captions.captions
+    )
     batch = np.concatenate(prepared.sampler.batches(0))
     assert len(batch) == 118
 
@@ -115,9 +118,9 @@ def test_a_language_with_a_single_caption(
     assert done.returncode == 0, done.stderr
     run = open_run(tmp_path / "run")
     prepared = prepare(run, copy)
-    (number,) = [i for i, c in enumerate(prepared.data.captions) if c.language == "pt"]
-    assert prepared.data.languages == ("de", "en", "pt")
-    assert prepared.data.captions[number].text == first.split("\t")[1]
+    (number,) = [i for i, c in enumerate(prepared.data.captions.captions) if c.language == "pt"]
+    assert prepared.data.captions.languages == ("de", "en", "pt")
+    assert prepared.data.captions.captions[number].text == first.split("\t")[1]
     drawn = np.concatenate([b for epoch in range(20) for b in prepared.sampler.batches(epoch)])
     assert number in drawn, "it is trained on"
     validations = [e for e in map(json.loads, run.log_file.read_text().splitlines()) if "epoch" in e]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from torch import Tensor, nn
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, Engine, cut, uses_bfloat16
-from training.loop.model import Batch, weighted_losses
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
+from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop, train
-from training.objectives import Outputs
+from training.objectives import Forward, Step, weighted_losses
 from training.recipes.recipe import Recipe
 
 ADAPTED = (
@@ -45,31 +46,32 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
 def loop(data: Path, folder: Path, text: str, *overrides: str) -> Loop:
     run = create_run(folder / "run", recipe(text, folder, *overrides), resume=False)
     made = Loop(run, prepare(run, data))
-    made.prepared.model.train()
+    made.model.train()
     return made
 
 
 def chunks(made: Loop, size: int) -> list[Chunk]:
-    made.settings = made.settings.model_copy(update={"chunk_size": size})
-    return made._chunks(made.prepared.sampler.batches(0)[0], 0, 0)
+    """The first batch in chunks of `size`."""
+    given = made.run.recipe
+    cut_small = given.optimiser.model_copy(update={"chunk_size": size})
+    run = replace(made.run, recipe=given.model_copy(update={"optimiser": cut_small}))
+    assert isinstance(made.source, CaptionSource)
+    return next(replace(made.source, run=run).batches(0, Processes()))
 
 
 def gradients(made: Loop) -> dict[str, Tensor]:
-    found = {name: p.grad.clone() for name, p in made.prepared.model.named_parameters() if p.grad is not None}
+    found = {name: p.grad.clone() for name, p in made.model.named_parameters() if p.grad is not None}
     made.optimiser.zero_grad(set_to_none=True)
     return found
 
 
-def joined(parts: list[Outputs]) -> Outputs:
-    """The outputs of a whole batch, from those of its parts."""
-
-    def tokens(name: str) -> tuple[Tensor, Tensor] | None:
-        pairs = [getattr(part, name) for part in parts]
-        return None if pairs[0] is None else tuple(torch.cat(side) for side in zip(*pairs, strict=True))  # type: ignore[return-value]
-
-    whole = parts[0].with_rows([torch.cat(rows) for rows in zip(*(p.rows for p in parts), strict=True)])
-    fields = {name: tokens(name) for name in ("cloze", "denoising", "back_translation")}
-    return Outputs(**{**vars(whole), **fields, "adaptations": parts[0].adaptations})
+def joined(parts: list[Forward]) -> Step:
+    """What is read of a whole batch, from what is read of its parts."""
+    columns = {name: zip(*(part[name] for part in parts), strict=True) for name in parts[0].rows}
+    rows = {name: tuple(torch.cat(tensors) for tensors in column) for name, column in columns.items()}
+    if "language_maps" in rows:  # the same in every part
+        rows["language_maps"] = parts[0]["language_maps"]
+    return Step(rows)
 
 
 def close(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
@@ -89,8 +91,9 @@ def test_chunks_give_the_gradient_of_the_whole_batch_with_all_its_chance(
     assert [len(part.batch.ids) for part in parts] == [10, 10, 10]
     found = made.engine.backward(parts)
     ours = gradients(made)
-    whole = joined([made.engine.outputs(part) for part in parts])
-    expected = weighted_losses(made.run.recipe.objectives, whole)
+    objectives = made.run.recipe.objectives
+    whole = joined([made.engine.forward(part, objectives) for part in parts])
+    expected = weighted_losses(objectives, whole)
     torch.stack(list(expected.values())).sum().backward()  # type: ignore[no-untyped-call]
     assert list(found) == list(expected)
     assert {n: v.item() for n, v in found.items()} == pytest.approx(
@@ -136,7 +139,7 @@ def test_a_chunk_without_a_hidden_token(data: Path, tmp_path: Path) -> None:
 
 
 def normalisation(made: Loop) -> nn.BatchNorm2d:
-    return next(m for m in made.prepared.model.modules() if isinstance(m, nn.BatchNorm2d))
+    return next(m for m in made.model.modules() if isinstance(m, nn.BatchNorm2d))
 
 
 @pytest.mark.parametrize("size", [0, 10])
@@ -161,7 +164,7 @@ def test_running_statistics_move_once_towards_the_mean_of_what_was_seen(
 def test_running_statistics_that_nothing_moves_stay(data: Path, tmp_path: Path) -> None:
     made = loop(data, tmp_path, TRANSFORMER)
     layer = normalisation(made)
-    made.prepared.model.eval()
+    made.model.eval()
     before = layer.running_mean.clone()  # type: ignore[union-attr]
     made.engine.backward(chunks(made, 10))
     assert torch.equal(layer.running_mean, before)  # type: ignore[arg-type]
@@ -221,10 +224,10 @@ def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_pa
     half = made.run.recipe.model_copy(
         update={"optimiser": made.settings.model_copy(update={"precision": "bfloat16"})}
     )
-    engine = Engine(made.prepared.model, half)
-    outputs = engine.outputs(chunk)
-    assert {row.dtype for row in outputs.rows} == {torch.float32}
-    norms = outputs.text.norm(dim=1)
+    engine = Engine(made.model, half)
+    step = engine.forward(chunk, made.run.recipe.objectives)
+    assert {row.dtype for name in step.shared for row in step[name]} == {torch.float32}
+    norms = step.text.norm(dim=1)
     assert (norms - 1).abs().max() < 1e-5, "unit rows to float32's precision"
     found = engine.backward([chunk])
     assert all(value.dtype == torch.float32 for value in found.values())
@@ -233,7 +236,7 @@ def test_losses_are_in_float32_and_nearly_the_same(name: str, data: Path, tmp_pa
     assert [found[n].item() for n in same] == pytest.approx([full[n].item() for n in same], rel=0.03)
     if name == "transformer":
         assert found["cloze"].item() != full["cloze"].item(), "it was computed otherwise"
-    assert all(p.grad is None or p.grad.dtype == torch.float32 for p in made.prepared.model.parameters())
+    assert all(p.grad is None or p.grad.dtype == torch.float32 for p in made.model.parameters())
 
 
 def test_a_run_in_bfloat16_learns(data: Path, tmp_path: Path) -> None:
@@ -246,13 +249,12 @@ def test_a_run_in_bfloat16_learns(data: Path, tmp_path: Path) -> None:
 def test_groups_of_like_length_change_nothing(data: Path, tmp_path: Path) -> None:
     """The encoder takes them apart; the losses do not notice."""
     made = loop(data, tmp_path, *SYSTEMS["transformer"])
-    made.prepared.model.eval()
+    made.model.eval()
     (chunk,) = chunks(made, 0)
     batch = chunk.batch
     assert 1 < len(batch.spans) <= 4
     assert sum(rows for rows, _ in batch.spans) == len(batch.ids)
-    plain = Batch(batch.ids, batch.mask, batch.pictures, batch.beside)
-    one, other = made.prepared.model(batch).text, made.prepared.model(plain).text
+    one, other = (Forward(made.model, given, {}).text for given in (batch, replace(batch, spans=())))
     assert torch.allclose(one, other, atol=1e-5)
     lengths = batch.mask.sum(dim=1).numpy()
     assert (np.diff(lengths) >= 0).all()

@@ -103,8 +103,7 @@ def test_pairs_are_mined_before_the_epochs_that_the_recipe_names(run: Run) -> No
 
 def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path) -> None:
     prepared = prepare(run, data)
-    source, model = prepared.pseudopairs, prepared.model
-    assert source is not None
+    source, model = prepared.data.pseudopairs, prepared.model
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
@@ -185,7 +184,7 @@ def test_it_is_exported_with_the_words_of_each_language(run: Run, data: Path, tm
         assert np.allclose(vector, encoder.encode([sentence]), atol=2e-3), language
 
 
-def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
+def test_pictures_share_some_subwords(data: Path, tmp_path: Path) -> None:
     settings = mining(tmp_path, "text.embeddings=picture-verified", "optimiser.epochs=1")
     encoder = prepare(train(settings, data, tmp_path / "run"), data).model.text
     assert isinstance(encoder, Bag)
@@ -193,7 +192,7 @@ def test_pictures_vouch_for_subwords(data: Path, tmp_path: Path) -> None:
     assert 0 < (~apart).any(dim=1).sum() < encoder.vocabulary / 2
 
 
-def test_vouching_needs_a_fixed_space(tmp_path: Path) -> None:
+def test_sharing_by_pictures_needs_a_fixed_space(tmp_path: Path) -> None:
     learned = ("vision.space=learned", "text.embeddings=picture-verified", "objectives.cross_modal.weight=1")
     text = BAG.replace("[objectives.visual_regression]\n", "")
     with pytest.raises(

@@ -5,9 +5,12 @@ import pytest
 import torch
 
 from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
+from training.data.auxiliary import Batch
 from training.data.tokens import pad
+from training.encoders.two_branch import TwoBranch
 from training.encoders.vision import Backbone
-from training.loop.model import Batch, TwoBranch, pick_device, weighted_losses
+from training.loop.model import build_model, pick_device
+from training.objectives import Forward, weighted_losses
 from training.recipes.recipe import Recipe
 
 VOCABULARY = 60
@@ -16,7 +19,11 @@ CPU = torch.device("cpu")
 
 def built(recipe: Recipe, features: int = 64, backbone: Backbone | None = None) -> TwoBranch:
     torch.manual_seed(0)
-    return TwoBranch(recipe, VOCABULARY, features, backbone)
+    return build_model(recipe, Path(), VOCABULARY, features, backbone)
+
+
+def read(model: TwoBranch, recipe: Recipe, batch: Batch) -> Forward:
+    return Forward(model, batch, recipe.objectives)
 
 
 def batch(width: int = 64, views: int = 2, n: int = 8) -> Batch:
@@ -27,14 +34,13 @@ def batch(width: int = 64, views: int = 2, n: int = 8) -> Batch:
 
 
 def test_both_branches_end_on_the_unit_sphere_of_one_space(tmp_path: Path) -> None:
-    model = built(recipe(TRANSFORMER, tmp_path, *FROZEN)).eval()
-    given = batch()
+    given = recipe(TRANSFORMER, tmp_path, *FROZEN)
     with torch.no_grad():
-        outputs = model(given)
-    for rows in (outputs.text, *outputs.views):
+        step = read(built(given).eval(), given, batch())
+    for rows in (step.text, *step.views):
         assert rows.shape == (8, 8)
         assert torch.allclose(rows.norm(dim=1), torch.ones(8), atol=1e-6)
-    assert len(outputs.views) == 2
+    assert len(step.views) == 2
 
 
 def test_a_whitened_space_is_given_not_learned(tmp_path: Path) -> None:
@@ -55,18 +61,15 @@ def test_a_tuned_backbone_learns_and_a_frozen_one_is_not_in_the_model(
 
 
 def test_without_a_cloze_there_is_no_cloze_head(tmp_path: Path) -> None:
-    assert built(recipe(BAG, tmp_path), features=16).cloze_head is None
-    assert built(recipe(BAG, tmp_path), features=16)(batch(16)).cloze is None
-    assert built(recipe(TRANSFORMER, tmp_path, *FROZEN)).cloze_head is not None
+    assert list(built(recipe(BAG, tmp_path), features=16).learned) == []
+    assert list(built(recipe(TRANSFORMER, tmp_path, *FROZEN)).learned) == ["cloze"]
 
 
 def test_the_cloze_asks_for_the_true_ids_of_masked_tokens(tmp_path: Path) -> None:
-    model = built(recipe(TRANSFORMER, tmp_path, *FROZEN, "objectives.cloze.mask=0.5")).eval()
+    asked = recipe(TRANSFORMER, tmp_path, *FROZEN, "objectives.cloze.mask=0.5")
     given = batch()
     torch.manual_seed(3)
-    outputs = model(given)
-    assert outputs.cloze is not None
-    logits, truth = outputs.cloze
+    logits, truth = read(built(asked).eval(), asked, given)["cloze"]
     assert logits.shape == (len(truth), VOCABULARY)
     assert 8 < len(truth) < given.mask.sum()
     left = given.ids[given.mask.bool()].tolist()
@@ -80,10 +83,12 @@ def test_contrastive_losses_see_the_masked_sentences_only_in_a_shared_pass(
 ) -> None:
     """shared_pass is what the published code does."""
     asked = ("objectives.cloze.mask=0.9", f"objectives.cloze.shared_pass={shared}")
-    model = built(recipe(TRANSFORMER, tmp_path, *FROZEN, *asked)).eval()
-    given = batch()
+    settings = recipe(TRANSFORMER, tmp_path, *FROZEN, *asked)
+    model, given = built(settings).eval(), batch()
     with torch.no_grad():
-        found = torch.allclose(model(given).text, model.embed_text(given.ids, given.mask), atol=1e-6)
+        found = torch.allclose(
+            read(model, settings, given).text, model.embed_text(given.ids, given.mask), atol=1e-6
+        )
     assert found is same
 
 
@@ -91,7 +96,7 @@ def test_losses_are_weighted_as_the_recipe_says(tmp_path: Path) -> None:
     """Globetrotter, eq. 5."""
     given = recipe(TRANSFORMER, tmp_path, *FROZEN, "objectives.cross_modal.weight=0.7")
     torch.manual_seed(0)
-    outputs = built(given).eval()(batch())
+    outputs = read(built(given).eval(), given, batch())
     found = weighted_losses(given.objectives, outputs)
     assert set(found) == {"transitive", "visual_contrastive", "cross_modal", "cloze"}
     for name, weight in {
@@ -108,9 +113,8 @@ def test_every_parameter_of_the_papers_system_learns(tmp_path: Path, backbone: B
     model = built(given, backbone=backbone)
     ids, mask = batch().ids, batch().mask
     pictures = tuple(torch.randn(8, 3, 32, 32, generator=torch.Generator().manual_seed(i)) for i in (1, 2))
-    torch.stack(
-        list(weighted_losses(given.objectives, model(Batch(ids, mask, pictures))).values())
-    ).sum().backward()  # type: ignore[no-untyped-call]
+    losses = weighted_losses(given.objectives, read(model, given, Batch(ids, mask, pictures)))
+    torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
     still = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.any()]
     # A residual branch before a final ReLU may be dead for a random backbone; nothing else may.
     assert not [name for name in still if not name.startswith("backbone.")]

@@ -11,6 +11,7 @@ from index.encoder.vectors import unit
 from index.errors import DamagedError, TrainingError
 from tests.training.tiny import BAG, TRANSFORMER, recipe
 from training.data.captions import load_split
+from training.data.pairs import Halves
 from training.data.pictograms import is_drawing
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
 from training.loop.prepare import fixed_sources, prepare, vocabulary
@@ -84,12 +85,16 @@ def test_a_learned_space_gets_the_features_as_they_are(tmp_path: Path) -> None:
 
 def test_whatever_is_prepared_fits_together(data: Path, bag_run: Run) -> None:
     prepared = prepare(bag_run, data)
-    assert len(prepared.tokens) == len(prepared.data.captions) == 480
+    assert len(prepared.data.tokens) == len(prepared.data.captions.captions) == 480
     assert len(prepared.validation.tokens) == len(prepared.validation.data.captions) == 60
-    assert not set(prepared.data.pictures) & set(prepared.validation.data.pictures)
+    learned = prepared.data.captions
+    assert not set(learned.pictures) & set(prepared.validation.data.pictures)
     batch = prepared.sampler.batches(0)[0]
-    assert max(prepared.data.captions[number].picture for number in batch) < 120
-    assert prepared.model.text.tokens.weight.shape == (bag_run.tokenizer().get_vocab_size(), 16)
+    assert max(learned.captions[number].picture for number in batch) < 120
+    assert prepared.model.text.get_parameter("tokens.weight").shape == (
+        bag_run.tokenizer().get_vocab_size(),
+        16,
+    )
 
 
 def test_the_control_shuffles_training_pictures_and_no_others(
@@ -97,9 +102,10 @@ def test_the_control_shuffles_training_pictures_and_no_others(
 ) -> None:
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.shuffle_pictures=true"), resume=False)
     mixed, plain = prepare(run, data), prepare(bag_run, data)
-    assert mixed.data.pictures == plain.data.pictures
-    assert [c.text for c in mixed.data.captions] == [c.text for c in plain.data.captions]
-    moved = [a.picture != b.picture for a, b in zip(mixed.data.captions, plain.data.captions, strict=True)]
+    captions, before = mixed.data.captions, plain.data.captions
+    assert captions.pictures == before.pictures
+    assert [c.text for c in captions.captions] == [c.text for c in before.captions]
+    moved = [a.picture != b.picture for a, b in zip(captions.captions, before.captions, strict=True)]
     assert sum(moved) > 450
     assert mixed.validation.data == plain.validation.data
 
@@ -123,7 +129,7 @@ def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_pat
 def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.pictograms=true"), resume=False)
     both, plain = prepare(run, data), prepare(bag_run, data)
-    count, total = len(plain.data.pictures), len(both.data.pictures)
+    count, total = len(plain.data.captions.pictures), len(both.data.captions.pictures)
     assert total > count + 50
     assert both.validation.data == plain.validation.data
     space = both.pictures.plain(np.arange(total)).numpy()
@@ -131,22 +137,24 @@ def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, 
     between = np.linalg.norm(space[:count].mean(axis=0) - space[count:].mean(axis=0))
     assert between < 0.2, "what every drawing has in common is no part of the space"
     seen = {row for batch in both.sampler.batches(0) for row in batch}
-    assert {both.data.captions[row].picture for row in seen} == set(range(total))
+    assert {both.data.captions.captions[row].picture for row in seen} == set(range(total))
 
 
 def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_path: Path) -> None:
     settings = ("data.pictograms=true", "objectives.halves={}", "objectives.pseudopairs={}", "mining.begin=1")
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path, *settings, "mining.every=1"), resume=False)
     made = prepare(run, data)
-    assert made.halves is not None
-    assert made.pseudopairs is not None
+    halves = made.suppliers["halves"]
+    assert isinstance(halves, Halves)
     drawn = Counter(
-        caption.language for caption in made.data.captions if is_drawing(made.data.pictures[caption.picture])
+        caption.language
+        for caption in made.data.captions.captions
+        if is_drawing(made.data.captions.pictures[caption.picture])
     )
     assert len(drawn) > 1
-    for language, sentences in made.pseudopairs.tokens.items():
+    for language, sentences in made.data.pseudopairs.tokens.items():
         # What has one token has no halves either: no photograph's caption is as short.
-        assert len(made.halves.tokens[language]) == len(sentences) - drawn[language]
+        assert len(halves.tokens[language]) == len(sentences) - drawn[language]
 
 
 def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:
@@ -159,7 +167,7 @@ def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None
     file.write_bytes(broken(file, bad.removeprefix("brush/")))
     prepared = prepare(create_run(tmp_path / "run", given, resume=False), copy)
     assert prepared.skipped.undecodable == (bad,)
-    assert prepared.data.pictures == tuple(name for name in names if name != bad)
+    assert prepared.data.captions.pictures == tuple(name for name in names if name != bad)
     strict = recipe(BAG, tmp_path, "data.pictograms=true")
     with pytest.raises(
         TrainingError, match=rf"brush\.tar: 0 of \d+ pictures .* and 1 undecodable, {bad} first"

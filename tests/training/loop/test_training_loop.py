@@ -17,11 +17,11 @@ from training.export.bundle import export_run
 from training.loop import engine
 from training.loop import training_loop as loop
 from training.loop.checkpoint import load_best, load_last
-from training.loop.model import weighted_losses
 from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
 from training.loop.training_loop import Loop, learning_rate, train
 from training.loop.validation import validate
+from training.objectives import weighted_losses
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
@@ -327,10 +327,10 @@ def test_a_damaged_checkpoint_is_not_gone_on_with(data: Path, tmp_path: Path) ->
 
 def test_clipping_and_decay_are_the_recipes(data: Path, tmp_path: Path, transformer_run: Run) -> None:
     prepared = prepare(transformer_run, data)
-    decayed = loop._optimiser(prepared, transformer_run.recipe.optimiser)
+    decayed = loop._optimiser(prepared.model, transformer_run.recipe.optimiser)
     assert isinstance(decayed, torch.optim.AdamW)
     assert decayed.defaults["weight_decay"] == 0.01
-    plain = loop._optimiser(prepared, settings())
+    plain = loop._optimiser(prepared.model, settings())
     assert type(plain) is torch.optim.Adam
     free = train(recipe(TRANSFORMER, tmp_path, *FROZEN, "optimiser.clip_norm=null"), data, tmp_path / "run")
     assert entries(free) != entries(transformer_run)

@@ -6,13 +6,14 @@ import torch
 from numpy.typing import NDArray
 
 from training.loop import validation
-from training.loop.prepare import Prepared, prepare
+from training.loop.prepare import prepare
 from training.loop.run import Run
+from training.loop.source import CaptionSource
 from training.loop.validation import embed_pictures, embed_texts, validate
 
 
 @pytest.fixture(scope="module")
-def prepared(data: Path, bag_run: Run) -> Prepared:
+def prepared(data: Path, bag_run: Run) -> CaptionSource:
     return prepare(bag_run, data)
 
 
@@ -30,7 +31,7 @@ def recalls(similarities: NDArray[np.float64], owners: list[int]) -> float:
     return total
 
 
-def test_it_is_retrieval_between_pictures_and_captions_of_one_language(prepared: Prepared) -> None:
+def test_it_is_retrieval_between_pictures_and_captions_of_one_language(prepared: CaptionSource) -> None:
     model, given = prepared.model.eval(), prepared.validation
     found = validate(model, given, prepared.device)
     assert set(found) == {"en", "de", "pt"}
@@ -46,7 +47,7 @@ def test_it_is_retrieval_between_pictures_and_captions_of_one_language(prepared:
         assert len(seen) == 5, "each language among its own pictures, a third of the fifteen"
 
 
-def test_a_model_that_knows_its_captions_by_heart_scores_600(prepared: Prepared) -> None:
+def test_a_model_that_knows_its_captions_by_heart_scores_600(prepared: CaptionSource) -> None:
     """Each caption's tokens replaced by one of its own, whose embedding is set to its picture."""
     given = prepared.validation
     pictures = given.pictures.plain(np.arange(len(given.data.pictures)))
@@ -63,7 +64,7 @@ def test_a_model_that_knows_its_captions_by_heart_scores_600(prepared: Prepared)
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_it_leaves_mode_and_random_state(prepared: Prepared, training: bool) -> None:
+def test_it_leaves_mode_and_random_state(prepared: CaptionSource, training: bool) -> None:
     prepared.model.train(training)
     state = torch.get_rng_state()
     one = validate(prepared.model, prepared.validation, prepared.device)
@@ -72,12 +73,12 @@ def test_it_leaves_mode_and_random_state(prepared: Prepared, training: bool) -> 
     assert validate(prepared.model, prepared.validation, prepared.device) == one
 
 
-def test_batches_do_not_matter(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_do_not_matter(prepared: CaptionSource, monkeypatch: pytest.MonkeyPatch) -> None:
     model, given = prepared.model.eval(), prepared.validation
     with torch.inference_mode():
         texts = embed_texts(model, given.tokens, prepared.device)
         pictures = embed_pictures(model, given.pictures, 15, prepared.device)
-        monkeypatch.setattr(validation, "BATCH", 4)
+        monkeypatch.setattr(validation, "EMBEDDING_BATCH", 4)
         assert np.allclose(embed_texts(model, given.tokens, prepared.device), texts, atol=1e-6)
         assert np.allclose(embed_pictures(model, given.pictures, 15, prepared.device), pictures, atol=1e-6)
     assert texts.shape == (60, 16)

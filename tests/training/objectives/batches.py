@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from hypothesis import strategies as st
 from torch import Tensor
 
-from training.objectives import Outputs
+from training.objectives import Step
 
-Loss = Callable[[Outputs], Tensor]
+Loss = Callable[[Step], Tensor]
 
 
 def rows(n: int, width: int, seed: int) -> Tensor:
@@ -23,10 +23,16 @@ def near(centre: Tensor, distance: float, seed: int) -> Tensor:
     return F.normalize(centre + distance * rows(len(centre), centre.shape[1], seed), dim=1)
 
 
-def batch(n: int = 6, width: int = 4, seed: int = 0, views: int = 2, spread: float = 0.5) -> Outputs:
+def step_of(text: Tensor, views: tuple[Tensor, ...] = (), **rows: Tensor | tuple[Tensor, ...]) -> Step:
+    """What objectives read of captions and pictures; other rows by name."""
+    named = {name: (given,) if isinstance(given, Tensor) else given for name, given in rows.items()}
+    return Step({"text": (text,), "views": views, **named})
+
+
+def batch(n: int = 6, width: int = 4, seed: int = 0, views: int = 2, spread: float = 0.5) -> Step:
     """Captions near their pictures, so that the margin lets some pairs through."""
     pictures = near(rows(1, width, seed).expand(n, width), 1.0, seed + 1)
-    return Outputs(
+    return step_of(
         near(pictures, spread, seed + 2),
         tuple(near(pictures, spread / 2, seed + 3 + view) for view in range(views)),
     )
@@ -42,21 +48,21 @@ batches = st.builds(
 )
 
 
-def permuted(outputs: Outputs, order: list[int]) -> Outputs:
-    return Outputs(outputs.text[order], tuple(view[order] for view in outputs.views))
+def permuted(outputs: Step, order: list[int]) -> Step:
+    return step_of(outputs.text[order], tuple(view[order] for view in outputs.views))
 
 
-def stepped(loss: Loss, outputs: Outputs, size: float = 0.05) -> Outputs:
+def stepped(loss: Loss, outputs: Step, size: float = 0.05) -> Step:
     """The batch after a small step of texts and pictures along the negative gradient, on the sphere."""
     text = outputs.text.clone().requires_grad_()
     views = tuple(view.clone().requires_grad_() for view in outputs.views)
-    loss(Outputs(text, views)).backward()  # type: ignore[no-untyped-call]
+    loss(step_of(text, views)).backward()  # type: ignore[no-untyped-call]
 
     def moved(tensor: Tensor) -> Tensor:
         gradient = tensor.grad if tensor.grad is not None else torch.zeros_like(tensor)
         return F.normalize((tensor - size * gradient).detach(), dim=1)
 
-    return Outputs(moved(text), tuple(map(moved, views)))
+    return step_of(moved(text), tuple(map(moved, views)))
 
 
 def assert_pairs_come_nearer(loss: Callable[[Tensor, Tensor], Tensor]) -> None:

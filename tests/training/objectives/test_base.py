@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.training.objectives.batches import rows
-from training.objectives import OBJECTIVES, Objective, Outputs
+from tests.training.objectives.batches import rows, step_of
+from training.objectives import OBJECTIVES, Objective
 from training.objectives.base import unit_similarity
 
 
@@ -28,7 +28,7 @@ def test_similarity_lies_between_0_and_1(n: int, m: int, width: int, seed: int) 
 
 def test_an_objective_is_only_its_subclasses() -> None:
     with pytest.raises(NotImplementedError):
-        Objective()(Outputs(rows(2, 2, 0), (rows(2, 2, 1),)))
+        Objective()(step_of(rows(2, 2, 0), (rows(2, 2, 1),)))
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

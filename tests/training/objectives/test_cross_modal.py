@@ -6,11 +6,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.objectives.batches import batch, batches, permuted, rows, stepped
-from training.objectives import CrossModal, Outputs
+from tests.training.objectives.batches import batch, batches, permuted, rows, step_of, stepped
+from training.objectives import Step
+from training.objectives.cross_modal import CrossModal
 
 
-def by_hand(outputs: Outputs, temperature: float) -> float:
+def by_hand(outputs: Step, temperature: float) -> float:
     """Globetrotter, eq. 4, as a mean over sentences and views."""
     total = 0.0
     for view in outputs.views:
@@ -36,12 +37,12 @@ def test_equation_4(temperature: float, views: int) -> None:
 def test_two_pairs_that_point_apart() -> None:
     """Own similarity 1, the other's 0: 2 log(1 + exp(-1/τ))."""
     line = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
-    found = CrossModal(temperature=0.5)(Outputs(line, (line,))).item()
+    found = CrossModal(temperature=0.5)(step_of(line, (line,))).item()
     assert found == pytest.approx(2 * math.log(1 + math.exp(-2)), rel=1e-6)
 
 
 @given(batches, st.randoms(use_true_random=False))
-def test_the_order_of_the_batch_does_not_matter(outputs: Outputs, random: Random) -> None:
+def test_the_order_of_the_batch_does_not_matter(outputs: Step, random: Random) -> None:
     order = list(range(len(outputs.text)))
     random.shuffle(order)
     loss = CrossModal()
@@ -49,7 +50,7 @@ def test_the_order_of_the_batch_does_not_matter(outputs: Outputs, random: Random
 
 
 @given(batches)
-def test_a_step_brings_captions_nearer_to_their_pictures(outputs: Outputs) -> None:
+def test_a_step_brings_captions_nearer_to_their_pictures(outputs: Step) -> None:
     loss = CrossModal()
     after = stepped(loss, outputs, 0.01)
     assert loss(after) <= loss(outputs)
@@ -57,7 +58,7 @@ def test_a_step_brings_captions_nearer_to_their_pictures(outputs: Outputs) -> No
 
 def test_a_step_parts_a_caption_from_other_pictures() -> None:
     text, picture = rows(6, 4, 1), rows(6, 4, 2)
-    before = Outputs(text, (picture,))
+    before = step_of(text, (picture,))
     after = stepped(CrossModal(), before)
     own = torch.eye(6, dtype=torch.bool)
     gained = after.views[0] @ after.text.T - picture @ text.T
@@ -68,7 +69,7 @@ def test_a_step_parts_a_caption_from_other_pictures() -> None:
 
 def test_gradients_reach_both_branches() -> None:
     text, picture = rows(4, 3, 1).requires_grad_(), rows(4, 3, 2).requires_grad_()
-    CrossModal()(Outputs(text, (picture,))).backward()  # type: ignore[no-untyped-call]
+    CrossModal()(step_of(text, (picture,))).backward()  # type: ignore[no-untyped-call]
     assert text.grad is not None
     assert picture.grad is not None
     assert text.grad.abs().sum() > 0

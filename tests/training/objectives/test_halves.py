@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from tests.training.objectives.batches import assert_pairs_come_nearer, rows
-from training.objectives import Halves, Outputs
+from tests.training.objectives.batches import assert_pairs_come_nearer, rows, step_of
 from training.objectives.base import partner_loss
+from training.objectives.halves import Halves
 
 CAPTIONS = rows(6, 4, 9)
 
@@ -11,23 +11,19 @@ CAPTIONS = rows(6, 4, 9)
 def test_two_halves_by_hand() -> None:
     """One sentence: no other to choose. Two, at right angles: e^(1/τ) against twice e^(1/2τ)."""
     one = torch.eye(2, dtype=torch.float64)
-    assert Halves()(Outputs(CAPTIONS, (), half=one[:1], other_half=one[:1])).item() == pytest.approx(0)
-    found = Halves(temperature=0.5)(Outputs(CAPTIONS, (), half=one, other_half=one)).item()
+    assert Halves()(step_of(CAPTIONS, (), halves=(one[:1], one[:1]))).item() == pytest.approx(0)
+    found = Halves(temperature=0.5)(step_of(CAPTIONS, (), halves=(one, one))).item()
     right, wrong = torch.exp(torch.tensor([2.0, 1.0], dtype=torch.float64))
     assert found == pytest.approx(-torch.log(right / (right + 2 * wrong)).item())
 
 
 def test_a_step_brings_halves_nearer_and_parts_the_others() -> None:
-    assert_pairs_come_nearer(lambda one, other: Halves()(Outputs(CAPTIONS, (), half=one, other_half=other)))
+    assert_pairs_come_nearer(lambda one, other: Halves()(step_of(CAPTIONS, (), halves=(one, other))))
 
 
 def test_it_is_the_loss_of_partners_whichever_half_is_first() -> None:
     one, other = rows(5, 4, 0), rows(5, 4, 1)
-    there = Halves(temperature=0.2)(Outputs(CAPTIONS, (), half=one, other_half=other))
-    back = Halves(temperature=0.2)(Outputs(CAPTIONS, (), half=other, other_half=one))
+    there = Halves(temperature=0.2)(step_of(CAPTIONS, (), halves=(one, other)))
+    back = Halves(temperature=0.2)(step_of(CAPTIONS, (), halves=(other, one)))
     assert there.item() == pytest.approx(back.item())
-    assert there.item() == pytest.approx(partner_loss(one, other, 0.2).item())
-
-
-def test_it_says_what_it_needs() -> None:
-    assert Halves().needs == {"halves"}
+    assert there.item() == pytest.approx(partner_loss((one, other), 0.2).item())

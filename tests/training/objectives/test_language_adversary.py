@@ -3,21 +3,18 @@ import math
 import pytest
 import torch
 
-from tests.training.objectives.batches import rows
-from training.encoders.adversary import LanguageClassifier, reversed_gradient
-from training.objectives import Outputs
-from training.objectives.language_adversary import LanguageAdversary
+from tests.training.objectives.batches import rows, step_of
+from training.objectives.language_adversary import LanguageAdversary, LanguageClassifier, reversed_gradient
 
 TRUTH = torch.tensor([0, 1, 1])
 
 
 def test_cross_entropy_of_the_classifier() -> None:
     logits = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
-    outputs = Outputs(rows(3, 2, 0), (), adversary=(logits, TRUTH))
+    outputs = step_of(rows(3, 2, 0), (), adversary=(logits, TRUTH))
     expected = (2 * math.log(1 + math.exp(-2)) + math.log(2)) / 3
     assert LanguageAdversary()(outputs).item() == pytest.approx(expected)
     assert LanguageAdversary().terms(outputs) == 3, "a batch may be cut"
-    assert LanguageAdversary().needs == {"inner", "adversary"}
 
 
 def test_a_reversed_gradient() -> None:
@@ -34,7 +31,7 @@ def test_the_classifier_learns_the_languages_while_sentences_unlearn_them() -> N
     sentences = torch.randn(3, 4, requires_grad=True)
 
     def loss() -> torch.Tensor:
-        return LanguageAdversary()(Outputs(sentences, (), adversary=(classifier(sentences), TRUTH)))
+        return LanguageAdversary()(step_of(sentences, (), adversary=(classifier(sentences), TRUTH)))
 
     before = loss()
     before.backward()  # type: ignore[no-untyped-call]

@@ -6,9 +6,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.training.objectives.batches import batch, rows
-from training.encoders.masked_pairs import MaskedModel, MaskedPairs, hide_words
-from training.objectives import MaskedCrossLanguage, MaskedTriplet, Outputs, Triplet
+from tests.training.objectives.batches import batch, rows, step_of
+from training.objectives.masked_cross_language import (
+    MaskedCrossLanguage,
+    MaskedModel,
+    MaskedPairs,
+    MaskedTriplet,
+    hide_words,
+)
+from training.objectives.top_violations import Triplet
 
 UP, RIGHT = (0.0, 1.0), (1.0, 0.0)
 UNUSED = torch.zeros(1, 2, dtype=torch.float64)
@@ -24,7 +30,7 @@ def test_it_is_the_distance_of_both_sentences_summed() -> None:
     # One pair at two layers: √2 and 0 apart at the first, 2 and √2 at the second; the mean over the layers.
     first = layer([UP, UP], [RIGHT, UP])
     second = layer([UP, RIGHT], [(0.0, -1.0), UP])
-    found = MaskedCrossLanguage()(Outputs(UNUSED, (UNUSED,), rebuilt=(first, second)))
+    found = MaskedCrossLanguage()(step_of(UNUSED, (UNUSED,), completed=(*first, *second)))
     assert found.item() == pytest.approx((math.sqrt(2) + 0 + 2 + math.sqrt(2)) / 2)
 
 
@@ -32,13 +38,13 @@ def test_pairs_are_averaged() -> None:
     one = layer([UP, UP], [RIGHT, UP])
     two = layer([UP, UP, UP, UP], [RIGHT, RIGHT, UP, UP])
     loss = MaskedCrossLanguage()
-    values = [loss(Outputs(UNUSED, (UNUSED,), rebuilt=(part,))).item() for part in (one, two)]
+    values = [loss(step_of(UNUSED, (UNUSED,), completed=part)).item() for part in (one, two)]
     assert values[0] == pytest.approx(values[1])
 
 
 def test_before_anything_is_mined_it_is_zero_and_still_has_a_gradient() -> None:
     text = rows(4, 3, 0).requires_grad_()
-    loss = MaskedCrossLanguage(of="mined")(Outputs(text, (text,)))
+    loss = MaskedCrossLanguage(of="mined")(step_of(text, (text,)))
     loss.backward()
     assert loss.item() == 0
     assert loss.requires_grad
@@ -51,7 +57,7 @@ def test_a_step_tells_what_was_hidden_better() -> None:
     hidden = tuple((last + 0.3 * torch.randn(7, 4), inner + 0.3 * torch.randn(7, 5)) for last, inner in whole)
 
     def value() -> torch.Tensor:
-        return loss(Outputs(whole[0][0], (), rebuilt=model(hidden, whole)))
+        return loss(step_of(whole[0][0], (), completed=model(hidden, whole)))
 
     before = value()
     before.backward()
@@ -92,9 +98,8 @@ def test_a_fifth_of_the_words_is_hidden_and_never_all() -> None:
 
 
 def test_the_masked_triplet_is_the_triplet_of_masked_sentences() -> None:
-    outputs, spoken = batch(n=5, width=4, views=1), torch.ones(5, 1, dtype=torch.float64)
+    outputs, languages = batch(n=5, width=4, views=1), torch.zeros(5, 1)
     masked = rows(5, 4, 9)
-    found = MaskedTriplet()(Outputs(outputs.text, outputs.views, spoken=spoken, masked=masked))
-    by_hand = Triplet()(Outputs(masked, outputs.views, spoken=spoken))
+    found = MaskedTriplet()(step_of(outputs.text, outputs.views, languages=languages, masked=masked))
+    by_hand = Triplet()(step_of(masked, outputs.views, languages=languages))
     assert found.item() == pytest.approx(by_hand.item())
-    assert MaskedTriplet().needs == {"spoken", "masked"}

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.objectives.batches import rows
-from training.objectives import Orthogonality, Outputs
+from tests.training.objectives.batches import rows, step_of
+from training.objectives import Step
+from training.objectives.orthogonality import Orthogonality
 
 
-def given(adaptations: Tensor) -> Outputs:
-    return Outputs(rows(2, 3, 0), (), adaptations=adaptations)
+def given(adaptations: Tensor) -> Step:
+    return step_of(rows(2, 3, 0), (), language_maps=adaptations)
 
 
 def test_the_mean_squared_distance_of_w_wt_from_the_identity() -> None:

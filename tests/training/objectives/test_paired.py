@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.objectives.batches import near, rows
-from training.objectives import Outputs, Paired
+from tests.training.objectives.batches import near, rows, step_of
+from training.objectives import Step
+from training.objectives.paired import Paired
 
 
-def paired(text: Tensor, partners: Tensor) -> Outputs:
-    return Outputs(text, (), partners=partners)
+def paired(text: Tensor, partners: Tensor) -> Step:
+    return step_of(text, (), partners=partners)
 
 
 def by_hand(text: Tensor, partners: Tensor, temperature: float) -> float:
@@ -52,7 +53,3 @@ def test_a_step_brings_partners_nearer_and_parts_the_others() -> None:
     gained = (after - before).detach()
     assert gained[own].mean() > 0
     assert gained[own].mean() > gained[~own].mean() + 0.01
-
-
-def test_it_says_what_it_needs() -> None:
-    assert Paired().needs == {"partners"}

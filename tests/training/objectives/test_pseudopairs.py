@@ -4,14 +4,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.objectives.batches import assert_pairs_come_nearer, rows
-from training.objectives import Outputs, Pseudopairs
+from tests.training.objectives.batches import assert_pairs_come_nearer, rows, step_of
+from training.objectives import Step
+from training.objectives.pseudopairs import Pseudopairs
 
 CAPTIONS = rows(6, 4, 9)
 
 
-def outputs(one: Tensor, other: Tensor) -> Outputs:
-    return Outputs(CAPTIONS, (), mined=(one, other))
+def outputs(one: Tensor, other: Tensor) -> Step:
+    return step_of(CAPTIONS, (), mined=(one, other))
 
 
 def by_hand(one: Tensor, other: Tensor, temperature: float) -> float:
@@ -31,12 +32,8 @@ def test_the_softmax_over_all_sentences(temperature: float) -> None:
 
 
 def test_nothing_mined_costs_nothing() -> None:
-    assert Pseudopairs()(Outputs(CAPTIONS, ())).item() == 0
+    assert Pseudopairs()(step_of(CAPTIONS, ())).item() == 0
 
 
 def test_a_step_brings_pairs_nearer_and_parts_the_others() -> None:
     assert_pairs_come_nearer(lambda one, other: Pseudopairs()(outputs(one, other)))
-
-
-def test_it_says_what_it_needs() -> None:
-    assert Pseudopairs().needs == {"mined"}

@@ -3,11 +3,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.training.objectives.batches import near, rows
-from training.objectives import Outputs
-from training.objectives.top_violations import InnerNeighbourhood, Neighbourhood, Triplet, top_violations
+from tests.training.objectives.batches import near, rows, step_of
+from training.encoders.latent import top_violations
+from training.objectives.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
 
-SPOKEN = F.one_hot(torch.tensor([0, 1, 0, 0, 1]), 2).double()
+LANGUAGES = torch.tensor([0, 1, 0, 0, 1])
 
 
 def cosine_distance(a: Tensor, b: Tensor) -> float:
@@ -24,7 +24,7 @@ def by_hand(text: Tensor, pictures: Tensor, spoken: Tensor, margin: float, top: 
     n, total = len(text), 0.0
     for i in range(n):
         own = cosine_distance(pictures[i], text[i])
-        of_language = [j for j in range(n) if j != i and bool((spoken[j] == spoken[i]).all())]
+        of_language = [j for j in range(n) if j != i and bool(spoken[j] == spoken[i])]
         sentences = [own - cosine_distance(pictures[i], text[j]) + margin for j in of_language]
         others = [own - cosine_distance(text[i], pictures[j]) + margin for j in range(n) if j != i]
         for violations, times in ((sentences, 1.0), (others, weight)):
@@ -35,8 +35,10 @@ def by_hand(text: Tensor, pictures: Tensor, spoken: Tensor, margin: float, top: 
 @pytest.mark.parametrize("top", [1, 2, 10])
 def test_image_sentence_matching(top: int) -> None:
     text, view = rows(5, 4, 0), rows(5, 4, 1)
-    found = Triplet(margin=0.3, top=top, from_sentences=1.5)(Outputs(text, (view,), spoken=SPOKEN))
-    assert found.item() == pytest.approx(by_hand(text, view, SPOKEN, 0.3, top, 1.5), rel=1e-9)
+    found = Triplet(margin=0.3, top=top, from_sentences=1.5)(
+        step_of(text, (view,), languages=LANGUAGES[:, None])
+    )
+    assert found.item() == pytest.approx(by_hand(text, view, LANGUAGES, 0.3, top, 1.5), rel=1e-9)
 
 
 def test_a_picture_does_not_push_away_sentences_of_another_language() -> None:
@@ -44,9 +46,9 @@ def test_a_picture_does_not_push_away_sentences_of_another_language() -> None:
     pictures = torch.eye(2, dtype=torch.float64)
     text = pictures[[0, 0]]  # the second sentence lies at the first picture
     alone = Triplet(margin=0.1, from_sentences=0)
-    apart, same = torch.eye(2, dtype=torch.float64), torch.ones(2, 1, dtype=torch.float64)
-    assert alone(Outputs(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), spoken=apart)).item() == 0
-    assert alone(Outputs(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), spoken=same)).item() > 0
+    apart, same = torch.tensor([[0], [1]]), torch.zeros(2, 1)
+    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=apart)).item() == 0
+    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=same)).item() > 0
 
 
 def neighbours_by_hand(text: Tensor, beside: Tensor, margin: float, top: int) -> float:
@@ -65,7 +67,7 @@ def neighbours_by_hand(text: Tensor, beside: Tensor, margin: float, top: int) ->
 def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
     text, beside = rows(4, 3, 0), rows(4, 3, 1)
     inner, inner_beside = 3 * rows(4, 5, 2), 0.5 * rows(4, 5, 3)
-    outputs = Outputs(text, (), neighbours=beside, inner=inner, inner_neighbours=inner_beside)
+    outputs = step_of(text, (), neighbours=beside, inner=inner, inner_neighbours=inner_beside)
     found = Neighbourhood(margin=0.2, top=top)(outputs)
     assert found.item() == pytest.approx(neighbours_by_hand(text, beside, 0.2, top), rel=1e-9)
     expected = neighbours_by_hand(F.normalize(inner, dim=1), F.normalize(inner_beside, dim=1), 0.2, top)
@@ -75,7 +77,7 @@ def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
 
 def test_a_step_brings_neighbours_nearer_and_parts_other_pictures_sentences() -> None:
     text, beside = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
-    Neighbourhood(margin=0.5)(Outputs(text, (), neighbours=beside)).backward()  # type: ignore[no-untyped-call]
+    Neighbourhood(margin=0.5)(step_of(text, (), neighbours=beside)).backward()  # type: ignore[no-untyped-call]
     assert text.grad is not None
     assert beside.grad is not None
     before = (text @ beside.T).detach()
@@ -87,8 +89,8 @@ def test_a_step_brings_neighbours_nearer_and_parts_other_pictures_sentences() ->
 
 def test_a_step_brings_a_sentence_nearer_to_its_picture() -> None:
     text, view = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1)
-    spoken = torch.ones(6, 1, dtype=torch.float64)
-    Triplet(margin=0.5)(Outputs(text, (view,), spoken=spoken)).backward()  # type: ignore[no-untyped-call]
+    languages = torch.zeros(6, 1)
+    Triplet(margin=0.5)(step_of(text, (view,), languages=languages)).backward()  # type: ignore[no-untyped-call]
     assert text.grad is not None
     gained = ((-0.2 * text.grad) @ view.T).detach()
     own = torch.eye(6, dtype=torch.bool)
@@ -101,8 +103,3 @@ def test_only_the_most_violated_constraints_count() -> None:
     top_violations(cosines, torch.tensor([0.5]), rivals, 0.1, 1).backward()  # type: ignore[no-untyped-call]
     assert cosines.grad is not None
     assert cosines.grad.tolist() == [[1, 0, 0]]
-
-
-def test_they_say_what_they_need() -> None:
-    needs = [objective().needs for objective in (Triplet, Neighbourhood, InnerNeighbourhood)]
-    assert needs == [{"spoken"}, {"neighbours"}, {"neighbours", "inner"}]

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.objectives.batches import batch, batches, near, permuted, rows, stepped
-from training.objectives import Outputs, Transitive
+from tests.training.objectives.batches import batch, batches, near, permuted, rows, step_of, stepped
+from training.objectives import Step
+from training.objectives.transitive import Transitive
 
 Normalise = Literal["batch", "positives", "rows"]
 WAYS: list[Normalise] = ["batch", "positives", "rows"]
@@ -22,7 +23,7 @@ def similarity(one: list[float], other: list[float]) -> float:
     return (1 + dot(one, other)) / 2
 
 
-def alpha_by_hand(outputs: Outputs, margin: float) -> list[list[float]]:
+def alpha_by_hand(outputs: Step, margin: float) -> list[list[float]]:
     """Globetrotter, eq. 2, averaged over the views."""
     texts = outputs.text.tolist()
     n = len(texts)
@@ -37,7 +38,7 @@ def alpha_by_hand(outputs: Outputs, margin: float) -> list[list[float]]:
     return found
 
 
-def rows_by_hand(outputs: Outputs, margin: float, temperature: float) -> tuple[list[float], list[float]]:
+def rows_by_hand(outputs: Step, margin: float, temperature: float) -> tuple[list[float], list[float]]:
     """Each sentence's part of eq. 1, and the sum of its alphas."""
     texts = outputs.text.tolist()
     n = len(texts)
@@ -52,7 +53,7 @@ def rows_by_hand(outputs: Outputs, margin: float, temperature: float) -> tuple[l
     return parts, positives
 
 
-def by_hand(outputs: Outputs, way: Normalise, margin: float, temperature: float) -> float:
+def by_hand(outputs: Step, way: Normalise, margin: float, temperature: float) -> float:
     parts, positives = rows_by_hand(outputs, margin, temperature)
     if way == "batch":
         return sum(parts) / len(parts)
@@ -73,7 +74,7 @@ def test_equations_1_and_2(way: Normalise, views: int, margin: float, temperatur
 
 
 @given(batches, st.floats(0, 0.9))
-def test_alpha_is_as_by_hand_symmetric_and_between_0_and_1(outputs: Outputs, margin: float) -> None:
+def test_alpha_is_as_by_hand_symmetric_and_between_0_and_1(outputs: Step, margin: float) -> None:
     alpha = Transitive(margin=margin).alpha(outputs)
     assert torch.allclose(alpha, alpha.T)
     assert alpha.min() >= 0
@@ -86,7 +87,7 @@ def test_the_margin_cuts_and_stretches() -> None:
     for similar, margin, expected in [(1.0, 0.4, 1.0), (0.7, 0.4, 0.5), (0.4, 0.4, 0.0), (0.1, 0.4, 0.0)]:
         angle = math.acos(2 * similar - 1)
         points = torch.tensor([[1.0, 0.0], [math.cos(angle), math.sin(angle)]], dtype=torch.float64)
-        alpha = Transitive(margin=margin).alpha(Outputs(points, (points,)))
+        alpha = Transitive(margin=margin).alpha(step_of(points, (points,)))
         assert alpha[0, 1].item() == pytest.approx(expected, abs=1e-9)
         assert alpha[0, 0].item() == pytest.approx(1)
 
@@ -94,8 +95,8 @@ def test_the_margin_cuts_and_stretches() -> None:
 def test_a_caption_far_from_its_picture_breaks_its_paths() -> None:
     points = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
     text = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
-    assert Transitive().alpha(Outputs(text, (points,))).tolist() == [[1, 0], [0, 0]]
-    assert Transitive(visual_only=True).alpha(Outputs(text, (points,))).tolist() == [[1, 1], [1, 1]]
+    assert Transitive().alpha(step_of(text, (points,))).tolist() == [[1, 0], [0, 0]]
+    assert Transitive(visual_only=True).alpha(step_of(text, (points,))).tolist() == [[1, 1], [1, 1]]
 
 
 def test_no_gradient_flows_through_alpha() -> None:
@@ -103,8 +104,8 @@ def test_no_gradient_flows_through_alpha() -> None:
     views = tuple(view.clone().requires_grad_() for view in outputs.views)
     text = outputs.text.clone().requires_grad_()
     loss = Transitive()
-    assert not loss.alpha(Outputs(text, views)).requires_grad
-    loss(Outputs(text, views)).backward()  # type: ignore[no-untyped-call]
+    assert not loss.alpha(step_of(text, views)).requires_grad
+    loss(step_of(text, views)).backward()  # type: ignore[no-untyped-call]
     assert all(view.grad is None or not view.grad.any() for view in views)
     fixed = outputs.text.clone().requires_grad_()
     itself = torch.eye(6, dtype=torch.bool)
@@ -120,7 +121,7 @@ def test_no_gradient_flows_through_alpha() -> None:
 def test_without_positives_it_is_0_and_so_is_its_gradient(way: Normalise) -> None:
     text = rows(5, 4, 0).requires_grad_()
     loss = Transitive(margin=0.99, normalise=way)
-    outputs = Outputs(text, (near(-text.detach(), 0.1, 1),))
+    outputs = step_of(text, (near(-text.detach(), 0.1, 1),))
     assert not loss.alpha(outputs).any()
     found = loss(outputs)
     found.backward()  # type: ignore[no-untyped-call]
@@ -132,7 +133,7 @@ def test_without_positives_it_is_0_and_so_is_its_gradient(way: Normalise) -> Non
 @pytest.mark.parametrize("way", WAYS)
 def test_one_pair_alone_is_finite(way: Normalise) -> None:
     text = rows(1, 4, 0).requires_grad_()
-    found = Transitive(normalise=way)(Outputs(text, (text.detach(),)))
+    found = Transitive(normalise=way)(step_of(text, (text.detach(),)))
     found.backward()  # type: ignore[no-untyped-call]
     assert found.item() == 0
     assert text.grad is not None
@@ -142,13 +143,13 @@ def test_one_pair_alone_is_finite(way: Normalise) -> None:
 def test_ones_own_pair_is_no_positive_and_no_negative() -> None:
     """Two sentences: each can only be near the other, so nothing is lost, however alike they are."""
     for seed in range(5):
-        outputs = Outputs(rows(2, 3, seed), (rows(1, 3, seed).expand(2, 3),))
+        outputs = step_of(rows(2, 3, seed), (rows(1, 3, seed).expand(2, 3),))
         assert Transitive(margin=0.0)(outputs).item() == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @given(outputs=batches, random=st.randoms(use_true_random=False))
-def test_the_order_of_the_batch_does_not_matter(way: Normalise, outputs: Outputs, random: Random) -> None:
+def test_the_order_of_the_batch_does_not_matter(way: Normalise, outputs: Step, random: Random) -> None:
     order = list(range(len(outputs.text)))
     random.shuffle(order)
     loss = Transitive(normalise=way, margin=0.2)
@@ -160,7 +161,7 @@ def test_the_order_of_the_batch_does_not_matter(way: Normalise, outputs: Outputs
 def test_a_step_brings_sentences_of_like_pictures_nearer(way: Normalise) -> None:
     """Two pictures, three captions each: captions of one picture approach, those of the other part."""
     pictures = torch.tensor([[1.0, 0.0, 0.0]] * 3 + [[-1.0, 0.0, 0.0]] * 3, dtype=torch.float64)
-    before = Outputs(near(pictures, 0.6, 3), (pictures,))
+    before = step_of(near(pictures, 0.6, 3), (pictures,))
     loss = Transitive(normalise=way)
     alike = loss.alpha(before) > 0
     same = pictures @ pictures.T > 0
@@ -173,7 +174,7 @@ def test_a_step_brings_sentences_of_like_pictures_nearer(way: Normalise) -> None
 
 @pytest.mark.parametrize("way", WAYS)
 @given(outputs=batches)
-def test_both_directions_of_the_softmax_are_one(way: Normalise, outputs: Outputs) -> None:
+def test_both_directions_of_the_softmax_are_one(way: Normalise, outputs: Step) -> None:
     """α and β are symmetric, so a loss over columns beside that over rows would say the same twice."""
     loss = Transitive(normalise=way, margin=0.2)
     itself = torch.eye(len(outputs.text), dtype=torch.bool)
@@ -188,10 +189,8 @@ def test_alpha_from_a_fixed_space_does_not_ask_the_learned_one() -> None:
     """Captions on their pictures, so that α^x is 1; the two spaces tell different pictures alike."""
     learned = torch.tensor([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     fixed = torch.tensor([[0.0, 1.0], [0.0, -1.0], [0.0, 1.0]], dtype=torch.float64)
-    outputs = Outputs(learned, (learned,), whitened=fixed)
+    outputs = step_of(learned, (learned,), whitened=fixed)
     assert Transitive().alpha(outputs).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
     assert Transitive(space="whitened").alpha(outputs).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
-    far = Outputs(-learned, (learned,), whitened=fixed)
+    far = step_of(-learned, (learned,), whitened=fixed)
     assert not Transitive(space="whitened").alpha(far).any(), "α^x stays the learned space's"
-    assert Transitive().needs == frozenset()
-    assert Transitive(space="whitened").needs == {"whitened"}

@@ -6,11 +6,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.objectives.batches import batch, batches, permuted, rows, stepped
-from training.objectives import Outputs, VisualContrastive
+from tests.training.objectives.batches import batch, batches, permuted, rows, step_of, stepped
+from training.objectives import Step
+from training.objectives.visual_contrastive import VisualContrastive
 
 
-def by_hand(outputs: Outputs, temperature: float) -> float:
+def by_hand(outputs: Step, temperature: float) -> float:
     """Globetrotter, eq. 3, over the 2N views: the other view of a picture against all views but itself."""
     first, second = (view.tolist() for view in outputs.views[:2])
     views, n = first + second, len(first)
@@ -31,29 +32,25 @@ def test_equation_3(temperature: float) -> None:
 
 def test_a_view_is_not_its_own_negative() -> None:
     """One picture: its other view is all there is to choose from, so there is nothing to lose."""
-    pair = Outputs(rows(1, 3, 0), (rows(1, 3, 1), rows(1, 3, 2)))
+    pair = step_of(rows(1, 3, 0), (rows(1, 3, 1), rows(1, 3, 2)))
     assert VisualContrastive()(pair).item() == pytest.approx(0, abs=1e-12)
 
 
 def test_two_pictures_that_point_apart() -> None:
     """Similarity 1 to the other view and 0 to the two of the other picture: log(1 + 2 exp(-1/τ))."""
     line = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
-    found = VisualContrastive(temperature=0.5)(Outputs(line, (line, line))).item()
+    found = VisualContrastive(temperature=0.5)(step_of(line, (line, line))).item()
     assert found == pytest.approx(math.log(1 + 2 * math.exp(-2)), rel=1e-6)
 
 
-def test_it_needs_two_views_and_says_so() -> None:
-    assert VisualContrastive.views_needed == 2
-
-
 @given(batches)
-def test_text_plays_no_part(outputs: Outputs) -> None:
+def test_text_plays_no_part(outputs: Step) -> None:
     loss = VisualContrastive()
-    assert loss(Outputs(-outputs.text, outputs.views)).item() == loss(outputs).item()
+    assert loss(step_of(-outputs.text, outputs.views)).item() == loss(outputs).item()
 
 
 @given(batches, st.randoms(use_true_random=False))
-def test_the_order_of_the_batch_does_not_matter(outputs: Outputs, random: Random) -> None:
+def test_the_order_of_the_batch_does_not_matter(outputs: Step, random: Random) -> None:
     order = list(range(len(outputs.text)))
     random.shuffle(order)
     loss = VisualContrastive()
@@ -61,7 +58,7 @@ def test_the_order_of_the_batch_does_not_matter(outputs: Outputs, random: Random
 
 
 def test_a_step_brings_views_together_and_pictures_apart() -> None:
-    before = Outputs(rows(6, 4, 0), (rows(6, 4, 1), rows(6, 4, 2)))
+    before = step_of(rows(6, 4, 0), (rows(6, 4, 1), rows(6, 4, 2)))
     after = stepped(VisualContrastive(), before)
     own = torch.eye(6, dtype=torch.bool)
     gained = after.views[0] @ after.views[1].T - before.views[0] @ before.views[1].T

@@ -4,8 +4,9 @@ import pytest
 import torch
 from hypothesis import given
 
-from tests.training.objectives.batches import batch, batches, stepped
-from training.objectives import Outputs, VisualRegression
+from tests.training.objectives.batches import batch, batches, step_of, stepped
+from training.objectives import Step
+from training.objectives.visual_regression import VisualRegression
 
 
 def test_one_minus_the_cosine_over_pairs_and_views() -> None:
@@ -21,15 +22,15 @@ def test_one_minus_the_cosine_over_pairs_and_views() -> None:
 def test_its_ends() -> None:
     text = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     loss = VisualRegression()
-    assert loss(Outputs(text, (text,))).item() == 0
-    assert loss(Outputs(text, (-text,))).item() == 2
-    assert loss(Outputs(text, (text.flip(0),))).item() == 1
+    assert loss(step_of(text, (text,))).item() == 0
+    assert loss(step_of(text, (-text,))).item() == 2
+    assert loss(step_of(text, (text.flip(0),))).item() == 1
     turned = torch.tensor([[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]])
-    assert loss(Outputs(text, (turned,))).item() == pytest.approx(1 - math.cos(1))
+    assert loss(step_of(text, (turned,))).item() == pytest.approx(1 - math.cos(1))
 
 
 @given(batches)
-def test_a_step_brings_captions_to_their_pictures(outputs: Outputs) -> None:
+def test_a_step_brings_captions_to_their_pictures(outputs: Step) -> None:
     loss = VisualRegression()
     before = loss(outputs)
     assert loss(stepped(loss, outputs, 0.01)) <= before

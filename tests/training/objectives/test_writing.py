@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
-from tests.training.objectives.batches import rows
-from training.objectives import BackTranslation, Denoising, Outputs
+from tests.training.objectives.batches import rows, step_of
+from training.objectives.back_translation import BackTranslation
+from training.objectives.denoising import Denoising
 
 TEXT = rows(2, 2, 0)
 SHARES = torch.tensor([[0.5, 0.25, 0.25], [0.2, 0.2, 0.6]])
@@ -19,14 +20,10 @@ TRUTH = torch.tensor([0, 1])
 def test_the_mean_surprise_of_the_tokens_to_write(loss: Denoising | BackTranslation, given: str) -> None:
     """Two tokens of a vocabulary of three: -(log 1/2 + log 1/5) / 2."""
     logits = SHARES.log().requires_grad_()
-    found = loss(Outputs(TEXT, (), **{given: (logits, TRUTH)}))
+    found = loss(step_of(TEXT, (), **{given: (logits, TRUTH)}))
     assert found.item() == pytest.approx(-(math.log(0.5) + math.log(0.2)) / 2)
     (gradient,) = torch.autograd.grad(found, logits)
     after = (logits - gradient).softmax(dim=1)
     assert after[0, 0] > 0.5
     assert after[1, 1] > 0.2
     assert after[1, 2] < 0.6
-
-
-def test_they_need_a_decoder() -> None:
-    assert Denoising().needs == BackTranslation().needs == {"decoder"}

@@ -5,7 +5,10 @@ import pytest
 
 from index.errors import RecipeError
 from training.encoders.transformer import TransformerSettings
-from training.objectives import Cloze, CrossModal, Transitive, VisualContrastive
+from training.objectives.cloze import Cloze
+from training.objectives.cross_modal import CrossModal
+from training.objectives.transitive import Transitive
+from training.objectives.visual_contrastive import VisualContrastive
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe, load_recipe
 

@@ -11,7 +11,7 @@ from evaluation.measures.scores import PairScore, Table, score_pool
 from evaluation.reports.document import Block, Grid, Heading, Text, text
 from evaluation.reports.report import NAMES
 from evaluation.suites.translation import POOL
-from training.papers.experiments.adding import Added
+from training.loop.add_language import AddedLanguage
 from training.papers.experiments.sentences import Frozen, Model, benchmarks, encoded, photo_captions
 
 MEASURES = ("csls_r1", "csls_r10", "positives")
@@ -41,7 +41,7 @@ class Comparison:
         }
 
 
-def compare(added: Added, data: Path) -> list[Comparison]:
+def compare(added: AddedLanguage, data: Path) -> list[Comparison]:
     """On validation captions and on every benchmark set that has two of the languages."""
     codes = added.run.recipe.data.languages
     before = Model("before", codes[:-1], added.before, added.base.tokenizer())
@@ -53,7 +53,7 @@ def compare(added: Added, data: Path) -> list[Comparison]:
     ]
 
 
-def facts(added: Added, comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def facts(added: AddedLanguage, comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """For report.json; measures of each pair of languages as (before, after)."""
     result = added.run.result()
     return {
@@ -65,7 +65,7 @@ def facts(added: Added, comparisons: Sequence[Comparison]) -> dict[str, Any]:
     }
 
 
-def blocks(added: Added, comparisons: Sequence[Comparison]) -> list[Block]:
+def blocks(added: AddedLanguage, comparisons: Sequence[Comparison]) -> list[Block]:
     """For report.md."""
     result, count = added.run.result(), added.new_tokens
     told = (

@@ -158,7 +158,7 @@ def _accuracy(model: Model, head: Head, samples: Sequence[SplitSentence], code: 
 
 
 def _examples(model: Model, samples: Sequence[SplitSentence], code: str) -> Examples:
-    rows = tokenize_halves(model.tokenizer, samples, code, model.model.text.settings.max_tokens)
+    rows = tokenize_halves(model.tokenizer, samples, code, model.model.text.max_tokens)
     ids = [np.asarray(row, np.int32) for row, _ in rows]
     return Examples(ids, [first for _, first in rows], [sample.belong for sample in samples])
 

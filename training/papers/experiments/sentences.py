@@ -15,9 +15,10 @@ from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.storage.manifest import NAME
+from training.data.folder import require_photos
 from training.data.tokens import tokenize
-from training.export.bundle import best_model
-from training.loop.model import TwoBranch
+from training.encoders.two_branch import TwoBranch
+from training.loop.model import load_model
 from training.loop.run import open_run
 from training.loop.validation import embed_texts
 
@@ -61,18 +62,12 @@ class _Bundled:
         return self._encoder.encode(texts)
 
 
-def require_photos(data: Path) -> None:
-    """DataError for a folder without data: a backbone not found there would be looked for on the net."""
-    if not (data / "photos").is_dir():
-        raise DataError(f"{data} has no photos/: docs/data.md describes the data folder")
-
-
 def open_model(folder: Path, data: Path) -> Model:
     """The encoder of a finished run. UsageError if there is none."""
     run = open_run(folder)
     run.result()
     require_photos(data)
-    return Model(run.recipe.name, run.recipe.data.languages, best_model(run, data), run.tokenizer())
+    return Model(run.recipe.name, run.recipe.data.languages, load_model(run, data), run.tokenizer())
 
 
 def open_frozen(folder: Path, data: Path) -> Frozen:

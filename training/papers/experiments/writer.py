@@ -10,8 +10,8 @@ from tokenizers import Tokenizer, decoders
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from training.data.settings import TokenizerSettings
 from training.data.tokens import PAD_ID, SEQUENCE_ID, pad, tokenize, train_tokenizer
-from training.recipes.settings import TokenizerSettings
 
 Vectors = NDArray[np.float32]
 LONGEST = 40  # tokens that are written

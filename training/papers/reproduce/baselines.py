@@ -22,8 +22,9 @@ from evaluation.suites.sets import read_aligned
 from evaluation.suites.translation import POOL as POOLED
 from index.encoder.vectors import unit
 from index.text.normalisation import clean, words
-from training.loop.prepare import Prepared, prepare
+from training.loop.prepare import prepare
 from training.loop.run import create_run
+from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet
 from training.papers.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts, captions_of_test
 from training.recipes.recipe import Recipe, load_recipe
@@ -65,9 +66,9 @@ class Ridge:
 class Words:
     """One regression a language, on its words."""
 
-    def __init__(self, prepared: Prepared, languages: Sequence[str], penalty: float) -> None:
+    def __init__(self, prepared: CaptionSource, languages: Sequence[str], penalty: float) -> None:
         space = centred_space(prepared)
-        captions = prepared.data.captions
+        captions = prepared.data.captions.captions
         self._rows: dict[str, dict[str, int]] = {}
         self._ridges: dict[str, Ridge] = {}
         for code in languages:
@@ -119,9 +120,9 @@ def measure_ridge(data: Path, languages: Sequence[str], overrides: Iterable[str]
     return {name: round(value, 2) for name, value in found.items()}
 
 
-def centred_space(prepared: Prepared) -> Vectors:
+def centred_space(prepared: CaptionSource) -> Vectors:
     """(pictures, d) unit rows: the training pictures' features, less their mean."""
-    space = unit(prepared.pictures.plain(np.arange(len(prepared.data.pictures))).numpy())
+    space = unit(prepared.pictures.plain(np.arange(len(prepared.data.captions.pictures))).numpy())
     return unit(space - space.mean(axis=0))
 
 

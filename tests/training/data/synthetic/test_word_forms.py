@@ -7,9 +7,11 @@ import pytest
 from tokenizers import Tokenizer
 
 from index.errors import DataError
-from training.data.first_words import first_words
+from training.data.captions import CaptionedPictures
+from training.data.settings import TokenizerSettings
 from training.data.tokens import SPECIAL, UNKNOWN_ID, tokenize, train_tokenizer
-from training.recipes.settings import TokenizerSettings
+from training.data.training_data import TrainingData
+from training.encoders.word_vectors import initial_word_vectors
 
 TEXTS = ["A dog runs, on the beach.", "Ein Hund rennt am Strand!", "狗在沙滩上跑。", "كلب على الشاطئ."] * 3
 SETTINGS = TokenizerSettings(kind="words", vocabulary=200)
@@ -43,14 +45,11 @@ def test_the_file_carries_it_all_and_long_texts_are_cut() -> None:
     assert len(again.encode(text).ids) == 8
 
 
-def test_merges_can_only_be_left_out_where_there_are_any() -> None:
-    with pytest.raises(ValueError, match='dropout leaves merges out: it needs kind = "bpe"'):
-        TokenizerSettings(kind="words", dropout=0.1)
-
-
 def first(folder: str, data: Path, width: int = 3) -> list[np.ndarray]:
     sentences = {"en": tokenize(WORDS, TEXTS[::4]), "de": tokenize(WORDS, TEXTS[1::4])}
-    return [*first_words(folder, data, ["en", "de"], WORDS, sentences, width, 0)]
+    none = CaptionedPictures((), ())
+    given = TrainingData(data, ("en", "de"), 0, WORDS, none, [], sentences=sentences)
+    return [*initial_word_vectors(folder, given, width)]
 
 
 def test_words_of_sentences_begin_alike_where_they_stand_alike(tmp_path: Path) -> None:

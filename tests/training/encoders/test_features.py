@@ -6,11 +6,11 @@ import torch
 from numpy.typing import NDArray
 
 from index.errors import TrainingError
-from training.data import features
-from training.data.features import features_of_views
+from training.data.picture_source import PixelScale
 from training.data.pictures import PictureArchive
-from training.data.views import VIEWS
-from training.encoders.vision import Backbone, PixelScale, load_backbone
+from training.encoders import features
+from training.encoders.features import VIEWS, features_of_views
+from training.encoders.vision import Backbone, load_backbone
 
 NAMES = [f"synthetic_{number:05d}.jpg" for number in range(11)]  # more than one batch
 

@@ -9,24 +9,62 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from index.errors import TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder
+from training.data.picture_source import PixelScale
 from training.data.pictures import PictureArchive, PictureCollection
-from training.data.views import VIEWS
-from training.encoders.vision import Backbone, PixelScale
+from training.encoders.vision import Backbone
 from training.quiet import quiet
 
-BATCH = 8  # larger batches fall out of the cache
+FEATURE_BATCH = 8  # pictures; larger batches fall out of the cache
+
+
+@dataclass(frozen=True)
+class View:
+    """A crop (left, top, right, bottom as shares of the side), resized back, perhaps flipped."""
+
+    left: float = 0.0
+    top: float = 0.0
+    right: float = 1.0
+    bottom: float = 1.0
+    flipped: bool = False
+
+    def __call__(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """(S, S, 3) -> (S, S, 3)."""
+        out = picture
+        if (self.left, self.top, self.right, self.bottom) != (0, 0, 1, 1):
+            side = len(picture)
+            box = (side * self.left, side * self.top, side * self.right, side * self.bottom)
+            image = Image.fromarray(picture).resize((side, side), Image.Resampling.BILINEAR, box=box)
+            out = np.asarray(image)
+        return np.ascontiguousarray(out[:, ::-1]) if self.flipped else out
+
+
+# A recipe with `views = n` takes the first n.
+VIEWS = (
+    View(),
+    View(flipped=True),
+    View(0.0, 0.0, 0.8, 0.8),
+    View(0.07, 0.07, 0.93, 0.93, flipped=True),
+    View(0.2, 0.2, 1.0, 1.0),
+    View(0.2, 0.0, 1.0, 0.8, flipped=True),
+    View(0.0, 0.2, 0.8, 1.0, flipped=True),
+    View(0.15, 0.15, 0.85, 0.85),
+    View(0.0, 0.1, 0.9, 1.0),
+    View(0.1, 0.0, 1.0, 0.9),
+)
 
 
 def features_of_views(
@@ -117,8 +155,8 @@ def _extract(
     session = open_session(backbone, archive.size, threads)
     rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
     with Progress(len(pictures) * views, unit="views", label="picture features") as bar:
-        for start in range(0, len(pictures), BATCH):
-            decoded = [archive[name] for name in pictures[start : start + BATCH]]
+        for start in range(0, len(pictures), FEATURE_BATCH):
+            decoded = [archive[name] for name in pictures[start : start + FEATURE_BATCH]]
             for number, view in enumerate(VIEWS[:views]):
                 seen = np.stack([view(picture) for picture in decoded])
                 rows[number].append(_run(session, backbone.scale, seen))

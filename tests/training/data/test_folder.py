@@ -4,7 +4,7 @@ import pytest
 
 from index.errors import DataError
 from training.data.captions import Caption, CaptionedPictures
-from training.data.texts import data_sha256, load_texts
+from training.data.folder import data_sha256, load_texts
 
 CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
 

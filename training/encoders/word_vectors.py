@@ -1,4 +1,5 @@
-"""Vectors of a language's words: from a fastText file where there is one, else learned from its sentences."""
+"""Initial word vectors of each language: from a fastText file where there is one, else learned from its
+sentences."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,12 +9,37 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from index.errors import DataError
+from training.data.folder import find_folder
+from training.data.training_data import TrainingData
 
 Vectors = NDArray[np.float32]
 Rows = Sequence[NDArray[np.int32]]
-WINDOW = 5  # words to either side that count as context, as in fastText
+CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
 OVERSAMPLED, POWERS = 10, 3  # of the random projection
 SMOOTHING = 0.75  # the power of a context's frequency, as in word2vec
+
+
+def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Vectors]:
+    """(vocabulary, width) of each language, in their order; zeros for words that have none.
+
+    From LANG.vec in `folder`, looked for below the data folder, then as it stands; of a language without one,
+    and where `folder` is "", from its sentences' token ids. Lengths are 1 on average in each language, so
+    that no language's words outweigh another's.
+    """
+    place = find_folder(folder, data.folder) if folder else None
+    if folder and place is None:
+        raise DataError(f"text.vectors {folder}: no folder of that name, in the data or elsewhere")
+    tokenizer = data.tokenizer
+    words = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
+    sentences = {language: data.sentences.get(language, []) for language in data.languages}
+    vectors = word_vectors(place, words, sentences, width, data.seed)
+    return [_of_mean_length_one(rows) for rows in vectors.values()]
+
+
+def _of_mean_length_one(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1)
+    some = lengths > 0
+    return vectors / lengths[some].mean() if some.any() else vectors
 
 
 def word_vectors(
@@ -83,12 +109,12 @@ def leading(matrix: csr_array, rank: int, seed: int) -> tuple[NDArray[np.float64
 
 
 def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
-    """(vocabulary, vocabulary), how often two words stand within WINDOW of each other; symmetric."""
+    """(vocabulary, vocabulary), how often two words stand within CONTEXT_WORDS of each other; symmetric."""
     total = csr_array((vocabulary, vocabulary), dtype=np.float64)
     lengths = np.asarray([len(row) for row in rows])
     flat = np.concatenate([*rows, np.empty(0, np.int32)])
     sentence = np.repeat(np.arange(len(rows)), lengths)
-    for distance in range(1, WINDOW + 1):
+    for distance in range(1, CONTEXT_WORDS + 1):
         near = sentence[:-distance] == sentence[distance:]
         one, other = flat[:-distance][near], flat[distance:][near]
         ones = np.ones(len(one))

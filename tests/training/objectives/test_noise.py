@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from training.data.tokens import MASK_ID, PAD_ID, SEQUENCE_ID
-from training.encoders.noise import noisy
+from training.objectives.denoising import noisy
 
 lengths = st.lists(st.integers(1, 9), min_size=1, max_size=6)
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from training.data.views import VIEWS, View
+from training.encoders.features import VIEWS, View
 
 SIDE = 20
 PICTURE = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)

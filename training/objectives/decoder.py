@@ -1,10 +1,56 @@
-"""Writes sentences from an encoder's states: the other half of Lample & Conneau 2019, small."""
+"""What the objectives of Lample & Conneau 2019 share: a small decoder that writes sentences from an encoder's
+states."""
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from training.data.tokens import PAD_ID, SEQUENCE_ID
+from training.data.tokens import PAD_ID, SEQUENCE_ID, Texts
 from training.encoders.transformer import Transformer
+from training.encoders.two_branch import TwoBranch
+from training.objectives.base import Forward, Objective, Step, Tables
+
+Terms = tuple[Tensor, Tensor]  # logits (M, vocabulary) and truth (M,)
+
+
+class Writing(Objective):
+    """Cross-entropy of the tokens of sentences that a decoder writes from something else."""
+
+    by_term: ClassVar[bool] = True
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset({"text"})
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        return frozenset({"languages"})
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not recipe.text.has_decoder_parts or len(recipe.data.languages) < 2:
+            yield 'text.encoder = "transformer" and two languages'
+
+    def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
+        return {"decoder": lambda: Decoder(model.text, model.languages)}
+
+    def write(self, forward: Forward, read: Texts, wanted: Texts, languages: Tensor) -> Terms:
+        """Logits and truth of the tokens of `wanted`, written from `read`."""
+        decoder = forward.model.learned["decoder"]
+        assert isinstance(decoder, Decoder)
+        return decoder.surprise(forward.model.text.states(*read), read[1], *wanted, languages)
+
+    def written(self, step: Step) -> Terms:
+        """What `compute` has put into the step: logits and truth."""
+        raise NotImplementedError
+
+    def terms(self, step: Step) -> int:
+        return len(self.written(step)[1])
+
+    def __call__(self, step: Step) -> Tensor:
+        return F.cross_entropy(*self.written(step))
 
 
 class Decoder(nn.Module):
@@ -13,8 +59,9 @@ class Decoder(nn.Module):
     It begins with the language to write in and ends with <seq>; positions are the encoder's.
     """
 
-    def __init__(self, encoder: Transformer, languages: int) -> None:
+    def __init__(self, encoder: nn.Module, languages: int) -> None:
         super().__init__()
+        encoder = cast(Transformer, encoder)  # Writing.requires demands it
         settings = encoder.settings
         self.longest = settings.max_tokens
         self.languages = nn.Embedding(languages, settings.width)
@@ -82,4 +129,4 @@ class Decoder(nn.Module):
         return out
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return nn.functional.linear(hidden, self.tokens.weight, self.bias)
+        return F.linear(hidden, self.tokens.weight, self.bias)

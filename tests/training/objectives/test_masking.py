@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.tokens import MASK_ID, SPECIAL
-from training.encoders.masking import mask_tokens
+from training.objectives.cloze import mask_tokens
 
 VOCABULARY = 1000
 

@@ -1,0 +1,146 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.errors import DamagedError
+from training.data.pairs import Halves, PairSupplier, Pseudopairs, halved
+from training.data.tokens import Texts
+
+CPU = torch.device("cpu")
+EVERY = slice(None)
+CAPTIONS = np.empty(0, np.int64)
+UNUSED_DRAW = np.random.default_rng(0)
+# Sentence i of a language is one token: 100 and up in German, 200 in English, 300 in Portuguese.
+TOKENS = {
+    language: [np.array([start + i], np.int32) for i in range(30)]
+    for language, start in (("de", 100), ("en", 200), ("pt", 300))
+}
+
+
+def source(seed: int = 0) -> Pseudopairs:
+    """Sentence i of German is paired with i of English, the first ten also with i + 1 of Portuguese."""
+    made = Pseudopairs(TOKENS, seed)
+    same = np.arange(30)
+    made.pairs = {
+        ("de", "en"): np.stack([same, same], axis=1),
+        ("de", "pt"): np.stack([same[:10], same[:10] + 1], axis=1),
+    }
+    return made
+
+
+def batch(made: PairSupplier, size: int, epoch: int, number: int, rows: slice = EVERY) -> tuple[Texts, ...]:
+    """Some rows of a batch, both sides."""
+    made.begin(size, epoch, number)
+    part = made.part(CAPTIONS, rows, UNUSED_DRAW, CPU)
+    assert part is not None
+    return part
+
+
+def drawn(made: Pseudopairs, size: int, number: int) -> list[tuple[int, int]]:
+    (one, _), (other, _) = batch(made, size, 3, number)
+    return list(zip(one[:, 0].tolist(), other[:, 0].tolist(), strict=True))
+
+
+def test_a_batch_mixes_languages_those_with_few_pairs_a_little_more_often() -> None:
+    made = source()
+    steps = [other - one for number in range(200) for one, other in drawn(made, 8, number)]
+    assert set(steps) == {100, 201}
+    share = steps.count(201) / len(steps)
+    expected = 10**0.75 / (10**0.75 + 30**0.75)
+    assert share == pytest.approx(expected, abs=0.05)
+
+
+def test_fewer_pairs_than_rows_come_again() -> None:
+    made = source()
+    made.pairs = {("de", "pt"): np.array([[0, 1], [2, 3]])}
+    assert set(drawn(made, 8, 0)) == {(100, 301), (102, 303)}
+
+
+def test_nothing_mined_gives_nothing() -> None:
+    made = Pseudopairs(TOKENS, 0)
+    assert made.draw(8, 0, 0) is None
+    made.pairs = {("de", "en"): np.empty((0, 2), np.int64)}
+    made.begin(8, 0, 0)
+    assert made.part(CAPTIONS, EVERY, UNUSED_DRAW, CPU) is None
+
+
+def test_seed_epoch_and_number_decide() -> None:
+    assert drawn(source(), 8, 4) == drawn(source(), 8, 4)
+    assert drawn(source(), 8, 4) != drawn(source(), 8, 5)
+    assert drawn(source(), 8, 4) != drawn(source(1), 8, 4)
+
+
+def test_parts_make_the_whole() -> None:
+    whole = torch.cat([ids for ids, _ in batch(source(), 9, 0, 0)], dim=1)
+    parts = [
+        torch.cat([ids for ids, _ in batch(source(), 9, 0, 0, slice(i, i + 3))], dim=1) for i in (0, 3, 6)
+    ]
+    assert torch.equal(torch.cat(parts), whole)
+
+
+def test_pairs_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.safetensors"
+    source().write(file)
+    again = Pseudopairs(TOKENS, 0)
+    again.read(file)
+    assert list(again.pairs) == list(source().pairs)
+    assert all(np.array_equal(again.pairs[key], rows) for key, rows in source().pairs.items())
+    assert [found.name for found in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.safetensors"
+    file.write_bytes(b"no tensors")
+    with pytest.raises(DamagedError, match=r"pairs\.safetensors can't be read"):
+        source().read(file)
+
+
+@given(st.integers(2, 40), st.integers(0, 1000))
+def test_each_token_is_in_one_half_in_its_order(length: int, seed: int) -> None:
+    tokens = np.arange(length, dtype=np.int32)
+    one, other = halved(tokens, np.random.default_rng(seed))
+    assert sorted([*one, *other]) == list(range(length))
+    assert list(one) == sorted(one)
+    assert list(other) == sorted(other)
+    assert 0 <= len(other) - len(one) <= 1
+
+
+def sentences(seed: int = 0) -> Halves:
+    """A hundred English sentences of tokens below 1000, ten German ones of tokens from 1000 on."""
+    english = [np.arange(i, i + 6, dtype=np.int32) for i in range(100)]
+    german = [np.arange(1000 + i, 1006 + i, dtype=np.int32) for i in range(10)]
+    return Halves({"en": english, "de": german}, seed)
+
+
+def test_a_batch_is_in_one_language_those_with_few_sentences_a_little_more_often() -> None:
+    made, german = sentences(), 0
+    for number in range(400):
+        (one, mask), (other, _) = batch(made, 8, 0, number)
+        ids = torch.cat([one[mask.bool()], other.flatten()])
+        assert (ids >= 1000).all() or (ids < 1000).all()
+        german += int(ids[0] >= 1000)
+    assert german / 400 == pytest.approx(10**0.75 / (10**0.75 + 100**0.75), abs=0.06)
+
+
+def test_rows_of_both_halves_are_of_one_sentence() -> None:
+    (one, _), (other, _) = batch(sentences(), 32, 1, 2)
+    spans = torch.cat([one, other], dim=1)
+    assert (spans.amax(dim=1) - spans.amin(dim=1) == 5).all()
+
+
+def test_halves_depend_on_seed_epoch_and_number_alone() -> None:
+    def ids(seed: int, epoch: int, number: int) -> list[list[int]]:
+        return batch(sentences(seed), 8, epoch, number)[0][0].tolist()  # type: ignore[no-any-return]
+
+    assert ids(0, 1, 2) == ids(0, 1, 2)
+    assert len({str(ids(*key)) for key in ((0, 1, 2), (1, 1, 2), (0, 2, 2), (0, 1, 3))}) == 4
+
+
+def test_a_sentence_of_one_token_has_no_halves() -> None:
+    made = Halves({"en": [np.array([7], np.int32), np.array([1, 2], np.int32)], "xx": []}, 0)
+    (one, _), (other, _) = batch(made, 5, 0, 0)
+    assert set(torch.cat([one, other]).flatten().tolist()) == {1, 2}

@@ -1,0 +1,82 @@
+"""The data folder (docs/data.md): captions, pictures, and sentences without pictures."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.suites.sets import read_lines
+from index.errors import DataError
+from training.data.captions import CaptionedPictures, load_split
+from training.data.pictograms import open_artists
+from training.data.pictures import PictureArchive, PictureCollection
+from training.data.settings import DataSettings
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """A data folder, opened once; everything that is read from it is asked for here."""
+
+    path: Path
+
+    def captions(self, split: str, settings: DataSettings) -> CaptionedPictures:
+        """The pictures of a split with the captions that `settings` lets be seen."""
+        return load_split(self.path, split, settings)
+
+    def pictures(self, settings: DataSettings, size: int) -> PictureCollection:
+        """All pictures that a recipe may show, of side `size`: the photographs, the drawings, or both."""
+        photographs = [self.photographs(size)] if settings.photographs else []
+        drawings = open_artists(self.path, size) if settings.pictograms else []
+        return PictureCollection([*photographs, *drawings])
+
+    def photographs(self, size: int) -> PictureArchive:
+        """The archive of the photographs."""
+        return PictureArchive(self.path / "photos" / "images.tar", size)
+
+    def texts(self, settings: DataSettings, seed: int) -> dict[str, list[str]]:
+        """Language -> the sentences without pictures that a run learns from."""
+        return load_texts(self.path, settings.texts, settings.languages, seed) if settings.texts else {}
+
+
+def find_folder(name: str, data: Path) -> Path | None:
+    """The folder of that name below `data`, else as it stands; None if there is neither."""
+    return next((path for path in (data / name, Path(name)) if path.is_dir()), None)
+
+
+def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> dict[str, list[str]]:
+    """Language -> the distinct sentences of `text/NAME.LANG.txt`, for those languages that have the file.
+
+    Where the files line up, the lines of two languages are translations; so each language's are shuffled by
+    themselves, and which line a sentence came from is lost. DataError where no language has a file.
+    """
+    found: dict[str, list[str]] = {}
+    for language in languages:
+        file = data / "text" / f"{name}.{language}.txt"
+        if file.is_file():
+            lines = sorted(set(read_lines(file)))
+            order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
+            found[language] = [lines[i] for i in order]
+    if not found:
+        raise DataError(
+            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do "
+            "without: --set data.texts="
+        )
+    return found
+
+
+def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> str:
+    """Identifies what is trained on: the captions, and the sentences beside them where there are any."""
+    if not texts:
+        return captions.sha256
+    digest = hashlib.sha256(captions.sha256.encode())
+    for language, sentences in texts.items():
+        digest.update("".join(f"{language}\t{sentence}\n" for sentence in sentences).encode())
+    return digest.hexdigest()
+
+
+def require_photos(data: Path) -> None:
+    """DataError for a folder without data: a backbone not found there would be looked for on the net."""
+    if not (data / "photos").is_dir():
+        raise DataError(f"{data} has no photos/: docs/data.md describes the data folder")

@@ -1,0 +1,120 @@
+"""Pairs of sentences as auxiliary inputs: mined or transferred pairs, and the two halves of a sentence."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from index.errors import DamagedError
+from training.data.tokens import Texts, pad
+
+Tokens = NDArray[np.int32]
+Pairs = NDArray[np.int64]
+EVENNESS = 0.75  # 0 would draw any two languages as often as any others, 1 any pair as often as any other
+PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
+
+
+class PairSupplier:
+    """Draws one batch of pairs of sentences at a time; `part` gives some rows of it, both sides as texts.
+
+    What is drawn depends on the seed, the epoch and the batch's number alone, not on how the batch is cut.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Tokens, Tokens]] | None = None
+
+    def begin(self, size: int, epoch: int, number: int) -> None:
+        """Draw the `size` pairs of a batch."""
+        self._pairs = self.draw(size, epoch, number)
+
+    def part(
+        self, captions: NDArray[np.int64], rows: slice, draw: np.random.Generator, device: torch.device
+    ) -> tuple[Texts, ...] | None:
+        """Token ids and mask of the first and of the second sentences of these rows; None without pairs."""
+        if self._pairs is None:
+            return None
+        first, second = zip(*self._pairs[rows], strict=True)
+        return pad(first, device), pad(second, device)
+
+    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+        """`size` pairs, some perhaps twice; None where there are none."""
+        raise NotImplementedError
+
+
+class Pseudopairs(PairSupplier):
+    """The sentences that may be paired, as token ids by language, and the pairs found last.
+
+    A batch mixes the pairs of all languages, so that the negatives of a sentence are in all of them, its own
+    among them. Two languages are drawn in proportion to the number of their pairs to the power of 3/4: those
+    that have few are drawn more often than these are.
+    """
+
+    def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.seed = seed
+        self.pairs: Mapping[tuple[str, str], Pairs] = {}
+        self.file: Path | None = None  # where they are kept
+
+    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+        languages = sorted(self.pairs)
+        weights = np.asarray([len(self.pairs[key]) for key in languages]) ** EVENNESS
+        if not weights.sum():
+            return None
+        draw = np.random.default_rng([self.seed, epoch, number, PSEUDOPAIR_STREAM])
+        sentences = []
+        for drawn in draw.choice(len(languages), size, p=weights / weights.sum()):
+            first, second = languages[int(drawn)]
+            rows = self.pairs[first, second]
+            i, j = rows[int(draw.integers(len(rows)))]
+            sentences.append((self.tokens[first][i], self.tokens[second][j]))
+        return sentences
+
+    def write(self, file: Path) -> None:
+        """Keep the pairs, a tensor (m, 2) for each two languages."""
+        part = file.with_suffix(".part")
+        save_file({" ".join(languages): rows for languages, rows in self.pairs.items()}, part)
+        part.replace(file)
+        self.file = file
+
+    def read(self, file: Path) -> None:
+        """Take up the pairs that a round has written. DamagedError if they can't be read."""
+        try:
+            tensors = load_file(file)
+        except (OSError, SafetensorError) as error:
+            raise DamagedError(f"{file} can't be read ({error}): train again into another folder") from None
+        self.file = file
+        self.pairs = {(key.split()[0], key.split()[1]): rows for key, rows in tensors.items()}
+
+
+class Halves(PairSupplier):
+    """Sentences by language, with pictures or without, each cut at random into two halves.
+
+    A batch is in one language, so that its negatives are too: else the language alone would tell which halves
+    belong together, and languages would part. Languages are drawn in proportion to the number of their
+    sentences to the power of 3/4.
+    """
+
+    def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
+        super().__init__()
+        long = {language: [row for row in rows if len(row) > 1] for language, rows in tokens.items()}
+        self.tokens = {language: rows for language, rows in long.items() if rows}
+        self.seed = seed
+
+    def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
+        draw = np.random.default_rng([self.seed, epoch, number, HALVES_STREAM])
+        languages = list(self.tokens)
+        weights = np.asarray([len(self.tokens[language]) for language in languages]) ** EVENNESS
+        rows = self.tokens[languages[int(draw.choice(len(languages), p=weights / weights.sum()))]]
+        return [halved(rows[i], draw) for i in draw.integers(len(rows), size=size)]
+
+
+def halved(tokens: Tokens, draw: np.random.Generator) -> tuple[Tokens, Tokens]:
+    """Two sets of a sentence's tokens, at random, in their order; the second may be larger by one."""
+    first = np.zeros(len(tokens), bool)
+    first[draw.permutation(len(tokens))[: len(tokens) // 2]] = True
+    return tokens[first], tokens[~first]

@@ -1,0 +1,120 @@
+"""What a recipe says of its data: the tables [data] and [tokenizer]."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from index.encoder.bundle import LanguageCodes, check_codes
+
+Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DataSettings(Table):
+    """Which captions of which pictures are trained on.
+
+    pictures: "disjoint" gives each picture to one language, whose captions alone are seen (the tasks photos-5
+    and photos-11); "shared" lets a picture keep its captions in every language; "pivoted" gives each of the
+    same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot);
+    "common" keeps the share of them that "disjoint" gives one language, and all captions of these: no more
+    than "disjoint" has in any language, but known to be of one picture.
+    rotation: the languages that take turns at pictures that are "disjoint"; all of them when empty. The
+    others are known from `texts` and drawings alone.
+    caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
+    when empty.
+    shuffle_pictures: the control: captions get the picture of another caption.
+    photographs: whether photos/ is trained on.
+    pictograms: whether drawings of pictograms/ are; their names and their keywords are captions
+    (training.data.pictograms). Without photographs they are what validates, too.
+    texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
+    beside the captions; each language's by themselves, whatever lines up. "": none.
+    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
+    1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
+    stream: the folder of shards, below the data folder, that training pictures and captions are streamed from
+    in place of photos/ (training.data.shards); "": none. An epoch is then a window of so many pictures.
+    bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
+    their captions, beyond it the run does not begin.
+    held_out: languages that get their share of the disjoint pictures but are not learned: what
+    `passepartout add-language` learns from later.
+    added: those of `languages` that were added to a finished run (training.loop.add_language): in the order
+    of their coming, each has what was held out for it and pictures that nobody had.
+    """
+
+    languages: LanguageCodes
+    caption_kinds: tuple[str, ...] = ()
+    pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
+    rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
+    shuffle_pictures: bool = False
+    photographs: bool = True
+    pictograms: bool = False
+    texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
+    language_temperature: float | None = Field(default=None, gt=0)
+    stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
+    window: int = Field(default=8192, ge=2)
+    bad_pictures: float = Field(default=0.01, ge=0, le=1)
+    held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
+    added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
+
+    @model_validator(mode="after")
+    def _languages_fit(self) -> "DataSettings":
+        if unknown := [code for code in self.added if code not in self.languages]:
+            raise ValueError(f"added: {unknown[0]} is not among the languages")
+        if not self.first:
+            raise ValueError("added: one language or more must have been there first")
+        if both := set(self.held_out) & set(self.first):
+            raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
+        if self.held_out and self.pictures != "disjoint":
+            raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
+        if not (self.photographs or self.pictograms):
+            raise ValueError("photographs = false leaves drawings: it needs pictograms = true")
+        self._rotation_fits()
+        if self.stream:
+            self._stream_fits()
+        return self
+
+    def _stream_fits(self) -> None:
+        if self.pictures != "shared":
+            raise ValueError('data.stream needs data.pictures = "shared"')
+        for key in ("shuffle_pictures", "pictograms", "texts", "held_out", "added", "rotation"):
+            if getattr(self, key):
+                raise ValueError(f"data.stream needs no data.{key}")
+
+    def _rotation_fits(self) -> None:
+        if self.pictures == "pivoted" and len(self.languages) < 2:
+            raise ValueError('pictures = "pivoted" needs two languages')
+        if not self.rotation:
+            return
+        if unknown := [code for code in self.rotation if code not in self.languages]:
+            raise ValueError(f"rotation: {unknown[0]} is not among the languages")
+        if self.pictures != "disjoint" or self.held_out or self.added:
+            raise ValueError('rotation needs pictures = "disjoint", without held_out or added')
+
+    @property
+    def anchors(self) -> tuple[str, ...] | None:
+        """The languages that a batch's captions are in, where they are not all that a picture has."""
+        return self.languages[:1] if self.pictures == "pivoted" else None
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The languages that the run began with."""
+        return tuple(code for code in self.languages if code not in self.added)
+
+
+class TokenizerSettings(Table):
+    """A vocabulary shared by all languages: of subwords by BPE (globetrotter, 3.5), or of word forms (Kádár
+    et al. 2019, 3.1; MULE), where a form is one token whatever its language.
+
+    language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
+    is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
+    romanise: scripts whose letters are read as Latin ones (training.data.romanisation): "Cyrillic",
+    "Devanagari".
+    """
+
+    kind: Literal["bpe", "words"] = "bpe"
+    vocabulary: int = Field(default=30_000, ge=200)
+    lowercase: bool = True
+    language_temperature: float | None = Field(default=None, ge=1)
+    romanise: tuple[Script, ...] = ()

@@ -1,0 +1,180 @@
+"""A new language for a finished run, from captions of pictures that were held out (globetrotter, A.2).
+
+Pictures, and the texts of the languages that are there, are embedded once, by the run's model as it is. Then
+the same losses go on, over new captions beside old ones, whose embeddings are a given.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from index.encoder.bundle import check_codes
+from index.errors import PassepartoutError, UsageError
+from index.storage.files import replace_text
+from index.text.languages import language as known_language
+from training.data.folder import data_sha256, require_photos
+from training.data.tokens import tokenize
+from training.data.training_data import TrainingData, sentences_of
+from training.data.vocabulary_extension import extend_vocabulary
+from training.encoders.two_branch import TwoBranch
+from training.loop.allocator import keep_freed_memory
+from training.loop.cached_embeddings import CachedEmbeddings, NewLanguageSource, embed_beforehand
+from training.loop.model import build_model, load_model, pick_device
+from training.loop.prepare import training_texts
+from training.loop.run import Run, create_run, open_run
+from training.loop.training_loop import Loop
+from training.recipes.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """epochs: each shows every caption of the new language once. captions: of these, how many a step; old
+    ones fill the recipe's batch. learning_rate: the recipe's unless given."""
+
+    epochs: int = 1
+    captions: int = 32
+    learning_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class AddedLanguage:
+    """The run with its new language, the one it was made from, and the models of both, on the CPU."""
+
+    base: Run
+    run: Run
+    before: TwoBranch
+    after: TwoBranch
+
+    @property
+    def language(self) -> str:
+        return self.run.recipe.data.languages[-1]
+
+    @property
+    def new_tokens(self) -> int:
+        """Subwords that the vocabulary got."""
+        return self.after.vocabulary - self.before.vocabulary
+
+
+def add_language(folder: Path, language: str, data: Path, out: Path, schedule: Schedule) -> AddedLanguage:
+    """Teach the finished run in `folder` a language; the result is a finished run at `out`.
+
+    It learns from the captions of pictures that `data.held_out` kept for the language and that no language
+    had. Raises UsageError where that can't be, DataError for want of such pictures, TrainingError when the
+    loss is not finite.
+    """
+    base = open_run(folder)
+    base.result()
+    require_photos(data)
+    recipe = extended_recipe(base, language, schedule)
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give another --out")
+    run = create_run(out, recipe, resume=False)
+    try:
+        torch.set_num_threads(recipe.run.threads or torch.get_num_threads())
+        keep_freed_memory()
+        before = load_model(base, data).to(pick_device())
+        source = _source(base, run, data, before, schedule)
+    except PassepartoutError:
+        run.discard()
+        raise
+    settings = recipe.optimiser
+    warmup = min(settings.warmup_steps, settings.epochs * source.steps // 10)
+    Loop(run, source, settings=settings.model_copy(update={"warmup_steps": warmup})).run_epochs()
+    return AddedLanguage(base, run, before.cpu(), source.model.eval().cpu())
+
+
+def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
+    """What the run with the new language says that it is. UsageError where there can be none."""
+    was = base.recipe
+    _check(base, language)
+    objectives = {name: o for name, o in was.objectives.items() if not o.skipped_for_new_language}
+    unfit = [name for name, objective in objectives.items() if not objective.learns_new_language]
+    if unfit or not objectives:
+        raise UsageError(
+            f"{base.folder} learned by {(unfit or list(was.objectives))[0]}: no language can be added"
+        )
+    table = was.model_dump(mode="json") | {
+        "name": f"{was.name}-{language.lower()}"[:63],
+        "mining": None,
+        "transfer": None,
+        "schedule": {},
+    }
+    table["description"] += f"; {known_language(language).name} added to the finished run"
+    table["objectives"] = {name: table["objectives"][name] for name in objectives}
+    codes, added = (*was.data.languages, language), (*was.data.added, language)
+    table["data"] |= {"languages": codes, "added": added}
+    table["optimiser"] |= {
+        "epochs": schedule.epochs,
+        "learning_rate": schedule.learning_rate or was.optimiser.learning_rate,
+        "freeze_encoder_epochs": 0,
+    }
+    # Dev pictures say how well sentences find pictures, and a short run has no better moment than its end.
+    table["run"] |= {
+        "validate_every": schedule.epochs,
+        "checkpoint_every": schedule.epochs,
+        "keep": "last",
+        "patience": 0,
+    }
+    return Recipe.model_validate(table)
+
+
+def _check(base: Run, language: str) -> None:
+    """UsageError where the run can't get the language."""
+    was = base.recipe
+    try:
+        check_codes((language,))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if language in was.data.languages:
+        raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
+    if was.data.stream:
+        raise UsageError(f"{base.folder} was streamed: a language can be added to runs on photos/ only")
+    if was.data.rotation:
+        raise UsageError(f"{base.folder} has data.rotation, which leaves no pictures to a new language")
+    if was.tokenizer.kind == "words" or not was.text.can_grow:
+        raise UsageError(
+            f"{base.folder} reads whole words, or its encoder {was.text.encoder} can't grow: no language "
+            "can be added"
+        )
+
+
+def _source(base: Run, run: Run, data: Path, before: TwoBranch, schedule: Schedule) -> NewLanguageSource:
+    """The data and the model that learns the language."""
+    recipe = run.recipe
+    cached = embed_beforehand(base, run, data, before)
+    texts, lines = training_texts(run, data), [caption.text for caption in cached.captions.captions]
+    tokenizer = _tokenizer(base, run, cached)
+    tokens = tokenize(tokenizer, lines)
+    learned = TrainingData(
+        data,
+        recipe.data.languages,
+        recipe.seed,
+        tokenizer,
+        cached.captions,
+        tokens,
+        texts,
+        sentences_of(tokenizer, texts, cached.captions, tokens),
+        picture_space=lambda: cached.views,
+    )
+    torch.manual_seed(recipe.seed)
+    vocabulary, features = tokenizer.get_vocab_size(), before.picture_head.width
+    after = build_model(recipe, data, vocabulary, features, before.backbone).to(pick_device())
+    after.copy_heads(before)
+    after.text.grow(before.text, learned)
+    for part in (after.backbone, after.picture_head):
+        if part is not None:
+            part.requires_grad_(False)
+    sha256 = data_sha256(cached.captions, texts)
+    return NewLanguageSource(recipe, learned, cached, after, sha256, schedule.captions)
+
+
+def _tokenizer(base: Run, run: Run, cached: CachedEmbeddings) -> Tokenizer:
+    """The run's vocabulary, extended by a language's share for the new captions, and written."""
+    settings, languages = run.recipe.tokenizer, run.recipe.data.languages
+    lines = [caption.text for caption in cached.captions.captions if caption.language == languages[-1]]
+    share = max(200, settings.vocabulary // len(base.recipe.data.languages))
+    extended = extend_vocabulary(base.tokenizer(), lines, settings, share, run.recipe.text.max_tokens)
+    replace_text(run.tokenizer_file, extended.to_str(pretty=True))
+    return extended

@@ -1,0 +1,155 @@
+"""Where a run's batches come from: what a source is, and the one of captioned pictures in memory."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from training.data.auxiliary import SUPPLIERS, Batch, Supplier
+from training.data.picture_source import PictureSource
+from training.data.sampler import PictureSampler
+from training.data.skipped import Skipped
+from training.data.tokens import by_length, pad
+from training.data.training_data import TrainingData
+from training.data.transfer import GivenSampler
+from training.encoders.two_branch import TwoBranch
+from training.loop.distributed import Processes
+from training.loop.engine import Chunk, cut
+from training.loop.mining_rounds import take_up_round
+from training.loop.run import Run
+from training.loop.validation import ValidationSet
+from training.recipes.recipe import Recipe
+
+Numbers = NDArray[np.int64]
+
+
+class Source(Protocol):
+    """What a run learns from, epoch by epoch, and the model that learns it."""
+
+    @property
+    def model(self) -> TwoBranch: ...
+    @property
+    def device(self) -> torch.device: ...
+    @property
+    def validation(self) -> ValidationSet: ...
+
+    @property
+    def steps(self) -> int:
+        """How many batches an epoch has."""
+
+    def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
+        """Get ready for an epoch; what is to be logged of it."""
+
+    def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
+        """This process's part of each batch; depends on seed and epoch alone."""
+
+    def summary(self) -> dict[str, Any]:
+        """What a finished run says of its data."""
+
+
+@dataclass
+class CaptionSource:
+    """Captioned pictures in memory."""
+
+    run: Run
+    data: TrainingData
+    sha256: str
+    pictures: PictureSource
+    sampler: PictureSampler | GivenSampler
+    suppliers: Mapping[str, Supplier]
+    validation: ValidationSet
+    model: TwoBranch
+    device: torch.device
+    skipped: Skipped
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.run.recipe
+
+    @property
+    def steps(self) -> int:
+        return len(self.sampler.batches(0))
+
+    def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
+        """Mine the pseudopairs that the epoch trains on, where a round begins with it."""
+        entries: list[dict[str, Any]] = []
+        if epoch == 0 and self.skipped.names:
+            entries.append({"skipped_pictures": self.skipped.summary()})
+        if self.recipe.mining:
+            with processes.after_the_first():
+                mined = take_up_round(self.run, epoch, self.data.pseudopairs, self.model, self.device)
+            if mined:
+                entries.append({"epoch": epoch, "pseudopairs": mined})
+        return entries
+
+    def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
+        """While a batch is learned from, the pictures of the next are decoded."""
+        batches = self.sampler.batches(epoch)
+        for number, captions in enumerate(batches):
+            chunks = self._chunks(captions, epoch, number, processes)
+            for following in batches[number + 1 : number + 2]:
+                for part in cut(len(following), self.recipe.optimiser.chunk_size, processes):
+                    self.pictures.expect(self.data.picture_places[following[part]])
+            yield chunks
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "pictures": len(self.data.shown.pictures),
+            "captions": len(self.data.shown.captions),
+            "skipped_pictures": self.skipped.summary(),
+            "data_sha256": self.sha256,
+        }
+
+    def _chunks(self, captions: Numbers, epoch: int, number: int, processes: Processes) -> list[Chunk]:
+        """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
+        recipe, size = self.recipe, len(captions)
+        inactive = recipe.schedule.inactive(
+            recipe.objectives, recipe.seed, epoch, number, pretrained=recipe.fine_tunes
+        )
+        for supplier in self.suppliers.values():
+            supplier.begin(size, epoch, number)
+        chunks = []
+        for part in cut(size, recipe.optimiser.chunk_size, processes):
+            draw = np.random.default_rng([recipe.seed, epoch, number, part.start])
+            batch = self._batch(captions[part], part, draw, inactive)
+            chunks.append(Chunk(batch, int(draw.integers(2**63))))
+        return chunks
+
+    def _batch(
+        self, captions: Numbers, rows: slice, draw: np.random.Generator, inactive: frozenset[str]
+    ) -> Batch:
+        tokens, recipe = self.data.shown_tokens, self.recipe
+        # An encoder that sees padding is not to notice which captions stand beside one.
+        groups = 1 if recipe.text.sees_padding else recipe.optimiser.length_groups
+        captions, spans = by_length(captions, tokens, groups)
+        ids, mask = pad([tokens[i] for i in captions], self.device)
+        views = self.pictures.views(self.data.picture_places[captions], draw)
+        auxiliary = {
+            name: given
+            for name, supplier in self.suppliers.items()
+            if (given := supplier.part(captions, rows, draw, self.device)) is not None
+        }
+        pictures = tuple(view.to(self.device) for view in views)
+        return Batch(ids, mask, pictures, auxiliary, spans, inactive)
+
+
+def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
+    """The suppliers of the auxiliary inputs that the recipe's objectives read."""
+    return {name: supplier(data) for name, supplier in SUPPLIERS.items() if name in recipe.inputs}
+
+
+def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | GivenSampler:
+    """What draws the batches of an epoch, from a picture's own captions and from those transferred to it."""
+    sampler = PictureSampler(
+        data.captions,
+        recipe.optimiser.batch_size,
+        recipe.seed,
+        recipe.data.language_temperature,
+        recipe.data.anchors,
+    )
+    if recipe.transfer is None:
+        return sampler
+    return GivenSampler(sampler, data.shown, len(data.tokens), recipe.transfer.share, recipe.seed)
