@@ -241,7 +241,7 @@ def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
 
 
 def test_no_language_is_added_to_a_vocabulary_of_words(tuned: Run, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="reads whole words, or by another encoder"):
+    with pytest.raises(UsageError, match="reads whole words, or its encoder gru can't grow"):
         add_language(tuned.folder, "zh", data, tmp_path / "added", Schedule())
 
 

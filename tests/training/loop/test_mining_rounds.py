@@ -17,10 +17,11 @@ from tests.training.tiny import BAG, recipe
 from training.data.synthetic.dataset import TEXTS
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
+from training.loop.distributed import Processes
 from training.loop.mining_rounds import _mine, last_round, stage
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
-from training.loop.training_loop import Loop, train
+from training.loop.training_loop import train
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
 
@@ -57,8 +58,7 @@ def entries(run: Run) -> list[dict[str, Any]]:
 def test_captions_can_be_kept_out_of_the_pairs(data: Path, tmp_path: Path) -> None:
     settings = mining(tmp_path, "mining.captions=false", "data.pictures=shared")
     run = create_run(tmp_path / "run", settings, resume=False)
-    source, texts = prepare(run, data).pseudopairs, training_texts(run, data)
-    assert source is not None
+    source, texts = prepare(run, data).data.pseudopairs, training_texts(run, data)
     assert {code: len(rows) for code, rows in source.tokens.items()} == {
         code: len(rows) for code, rows in texts.items()
     }
@@ -154,7 +154,7 @@ def test_pairs_that_are_lost_are_missed(run: Run, data: Path, tmp_path: Path) ->
     longer = mining(tmp_path, "optimiser.epochs=7")
     shutil.copyfile(run.folder / "recipe.json", out / "recipe.json")
     with pytest.raises(DamagedError, match=r"pseudopairs-5\.safetensors is missing"):
-        Loop(Run(out, longer), prepare(Run(out, longer), data))._take_up_pairs(6)
+        prepare(Run(out, longer), data).begin(6, Processes())
 
 
 def test_the_vocabulary_and_the_pool_have_the_texts(run: Run, data: Path) -> None:
