@@ -21,7 +21,7 @@ from training.loop.distributed import Processes
 from training.loop.mining_rounds import _mine, last_round, stage
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
-from training.loop.training_loop import train
+from training.loop.training_loop import Loop, train
 from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
 
