@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.build.job import LOCAL, Engine, Job, making, save_array
-from index.build.lexicon import EVERY_WORD, LanguageTokens, Wording, choose_words, count_language, write_words
+from index.build.lexicon import (
+    EVERY_WORD,
+    LanguageTokens,
+    WordOptions,
+    choose_words,
+    count_language,
+    write_words,
+)
 from index.build.previous_version import PreviousVersion
 from index.build.process_pool import ProcessPool
 from index.build.quality_report import with_quality
@@ -77,7 +84,7 @@ class Plan:
     previous: Mapping[str, PreviousVersion] = field(default_factory=dict)
     base: str | None = None
     searching: SearchOptions = DEFAULT_SEARCH
-    wording: Wording = EVERY_WORD
+    word_options: WordOptions = EVERY_WORD
     since: str | None = None
 
     def entry(self) -> CleaningEntry:
@@ -85,7 +92,7 @@ class Plan:
         return CleaningEntry(off=tuple(sorted(rules.off)), longest=rules.longest, likeness=rules.likeness)
 
     def options(self) -> Options:
-        words = self.wording
+        words = self.word_options
         return Options(
             factory=self.searching.factory,
             store=self.searching.store,
@@ -103,7 +110,7 @@ def build_index(
     batch_size: int = 64,
     cleaning: Cleaning = EVERY_RULE,
     searching: SearchOptions = DEFAULT_SEARCH,
-    wording: Wording = EVERY_WORD,
+    word_options: WordOptions = EVERY_WORD,
     since: str | None = None,
     engine: Engine = LOCAL,
 ) -> IndexManifest:
@@ -120,7 +127,13 @@ def build_index(
         for code, sources in found.items()
     }
     plan = Plan(
-        intakes, skipped, cleaning, fingerprints(found), searching=searching, wording=wording, since=since
+        intakes,
+        skipped,
+        cleaning,
+        fingerprints(found),
+        searching=searching,
+        word_options=word_options,
+        since=since,
     )
     return run_plan(bundle, plan, out, threads, batch_size, engine)
 
@@ -182,7 +195,7 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
                 rules,
                 plan.base,
                 asdict(plan.searching),
-                asdict(plan.wording),
+                asdict(plan.word_options),
             ]
         ).encode()
     ).hexdigest()
@@ -220,7 +233,7 @@ class _Build:
         sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
         write_neighbourhoods(self.job, "", sizes, sentence_search, "sentences")
         every = {code: found + trained[code] for code, found in self.counts.items()}
-        chosen = choose_words(every, self.phrases, self.plan.wording)
+        chosen = choose_words(every, self.phrases, self.plan.word_options)
         alignment, vectors = write_words(self.job, chosen, sizes)
         word_search = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(found) for code, found in chosen.items()}
@@ -288,7 +301,7 @@ class _Build:
 
     def _language(self, code: str, intake: Intake, pool: ProcessPool) -> None:
         entry = read_language(self.job, intake, self.plan.cleaning, pool, self.plan.previous.get(code))
-        self.counts[code], self.phrases[code] = count_language(self.job, code, pool, self.plan.wording)
+        self.counts[code], self.phrases[code] = count_language(self.job, code, pool, self.plan.word_options)
         self.entries[code] = entry
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 from index.build.build_index import Plan, build_index, fingerprints, run_plan
 from index.build.job import LOCAL, Engine
-from index.build.lexicon import Wording
+from index.build.lexicon import WordOptions
 from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions
 from index.corpus.cleaning import Cleaning, Rule
@@ -117,7 +117,7 @@ def rebuild_index(
     `since` and what it raises: as `build_index`.
     """
     folder, manifest = open_version(index, since)
-    searching, wording = _options(manifest, KEPT)
+    searching, word_options = _options(manifest, KEPT)
     return build_index(
         open_index_encoder(folder, manifest),
         sources,
@@ -125,7 +125,7 @@ def rebuild_index(
         threads=threads,
         cleaning=_rules(manifest),
         searching=searching,
-        wording=wording,
+        word_options=word_options,
         since=since,
     )
 
@@ -144,12 +144,12 @@ def _rules(manifest: IndexManifest) -> Cleaning:
     return Cleaning(frozenset(cast(Sequence[Rule], rules.off)), rules.longest, rules.likeness)
 
 
-def _options(manifest: IndexManifest, changes: Changes) -> tuple[SearchOptions, Wording]:
+def _options(manifest: IndexManifest, changes: Changes) -> tuple[SearchOptions, WordOptions]:
     """How the new version is searched and which words it has."""
     asked = {name: value for name, value in asdict(changes).items() if value is not None}
     asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
     factory = None if asked["factory"] == "auto" else asked["factory"]
-    words = Wording(least=asked["least_count"], phrases=asked["phrases"])
+    words = WordOptions(least=asked["least_count"], phrases=asked["phrases"])
     store = None if asked["store"] == "files" else asked["store"]
     return SearchOptions(factory, asked["scoring"], store), words
 

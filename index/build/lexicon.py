@@ -31,7 +31,7 @@ CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 
 @dataclass(frozen=True)
-class Wording:
+class WordOptions:
     """Which words an index has: those that occur `least` times, the `most` frequent, with phrases or not."""
 
     least: int = 1
@@ -39,26 +39,26 @@ class Wording:
     phrases: bool = True
 
 
-EVERY_WORD = Wording()
+EVERY_WORD = WordOptions()
 
 
 def count_language(
-    job: Job, code: str, pool: ProcessPool, wording: Wording
+    job: Job, code: str, pool: ProcessPool, word_options: WordOptions
 ) -> tuple[Counter[str], dict[str, int]]:
     """How often each word occurs in the sentences of a language that was read; its phrases."""
     words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
     if not (words.exists() and phrases.exists()):
-        for path, counts in zip((phrases, words), _count(job, code, pool, wording), strict=True):
+        for path, counts in zip((phrases, words), _count(job, code, pool, word_options), strict=True):
             with making(path) as draft:
                 write_counts(draft, counts)
     return Counter(read_counts(words)), read_counts(phrases)
 
 
 def _count(
-    job: Job, code: str, pool: ProcessPool, wording: Wording
+    job: Job, code: str, pool: ProcessPool, word_options: WordOptions
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
-    if not (wording.phrases and spaced(code)):
+    if not (word_options.phrases and spaced(code)):
         return {}, word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool)
     first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)
@@ -80,14 +80,14 @@ def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) ->
 
 
 def choose_words(
-    counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], wording: Wording
+    counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], word_options: WordOptions
 ) -> dict[str, Counter[str]]:
     """The words and phrases of each language that the index will have, and their counts."""
     chosen = {}
     for code, words in counts.items():
         all_counts = words + Counter(phrases[code])
-        kept = [word for word in by_frequency(all_counts) if all_counts[word] >= wording.least]
-        chosen[code] = Counter({word: all_counts[word] for word in kept[: wording.most]})
+        kept = [word for word in by_frequency(all_counts) if all_counts[word] >= word_options.least]
+        chosen[code] = Counter({word: all_counts[word] for word in kept[: word_options.most]})
     return chosen
 
 

@@ -155,7 +155,7 @@ def build(
 ) -> None:
     """Build a version of an index and make it the current one."""
     from index.build.build_index import build_index
-    from index.build.lexicon import Wording
+    from index.build.lexicon import WordOptions
     from index.build.vectors import SearchOptions
     from index.encoder.bundle import open_bundle
 
@@ -170,7 +170,7 @@ def build(
         searching=SearchOptions(
             None if factory == "auto" else factory, scoring, None if store == FILES else store
         ),
-        wording=Wording(least=least_count, phrases=phrases),
+        word_options=WordOptions(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
     )
     describe(out, manifest, as_json)

@@ -2,10 +2,9 @@
 
 import json
 import os
-import signal
+import runpy
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -189,7 +188,7 @@ def test_a_table_is_an_outcome() -> None:
 
 
 SCRIPT = """
-import sys, time
+import sys
 from pathlib import Path
 from evaluation.reports.experiments import Experiment, Outcome, Step
 from evaluation.reports.summary import reproduce
@@ -207,33 +206,36 @@ def slow(folder, needed):
     if half.exists():  # what the run that was killed has left
         return Outcome(measures={"score": float(half.read_text())})
     half.write_text("42")
-    time.sleep(600)
+    print("half", flush=True)
+    sys.stdin.read()
 
 steps = [Step(toys, "quick", 1, quick), Step(toys, "slow", 1, slow), Step(toys, "last", 1, quick)]
 reproduce("Toys", "toys", steps, out, 60, print)
 """
 
 
-def start(script: Path, out: Path) -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, script, out], env=environment, stderr=subprocess.PIPE, text=True)
+def run(script: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [str(script), str(out)])
+    runpy.run_path(str(script))
 
 
-def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_in_the_middle_it_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script, out = tmp_path / "script.py", tmp_path / "out"
     script.write_text(SCRIPT)
-    with start(script, out) as process:
-        deadline = time.monotonic() + 120
-        while not list(out.glob("work/toys.slow.0-*/half")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        with start(script, out) as second:  # while the first is at work
-            assert "another run is at work there" in second.communicate(timeout=120)[1]
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, script, out]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert any(line == "half\n" for line in process.stdout)
+        with pytest.raises(UsageError, match="another run is at work there"):
+            run(script, out, monkeypatch)
+        process.kill()
     assert "1 of 3 steps done" in (out / "report.md").read_text("utf-8")
-    with start(script, out) as process:
-        errors = process.communicate(timeout=120)[1]
-    assert process.returncode == 0, errors
+    run(script, out, monkeypatch)
     assert (out / "log").read_text() == "quick\nquick\n"
     report = (out / "report.md").read_text("utf-8")
     assert "3 of 3 steps done" in report

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
-from index.build.lexicon import Wording
+from index.build.lexicon import WordOptions
 from index.build.maintenance import collect, roll_back
 from index.build.process_pool import Worker
 from index.build.vectors import SearchOptions
@@ -169,7 +169,7 @@ def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path)
         files,
         index,
         searching=SearchOptions(FACTORY, "ratio"),
-        wording=Wording(least=2, phrases=False),
+        word_options=WordOptions(least=2, phrases=False),
     )
     options = Options(factory=FACTORY, least_count=2, phrases=False)
     for _ in range(2):

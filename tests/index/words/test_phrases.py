@@ -10,7 +10,7 @@ import pytest
 from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.job import Job
-from index.build.lexicon import LanguageTokens, Wording, count_language
+from index.build.lexicon import LanguageTokens, WordOptions, count_language
 from index.build.process_pool import ProcessPool
 from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import Bundle
@@ -69,8 +69,8 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     cleared = [f"A small dog sleeps. Number{row} of the fire hydrant is {row}." for row in range(30)]
     with files["en"].open("a", encoding="utf-8") as file:
         file.write("\n".join([*cleared, *(f"Row {row} {row + 7}" for row in range(900))]) + "\n")
-    plain = build_index(bundle, files, tmp_path / "plain", wording=Wording(phrases=False))
-    manifest = build_index(bundle, files, tmp_path / "index", wording=Wording(least=2))
+    plain = build_index(bundle, files, tmp_path / "plain", word_options=WordOptions(phrases=False))
+    manifest = build_index(bundle, files, tmp_path / "index", word_options=WordOptions(least=2))
     translator = Translator.open(tmp_path / "index")
     words = dict(translator.vocabulary("en"))
     assert words["fire hydrant"] == 30
@@ -94,9 +94,9 @@ def test_a_killed_build_goes_on_from_its_counts(
     monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)
     counts = {"the": 39, "ice": 30, "cream": 30, "dog": 9, "runs": 9} | {str(n): 1 for n in range(30)}
     with ProcessPool(job, LanguageTokens(encoder, {}).detector) as encoders:
-        found = count_language(job, "en", encoders, Wording())
+        found = count_language(job, "en", encoders, WordOptions())
         assert found[0] == counts
         monkeypatch.setattr(lexicon, "count_pairs", None)  # not called again
-        assert count_language(job, "en", encoders, Wording()) == found
+        assert count_language(job, "en", encoders, WordOptions()) == found
         (tmp_path / "en.phrases").unlink()
-        assert count_language(job, "en", encoders, Wording(phrases=False)) == (counts, {})
+        assert count_language(job, "en", encoders, WordOptions(phrases=False)) == (counts, {})
