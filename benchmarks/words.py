@@ -27,22 +27,24 @@ KS = (1, 5, 10)
 def main(index: Path, dictionaries: tuple[str, ...]) -> None:
     """Print one JSON object: pair -> its figures."""
     translator = Translator.open(index)
-    found = {}
+    rows = {}
     for option in dictionaries:
         dictionary = read_dictionary(option)
-        found[f"{dictionary.source}-{dictionary.target}"] = figures(translator, dictionary)
-    click.echo(json.dumps(found, indent=1))
+        rows[f"{dictionary.source}-{dictionary.target}"] = figures(translator, dictionary)
+    click.echo(json.dumps(rows, indent=1))
 
 
 def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
     """Coverage, P@k and calibration in one direction."""
-    known, there = (
+    source_words, target_words = (
         {word for word, _ in translator.vocabulary(code)} for code in (dictionary.source, dictionary.target)
     )
     right: dict[str, set[str]] = defaultdict(set)
     for word, translation in dictionary.entries:
         right[word].add(translation)
-    asked = [word for word, translations in right.items() if word in known and translations & there]
+    asked = [
+        word for word, translations in right.items() if word in source_words and translations & target_words
+    ]
     answers = translator.words(asked, dictionary.source, dictionary.target, max(KS))
     hits = np.array(
         [
@@ -50,14 +52,14 @@ def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
             for word, matches in zip(asked, answers, strict=True)
         ]
     )
-    sure = np.array([matches[0].confidence for matches in answers])
+    confidences = np.array([matches[0].confidence for matches in answers])
     means = {f"p{k}": round(100 * float(hits[:, :k].any(axis=1).mean()), 1) for k in KS}
     return {
         **means,
         "words": len(right),
         "asked": len(asked),
-        "confidence": round(100 * float(sure.mean()), 1),
-        "off": round(100 * calibration_error(sure, hits[:, 0]), 1),
+        "confidence": round(100 * float(confidences.mean()), 1),
+        "off": round(100 * calibration_error(confidences, hits[:, 0]), 1),
     }
 
 

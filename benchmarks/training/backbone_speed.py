@@ -29,16 +29,19 @@ def main(data: Path, backbone: str, size: int) -> None:
     torch.set_num_threads(1)
     model = load_backbone(backbone, data).eval()
     session = open_session(model, size, threads=1)
-    found = {}
+    rows = {}
     for batch in (1, 8, 32):
         pixels = np.random.default_rng(0).normal(size=(batch, 3, size, size)).astype(np.float32)
         tensor = torch.from_numpy(pixels)
         with torch.inference_mode():
-            slow = _median(partial(model, tensor))
-        fast = _median(partial(session.run, ["features"], {"pixels": pixels}))
-        each = {"torch_ms": slow / batch, "onnxruntime_ms": fast / batch, "ratio": slow / fast}
-        found[batch] = {name: round(value, 2) for name, value in each.items()}
-    click.echo(json.dumps(found, indent=1))
+            torch_ms = _median(partial(model, tensor)) / batch
+        onnx_ms = _median(partial(session.run, ["features"], {"pixels": pixels})) / batch
+        rows[batch] = {
+            "torch_ms": round(torch_ms, 2),
+            "onnxruntime_ms": round(onnx_ms, 2),
+            "ratio": round(torch_ms / onnx_ms, 2),
+        }
+    click.echo(json.dumps(rows, indent=1))
 
 
 def _median(call: Callable[[], object]) -> float:
