@@ -8,14 +8,19 @@ from tests.docs.blocks import DOCUMENTS, ROOT
 
 ROOMS = "index|evaluation|training|service|benchmarks|tests|scripts|corpora|docker|docs"
 NAMED = re.compile(rf"`((?:{ROOMS})/[\w./-]*)(?:[:*][^`]*)?`")
-TEST = re.compile(r"`((?:[\w-]+/)*test_\w+\.py)`")
+FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`")  # by the end of its path
+PYTHON = [
+    path.relative_to(ROOT).as_posix() for room in ROOMS.split("|") for path in (ROOT / room).rglob("*.py")
+]
 
 
 def missing(text: str) -> list[str]:
-    """What `text` names in backticks, as a path from the root or as a test anywhere, that does not exist."""
-    paths = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
-    tests = {name: (ROOT / "tests").rglob(name.removeprefix("tests/")) for name in TEST.findall(text)}
-    return sorted({*paths, *(name for name, files in tests.items() if not any(files))})
+    """What `text` names in backticks, as a path from the root or by the end of one, that does not exist."""
+    paths = {name for name in NAMED.findall(text) if not (ROOT / name).exists()}
+    files = {
+        name for name in FILE.findall(text) if not any(f"/{path}".endswith(f"/{name}") for path in PYTHON)
+    }
+    return sorted(paths | files - {"passepartout.py"})
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
