@@ -21,26 +21,26 @@ class DataSettings(Table):
     same pictures to the first language and to one of the others (Krasner et al. 2025, 3.1, Eng-Pivot);
     "common" keeps the share of them that "disjoint" gives one language, and all captions of these: no more
     than "disjoint" has in any language, but known to be of one picture.
-    rotation: the languages that take turns at pictures that are "disjoint"; all of them when empty. The
-    others are known from `texts` and drawings alone.
-    caption_kinds: the kinds of caption that count ("human", "human translation of English", "machine"); all
-    when empty.
-    shuffle_pictures: the control: captions get the picture of another caption.
-    photographs: whether photos/ is trained on.
-    pictograms: whether drawings of pictograms/ are; their names and their keywords are captions
-    (training.data.pictograms). Without photographs they are what validates, too.
-    texts: the name of sentences without pictures, text/NAME.LANG.txt, which the vocabulary and mining see
-    beside the captions; each language's by themselves, whatever lines up. "": none.
-    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch that language l gets, n_l its pictures;
-    1 is natural, the higher the more alike. Left out, each picture comes once, its languages alike.
-    stream: the folder of shards, below the data folder, that training pictures and captions are streamed from
-    in place of photos/ (training.data.shards); "": none. An epoch is then a window of so many pictures.
-    bad_pictures: the share of pictures that may be missing or undecodable; up to it they are skipped with
-    their captions, beyond it the run does not begin.
-    held_out: languages that get their share of the disjoint pictures but are not learned: what
-    `passepartout add-language` learns from later.
+    rotation: the languages that take turns at "disjoint" pictures; all of them when empty. The others are
+    learned from `texts` and drawings only.
+    caption_kinds: the kinds of caption to use ("human", "human translation of English", "machine"); all when
+    empty.
+    shuffle_pictures: the control, in which captions get the picture of another caption.
+    photographs: whether to train on photos/.
+    pictograms: whether to train on the drawings of pictograms/; their names and keywords are captions
+    (training.data.pictograms). Without photographs, validation uses drawings too.
+    texts: the NAME of sentences without pictures, text/NAME.LANG.txt, for the vocabulary and for mining; each
+    language is shuffled by itself, so that corresponding lines are not used. "": none.
+    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
+    proportional, higher values are more even. If left out, each picture comes once.
+    stream: a folder of shards, below the data folder, to stream training pictures and captions from instead
+    of photos/ (training.data.shards); "": none. An epoch is then one window of `window` pictures.
+    bad_pictures: the share of pictures that may be missing or undecodable; these are skipped with their
+    captions. With more of them the run does not start.
+    held_out: languages that get their share of the disjoint pictures but are not learned, so that
+    `passepartout add-language` can learn them later.
     added: those of `languages` that were added to a finished run (training.loop.add_language): in the order
-    of their coming, each has what was held out for it and pictures that nobody had.
+    in which they were added, each with its held-out pictures and pictures that no language had.
     """
 
     languages: LanguageCodes
@@ -104,12 +104,12 @@ class DataSettings(Table):
 
 
 class TokenizerSettings(Table):
-    """A vocabulary shared by all languages: of subwords by BPE (globetrotter, 3.5), or of word forms (Kádár
-    et al. 2019, 3.1; MULE), where a form is one token whatever its language.
+    """A vocabulary shared by all languages: subwords by BPE (globetrotter, 3.5), or word forms (Kádár et al.
+    2019, 3.1; MULE), where a form is one token whatever its language.
 
-    language_temperature: T of p_l ∝ n_l^(1/T), the share that language l gets of the text that the vocabulary
-    is learned from, n_l its characters: the higher, the more alike. Left out, each text counts once.
-    romanise: scripts whose letters are read as Latin ones (training.data.romanisation): "Cyrillic",
+    language_temperature: T of p_l ∝ n_l^(1/T), the share of language l, with n_l characters, in the text
+    that the vocabulary is learned from; higher values are more even. If left out, each text counts once.
+    romanise: scripts whose letters are mapped to Latin ones (training.data.romanisation): "Cyrillic",
     "Devanagari".
     """
 

@@ -10,8 +10,8 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 
 
 class GRUSettings(EncoderSettings):
-    """embedding: the width of a token's vector; width: of the GRU's state. What the paper has are 300 and
-    1024; dropout, on embeddings while training, it does not speak of."""
+    """embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
+    dropout: on embeddings; the paper does not mention any."""
 
     encoder: Literal["gru"]
     embedding: int = Field(default=300, ge=2)

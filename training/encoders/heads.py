@@ -11,7 +11,7 @@ from training.data.settings import Table
 
 class HeadSettings(Table):
     """The common space: its dimension, and how the text branch and, where the space is learned, the picture
-    branch get there: by a prediction head (globetrotter, 3.5), one affine map, or as they are."""
+    branch get there: by a prediction head (globetrotter, 3.5), by one affine map, or unchanged."""
 
     dimension: int = Field(default=128, ge=2)
     text: Literal["mlp", "linear", "none"] = "mlp"

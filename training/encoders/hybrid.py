@@ -21,12 +21,13 @@ from training.encoders.word_vectors import initial_word_vectors, principal
 
 
 class HybridSettings(EncoderSettings):
-    """kept: K, how many words a language keeps, the most frequent ones; left out, every word is kept: the
-    full vocabulary. kept_width: of these words' own vectors, which a layer a language takes to `universal`
-    numbers. latent: how many latent tokens the other words may be assigned to (`pretraining`).
-    vectors: a folder, below the data folder or as it stands, with fastText's LANG.vec; a language that has
-    none begins with vectors of `vectors_width` learned from its sentences (training.encoders.word_vectors).
-    recurrent: how a sentence is read: by the last state of a "gru" or "lstm", or as the "mean" of its words.
+    """kept: K, how many of its most frequent words a language keeps; if left out, all (the full vocabulary).
+    kept_width: the width of these words' own vectors, which a layer per language maps to width `universal`.
+    latent: how many latent tokens the other words may be assigned to (`pretraining`).
+    vectors: a folder (looked for below the data folder first) of fastText files LANG.vec; a language without
+    one starts with vectors of `vectors_width` learned from its sentences (training.encoders.word_vectors).
+    recurrent: how a sentence is represented: by the last state of a "gru" or "lstm", or by the "mean" of its
+    words.
     """
 
     encoder: Literal["hybrid"]

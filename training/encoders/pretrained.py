@@ -24,7 +24,7 @@ EAGER = {"attn_implementation": "eager"}  # the attention that has an ONNX form 
 class PretrainedSettings(EncoderSettings):
     """model: a Hugging Face name, or a folder (looked for below the data folder first); weights as
     safetensors only. width: of its hidden states, checked when it is loaded.
-    pooling: the mean over the tokens that are no pads, or the "first" token's state.
+    pooling: the "mean" over all tokens but padding, or the "first" token's state.
     """
 
     encoder: Literal["pretrained"]

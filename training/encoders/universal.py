@@ -16,11 +16,11 @@ from training.encoders.word_vectors import initial_word_vectors
 
 
 class UniversalSettings(EncoderSettings):
-    """words: the width of word vectors. universal: of the universal embedding, width: of the LSTM's state;
-    512 and 1024 make the 6.8 million parameters of the paper's language branch. dropout: on universal words.
-    vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language that has
-    none begins with word vectors learned from the captions (training.encoders.word_vectors).
-    tune_words: whether word vectors go on learning.
+    """words: the width of word vectors; universal: of the universal embedding; width: of the LSTM's state
+    (512 and 1024 in the paper). dropout: on universal words.
+    vectors: a folder of fastText files LANG.vec, looked for below the data folder first; a language
+    without one starts with word vectors learned from the captions (training.encoders.word_vectors).
+    tune_words: whether word vectors are trained further.
     """
 
     encoder: Literal["universal"]

@@ -21,11 +21,11 @@ class VisionSettings(Table):
     """The picture branch.
 
     backbone: a Hugging Face name, or a folder (looked for below the data folder first).
-    training: "tuned": the backbone learns, on freshly augmented pictures; "frozen": it does not, and its
+    training: "tuned": the backbone is trained on freshly augmented pictures; "frozen": it is not, and its
     features are computed once for each of `views` fixed views and kept in the user's cache.
     space: "learned": a prediction head (globetrotter, 3.5); "whitened": the features' first principal
     components, divided by their standard deviation to the power of `whitening`, fixed.
-    average_views: a picture is the mean over its views, or one view drawn each time (frozen only).
+    average_views: whether a picture is the mean of its views or one view drawn each time (frozen only).
     """
 
     backbone: str

@@ -12,10 +12,10 @@ from training.objectives.decoder import Decoder, Terms, Writing
 
 @named("back_translation")
 class BackTranslation(Writing):
-    """Cross-entropy of a sentence's tokens, written from the model's own translation of it into another
-    language, drawn for it; the translation is a given, no gradient flows through it.
+    """Cross-entropy of a sentence's tokens, written from the model's own translation of it into a
+    randomly drawn language; no gradient flows through the translation.
 
-    share: of a batch's sentences that are translated, drawn each time; translating is the slow part.
+    share: the share of a batch's sentences that are translated, as translating is slow.
     """
 
     share: float = Field(default=1.0, gt=0, le=1)

@@ -19,7 +19,7 @@ class CaptionTuning(Objective):
     """CrossEntropy(S, I) with S = E_c E_iᵀ t: the mean over captions i of -log softmax_j(S_ij)_i.
 
     E_c, E_i are unit rows, t is learned with the model (`LearnedScale`).
-    of: what captions are tuned to, their "pictures", each view by itself, or their "partners", sentences
+    of: what captions are tuned to: their "pictures", each view by itself, or their "partners", sentences
     about the same picture in another language (the paper's English pivot, after LaBSE).
     directions: "captions" is the paper's formula; "both" is CLIP's, the mean of it and of its transpose.
     """

@@ -14,7 +14,8 @@ from training.objectives.decoder import Terms, Writing
 class Denoising(Writing):
     """Cross-entropy of a sentence's tokens, written from a noisy version of it.
 
-    Noise: tokens lost with probability `drop`, hidden with `blank`, moved by `reach` places at most.
+    Noise: tokens are dropped with probability `drop`, masked with `blank`, and moved by at most `reach`
+    places.
     """
 
     drop: float = Field(default=0.1, ge=0, lt=1)

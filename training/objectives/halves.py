@@ -11,8 +11,8 @@ from training.objectives.base import Contrastive, Step, Tables, named, partner_l
 class Halves(Contrastive):
     """Mean over 2M halves i of M sentences of one language of -log softmax_{k≠i}(β_ik/τ) at i's other half.
 
-    Words that pictures say little about come near those that they stand beside; sentences without pictures
-    are enough for it. It is to a bag of subwords what the cloze (globetrotter, eq. 4) is to a transformer.
+    Words that pictures say little about move towards the words that occur with them; sentences without
+    pictures suffice. It is to a bag of subwords what the cloze (globetrotter, eq. 4) is to a transformer.
     """
 
     @property

@@ -26,8 +26,8 @@ class Hinge(Objective):
 
 @named("whole_hinge")
 class WholeHinge(Hinge):
-    """The same with all wrong ones in the place of the nearest, their mean: what Faghri et al. 2017
-    compare with. Collapsed embeddings, among which the nearest says little, come apart by it.
+    """The same with the mean over all wrong ones instead of the nearest, as compared by Faghri et al. 2017.
+    It separates collapsed embeddings, among which the nearest says little.
     """
 
     def __call__(self, step: Step) -> Tensor:
@@ -52,8 +52,8 @@ class CaptionHinge(Hinge):
 
 @named("mined_hinge")
 class MinedHinge(Hinge):
-    """c2c on pairs of captions that were mined, or transferred from picture to picture (training.transfer);
-    0 as long as there are none."""
+    """c2c on pairs of captions that were mined, or transferred from picture to picture
+    (training.data.transfer); 0 while there are none."""
 
     @property
     def reads(self) -> frozenset[str]:

@@ -23,7 +23,7 @@ class MaskedCrossLanguage(Objective):
     S is a whole sentence, S^m the same with words hidden, S' what a layer shared by all languages adds to it
     (`MaskedPairs`); at the universal layer, where hidden words are left out of the mean, and at the last,
     where each is <mask>.
-    mask: the probability of a word to be hidden. of: the sentence's "partners", in another language, or pairs
+    mask: the probability that a word is masked. of: the sentence's "partners", in another language, or pairs
     that are "mined", where no picture has captions in two.
     """
 
@@ -72,8 +72,8 @@ class MaskedCrossLanguage(Objective):
 
 @named("masked_triplet")
 class MaskedTriplet(Triplet):
-    """Image-sentence matching, eq. 3, with sentences some of whose words are hidden: most still say the same
-    (3.3). mask: the probability of a word to be hidden."""
+    """Image-sentence matching, eq. 3, with some words of the sentences masked (3.3). mask: the probability
+    that a word is masked."""
 
     mask: float = Field(default=0.2, gt=0, lt=1)
 

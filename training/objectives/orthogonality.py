@@ -14,7 +14,8 @@ class Orthogonality(Objective):
     """Mean over languages of ||W Wᵀ - I||², the squared Frobenius norm.
 
     W is the square matrix that moves a language's word vectors before the layers that all languages share:
-    kept near a rotation, it can turn a language's space but not fold it. All parts of a batch have the same.
+    kept near a rotation, it can rotate a language's space but not fold it. It is the same for all parts of a
+    batch.
     """
 
     by_term: ClassVar[bool] = True

@@ -43,7 +43,7 @@ class Triplet(Objective):
 class Neighbourhood(Objective):
     """The neighbourhood constraints at the multimodal layer, eq. 1's first half: mean over sentences s_i and
     the K largest of max(0, d(s_i, s_i+) - d(s_i, s_j) + m); s_i+ is another sentence about the picture, in
-    whatever language, the s_j all sentences about others.
+    any language, the s_j all sentences about others.
     """
 
     margin: float = Field(default=0.05, gt=0, le=2)
@@ -68,7 +68,7 @@ class Neighbourhood(Objective):
 @named("inner_neighbourhood")
 class InnerNeighbourhood(Neighbourhood):
     """The same at the layer of the universal embedding, eq. 1's second half, on the sentences' mean words;
-    in an encoder without such a layer on what it hands to the head."""
+    in an encoder without such a layer, on the input of the head."""
 
     @property
     def reads(self) -> frozenset[str]:

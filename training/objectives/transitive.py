@@ -17,13 +17,13 @@ class Transitive(Contrastive):
 
     β_ij = sim(z^l_i, z^l_j); α_ij = f(α^x_ii α^v_ij α^x_jj) with f(x) = max(0, x - m)/(1 - m): the path from
     a sentence over its picture and a similar picture to that picture's sentence. α is a target: no gradient
-    flows through it, its two parts have losses of their own.
+    flows through it, as its two parts have losses of their own.
 
     normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published
     code); "rows" divides each row by its own Σ_j α_ij and averages over the rows that have any.
     visual_only: α from α^v alone, without the two α^x.
     space: where α^v is measured: in the "learned" picture space, or in a fixed one, the pictures' "whitened"
-    features (training.data.whitening), which is right from the first step but learns nothing.
+    features (training.data.whitening), which is meaningful from the first step but does not learn.
     A batch without any positive gives 0 (not 0/0).
     """
 

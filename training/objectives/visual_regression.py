@@ -12,8 +12,8 @@ from training.objectives.base import Objective, Step, Tables, named
 class VisualRegression(Objective):
     """Mean over pairs and views of 1 - cos(z^l_i, z^v_i).
 
-    Pulls alone, so it needs a picture space that cannot collapse: one that is fixed ("whitened"), which the
-    recipe's validation demands.
+    It only attracts, so it needs a picture space that cannot collapse: a fixed one ("whitened"), which the
+    recipe's validation requires.
     """
 
     def requires(self, recipe: Tables) -> Iterator[str]:

@@ -11,12 +11,11 @@ SAMPLING_STREAM = 2  # keeps this draw apart from others of the same step
 class ScheduleSettings(BaseModel):
     """The table [schedule]; without it every step learns from all objectives.
 
-    pretraining: objectives that are alone in the first `pretraining_epochs` epochs (MULE's language
-    pretraining).
-    keep_after_pretraining: whether they stay afterwards, beside the others.
-    rewarm: whether the learning rate warms up again after the pretraining, for layers that have not learned.
-    sampling: objective -> probability. After the pretraining each step takes one of these, drawn by its
-    probability, beside all objectives that are not listed (Kádár et al. 2019, 2: c2c or image-caption,
+    pretraining: the only objectives in the first `pretraining_epochs` epochs (MULE's language pretraining).
+    keep_after_pretraining: whether they continue afterwards, with the others.
+    rewarm: whether the learning rate warms up again after the pretraining, for layers not yet trained.
+    sampling: objective -> probability. After the pretraining each step draws one of these, in addition to all
+    objectives that are not listed (Kádár et al. 2019, 2: c2c or image-caption,
     p = 0.5).
     """
 

@@ -10,13 +10,13 @@ KEPT = {"none": 1.0, "top": 0.25, "bottom": 0.75}  # the share of pairs that a f
 
 
 class MiningSettings(Table):
-    """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the encoder
-    as it is before epoch `begin` and before every `every`-th from there on (training.mining).
+    """Pseudopairs for objectives.pseudopairs: sentences that are each other's nearest, mined with the current
+    encoder before epoch `begin` and every `every` epochs from there on (training.loop.mining).
 
-    Mined among the sentences of data.texts and the captions. keep: the share of all pairs that is kept, those
-    with the highest CSLS. neighbours: the k of CSLS. sentences: of a language that has more, so many, drawn
-    anew for each round, are looked at; the time that a round takes grows with the square. captions: without
-    them no two captions are ever paired, as is promised where pictures are shared.
+    Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
+    highest CSLS. neighbours: the k of CSLS. sentences: at most so many per language, drawn anew for each
+    round; the time of a round grows with the square. captions: whether captions are mined; if not, no two
+    captions are ever paired, which matters where pictures are shared.
     """
 
     begin: int = Field(ge=1)
@@ -28,19 +28,19 @@ class MiningSettings(Table):
 
 
 class TransferSettings(Table):
-    """Captions in other languages that pictures are given: pseudopairs (Kádár et al. 2019, 2.2), or
+    """Captions in other languages that are transferred to pictures: pseudopairs (Kádár et al. 2019, 2.2), or
     translations (2.3).
 
-    start: a finished run, of whatever recipe, whose encoder finds the pseudopairs; "": this recipe without
-    the table is trained first, into RUN-start beside the run.
+    start: a finished run of any recipe, whose encoder finds the pseudopairs; "": this recipe without the
+    table is trained first, into RUN-start.
     nearest: "cosine" gives each caption the nearest one of each other language, as in the paper; "mutual"
-    only what is each other's nearest, by training.mining.
-    filter: "top" keeps the 25 % of two languages' pairs that are most alike, "bottom" drops the 25 % that are
-    least.
-    then: "fine-tune" goes on from the start's best weights, "restart" begins anew.
-    share: the probability that a picture which was given captions is shown with one of them.
-    aligned: in place of pseudopairs, translations: the name of files text/NAME.LANG.txt whose line i says the
-    same in each; a caption that stands there word for word gets its line's other languages.
+    only each other's nearest (training.loop.mining).
+    filter: "top" keeps the 25 % most similar pairs of each two languages, "bottom" drops the 25 % least
+    similar.
+    then: "fine-tune" continues from the start's best weights, "restart" starts from scratch.
+    share: the probability that a picture with transferred captions is shown with one of them.
+    aligned: use translations instead of pseudopairs: the NAME of files text/NAME.LANG.txt whose lines
+    correspond; a caption found there word for word gets the same line in the other languages.
     """
 
     start: str = ""
@@ -71,16 +71,16 @@ class OptimiserSettings(Table):
     """Adam (AdamW where weight_decay > 0). An epoch shows each picture once, with one of its captions.
 
     schedule: "linear" falls to 0 at the end of the run, and before each round of mining, which then finds a
-    settled encoder; after it the rate rises again.
-    freeze_encoder_epochs: the first epochs, whole or in part, in which only the heads learn, the
-    encoders staying as they are (Krasner et al. 2025, 3.1: half an epoch).
-    chunk_size: pairs that the encoders take at a time, for memory; the losses see the whole batch all the
-    same (training.engine). 0: the whole batch.
+    settled encoder; afterwards the rate rises again.
+    freeze_encoder_epochs: how many of the first epochs, possibly a fraction, train only the heads (Krasner
+    et al. 2025, 3.1: half an epoch).
+    chunk_size: pairs that the encoders take at a time, to save memory; the losses still see the whole batch
+    (training.loop.engine). 0: the whole batch.
     length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
-    precision: what the encoders compute in; "auto" is bfloat16 on a GPU that has it, else float32. Weights,
-    their gradients and the losses are float32 always.
-    explosion_factor, explosion_steps: a loss above so many times its running median for so many steps in a
-    row ends the run.
+    precision: of the encoders' computation; "auto" is bfloat16 on a GPU that has it, otherwise float32.
+    Weights, gradients and losses are always float32.
+    explosion_factor, explosion_steps: the run stops when the loss exceeds `explosion_factor` times its
+    running median for `explosion_steps` steps in a row.
     """
 
     epochs: int = Field(ge=1)
@@ -99,11 +99,11 @@ class OptimiserSettings(Table):
 
 
 class RunSettings(Table):
-    """When a run validates and saves (both in epochs), and how many CPU threads it takes (0: all).
+    """When a run validates and saves (both in epochs), and how many CPU threads it uses (0: all).
 
-    keep: the model of the "best" validation, or the "last" one: what learns without pictures can't be judged
-    by them.
-    patience: validations in a row without a better one after which the run ends; 0: it never does.
+    keep: the model of the "best" validation, or the "last" one, for systems without pictures, which
+    validation by pictures cannot judge.
+    patience: the run ends after so many validations without improvement; 0: never.
     """
 
     validate_every: int = Field(default=1, ge=1)
