@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from index.text.identification import log_probabilities
 from training.data.training_data import TrainingData
 
 SMOOTHING = 0.5  # of a sighting, that every token has had in every language
@@ -24,11 +25,11 @@ class LanguageIdentifier(nn.Module):
 
     def fit(self, data: TrainingData) -> None:
         """Learn from the sentences of each language."""
-        counts = np.full(tuple(self.log_p.shape), SMOOTHING)
+        counts = np.zeros(tuple(self.log_p.shape))
         for place, language in enumerate(data.languages):
             tokens = [*data.sentences.get(language, ()), np.empty(0, np.int32)]
             np.add.at(counts[:, place], np.concatenate(tokens), 1)
-        logarithms = np.log(counts / counts.sum(axis=0))
+        logarithms = log_probabilities(counts.T, SMOOTHING).T
         self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
