@@ -93,7 +93,6 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """The innermost first."""
-    app.add_middleware(ConcurrencyLimit, limit=settings.max_waiting)
     uploads = f"{ADMIN}/uploads"
     app.add_middleware(
         BodyLimit, length=settings.max_body_bytes, uploads={uploads: settings.max_upload_bytes}
@@ -109,6 +108,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
 
         app.add_middleware(RateLimit, rates=app.state.rates)
     app.add_middleware(ApiKeyCheck, keys=settings.keys, admins=settings.admins)
+    app.add_middleware(ConcurrencyLimit, limit=settings.max_waiting)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,

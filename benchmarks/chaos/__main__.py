@@ -146,7 +146,7 @@ FAULTS = [
     ),
     Fault(
         "clients-slow",
-        "hundreds of clients that send a byte at a time",
+        "hundreds of clients that send a body a byte at a time",
         "cut off after the time set; others do not wait for them",
         service.slow_clients,
     ),

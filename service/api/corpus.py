@@ -71,7 +71,7 @@ async def upload(
     """Keep a corpus file until a job uses it; what is in it is looked at by the job."""
     _check(request, engine, form, language)
     try:
-        kept = await open_spool(settings).take(
+        upload = await open_spool(settings).take(
             request.stream(), form, compression, language, settings.max_upload_bytes
         )
     except TooLargeError:
@@ -79,10 +79,10 @@ async def upload(
         raise ProblemError(ProblemType.BODY_TOO_LARGE, detail, headers={"Connection": "close"}) from None
     except FullError:
         raise ProblemError(ProblemType.SPOOL_FULL, headers={"Connection": "close"}) from None
-    if not kept.bytes:
-        await asyncio.to_thread(open_spool(settings).remove, kept.id)
+    if not upload.bytes:
+        await asyncio.to_thread(open_spool(settings).remove, upload.id)
         raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")
-    return kept
+    return upload
 
 
 def _check(request: Request, engine: Engine, form: Format, language: str | None) -> None:
@@ -136,11 +136,11 @@ async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
     def read() -> Versions:
         index = settings.index
         names = versions(index)[::-1]
-        found = [
+        manifests = [
             read_manifest(index / VERSIONS / name, IndexManifest, "a version of an index") for name in names
         ]
         return Versions(
-            current=current(index), served=engine.translator.version, versions=list(map(_version, found))
+            current=current(index), served=engine.translator.version, versions=list(map(_version, manifests))
         )
 
     try:

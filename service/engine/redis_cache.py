@@ -17,8 +17,8 @@ from service.engine.answers import Answers
 from service.redis_connection import Breaker, async_options
 
 Values = Mapping[str, bytes | str | None]
-MOST_UNWRITTEN = 20_000  # answers; more are not cached in Redis
-Found = TypeVar("Found")
+MAX_UNWRITTEN = 20_000  # answers; more are not cached in Redis
+Result = TypeVar("Result")
 
 
 class Entry(BaseModel):
@@ -30,12 +30,12 @@ class Entry(BaseModel):
     answers: Answers
 
 
-class Round:
+class ReadRound:
     """Keys that are read together, and what was found for them."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
-        self.found: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
+        self.values: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
 
 
 class RedisCache:
@@ -49,7 +49,7 @@ class RedisCache:
         self._keep = keep
         self._timeout = timeout
         self._breaker = Breaker(pause, "answering without the cache")
-        self._next: Round | None = None
+        self._next: ReadRound | None = None
         self._unwritten: dict[str, Answers] = {}
         self._reader: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -59,16 +59,16 @@ class RedisCache:
         if not keys or not self._breaker.allows():
             return [None] * len(keys)
         if self._next is None:
-            self._next = Round()
+            self._next = ReadRound()
         current = self._next
         current.keys.update(keys)
         if self._reader is None:
             self._reader = asyncio.create_task(self._read())
-        values = await asyncio.shield(current.found)  # which others may wait for too
+        values = await asyncio.shield(current.values)  # which others may wait for too
         return [_read(key, values.get(key)) for key in keys]
 
     async def put(self, answers: Mapping[str, Answers]) -> None:
-        if len(self._unwritten) < MOST_UNWRITTEN:
+        if len(self._unwritten) < MAX_UNWRITTEN:
             self._unwritten.update(answers)
         if self._writer is None and self._unwritten:
             self._writer = asyncio.create_task(self._write())
@@ -87,9 +87,9 @@ class RedisCache:
         while self._next is not None:
             current, self._next = self._next, None
             # Who came while Redis failed need not wait for it to fail again.
-            found = None if failed else await self._try(partial(self._fetch, list(current.keys)))
-            failed = found is None
-            current.found.set_result(found or {})
+            values = None if failed else await self._try(partial(self._fetch, list(current.keys)))
+            failed = values is None
+            current.values.set_result(values or {})
         self._reader = None
 
     async def _fetch(self, keys: Sequence[str]) -> Values:
@@ -105,16 +105,16 @@ class RedisCache:
         self._unwritten.clear()
         self._writer = None
 
-    async def _try(self, act: Callable[[], Awaitable[Found]]) -> Found | None:
+    async def _try(self, act: Callable[[], Awaitable[Result]]) -> Result | None:
         """What `act` gives; None where Redis fails, in whatever way."""
         try:
             async with asyncio.timeout(self._timeout):
-                found = await act()
+                result = await act()
         except Exception as error:
             self._breaker.failed(error)
             return None
         self._breaker.worked()
-        return found
+        return result
 
 
 def _read(key: str, value: bytes | str | None) -> Answers | None:

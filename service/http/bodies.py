@@ -70,8 +70,8 @@ def validation_error(error: ValidationError) -> RequestValidationError:
     )
 
 
-async def read_fields(request: Request, most: int) -> dict[str, object]:
-    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `most` fields.
+async def read_fields(request: Request, max_fields: int) -> dict[str, object]:
+    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `max_fields` fields.
 
     A field that a form repeats is a list. Raises ProblemError.
     """
@@ -84,11 +84,13 @@ async def read_fields(request: Request, most: int) -> dict[str, object]:
     try:
         if content_type in ("application/x-www-form-urlencoded", ""):
             body = (await request.body()).decode()
-            return _gather(parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=most))
+            return _gather(
+                parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=max_fields)
+            )
         if content_type == "multipart/form-data":
-            return _gather((await request.form(max_files=0, max_fields=most)).multi_items())
+            return _gather((await request.form(max_files=0, max_fields=max_fields)).multi_items())
     except ValueError:
-        detail = f"body is not a form in UTF-8 of at most {most} fields: see /openapi.json"
+        detail = f"body is not a form in UTF-8 of at most {max_fields} fields: see /openapi.json"
         raise ProblemError(ProblemType.BAD_REQUEST, detail) from None
     raise _unsupported(content_type, "application/json or as a form")
 

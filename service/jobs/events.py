@@ -29,16 +29,16 @@ COUNT = 100  # events that are read at a time
 class Follower:
     """Tells one client of one job; `settle` is awaited before the end is told."""
 
-    def __init__(self, queue: JobQueue, own: str, settle: Callable[[Job], Awaitable[None]]) -> None:
-        self._queue, self._own, self._settle = queue, own, settle
-        self._key = events_key(queue.name, own)
+    def __init__(self, queue: JobQueue, job_id: str, settle: Callable[[Job], Awaitable[None]]) -> None:
+        self._queue, self._job_id, self._settle = queue, job_id, settle
+        self._key = events_key(queue.name, job_id)
 
     async def events(self, job: Job, after: str | None, stopping: asyncio.Event) -> AsyncIterator[bytes]:
         """The events of `job` after the one that the client had last, until it ends or the server stops."""
         async with self._queue.watchers, self._redis() as redis:
             try:
-                async for told in self._follow(redis, job, after, stopping):
-                    yield told
+                async for message in self._follow(redis, job, after, stopping):
+                    yield message
             except (RedisError, UnreachableError, OSError, ValueError):
                 pass  # the client comes back
 
@@ -48,16 +48,16 @@ class Follower:
         last = after if after and ID.fullmatch(after) else FIRST
         spoken = time.monotonic()
         if last == FIRST:
-            yield _told("progress", job)
+            yield _message("progress", job)
         while not stopping.is_set():
             entries = await self._read(redis, last)
             for last, event in entries:
                 if event.state not in ENDED:
                     spoken = time.monotonic()
-                    yield _told("progress", event, last)
+                    yield _message("progress", event, last)
             if (not entries or entries[-1][1].state in ENDED) and (ended := await self._ended()):
                 await self._settle(ended)
-                yield _told("end", ended)
+                yield _message("end", ended)
                 return
             if time.monotonic() - spoken > HEARTBEAT:
                 spoken = time.monotonic()
@@ -68,18 +68,20 @@ class Follower:
 
     async def _read(self, redis: "Redis", after: str) -> list[tuple[str, Event]]:
         """The events after one, with their ids; none where a moment passes without any."""
-        found: Any = await redis.xread({self._key: after}, count=COUNT, block=int(1000 * LOOK))
-        return [(own.decode(), event_of(fields)) for _, entries in found for own, fields in entries]
+        streams: Any = await redis.xread({self._key: after}, count=COUNT, block=int(1000 * LOOK))
+        return [
+            (event_id.decode(), event_of(fields)) for _, entries in streams for event_id, fields in entries
+        ]
 
     async def _ended(self) -> Job | None:
         """The job, if it has ended."""
-        job = await asyncio.to_thread(self._queue.find, self._own)
+        job = await asyncio.to_thread(self._queue.find, self._job_id)
         if job is None:
             raise UnreachableError  # Redis has forgotten it
         return job if job.state in ENDED else None
 
 
-def _told(kind: str, event: Event, own: str | None = None) -> bytes:
+def _message(kind: str, event: Event, event_id: str | None = None) -> bytes:
     return format_sse_event(
-        data_str=event.model_dump_json(exclude_none=True), event=kind, id=own, retry=RETRY
+        data_str=event.model_dump_json(exclude_none=True), event=kind, id=event_id, retry=RETRY
     )

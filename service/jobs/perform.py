@@ -35,7 +35,7 @@ from service.jobs.spool import Spool
 
 log = logging.getLogger("passepartout.jobs")
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 BETWEEN_TRIES = 0.5  # seconds, while something else changes the index
 INLINE = "request.jsonl"  # what metadata call sentences that came in a request
@@ -47,12 +47,12 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs work, with how many threads; no corpus may be longer than `most` bytes."""
+    """Where jobs work, with how many threads; no corpus may be longer than `max_bytes` bytes."""
 
     index: Path
     spool: Spool
     threads: int
-    most: int
+    max_bytes: int
 
 
 def perform(spec: Spec, record: Record, place: Place) -> None:
@@ -114,15 +114,15 @@ class _Work:
         with self._sources(request) as sources:
             if isinstance(request, Replace):
                 return self._changed(lambda base: self._change(base, replace=sources))
-            own = request.own_ids or bool(request.sentences)
-            return self._changed(lambda base: self._change(base, add=sources, own_ids=own))
+            own_ids = request.own_ids or bool(request.sentences)
+            return self._changed(lambda base: self._change(base, add=sources, own_ids=own_ids))
 
     def _build(self, uploads: Sequence[str]) -> Event:
         sources, threads = self._checked(uploads), self.place.threads
         return self._changed(lambda base: rebuild_index(self.index, sources, threads=threads, since=base))
 
-    def _change(self, base: str, **given: object) -> IndexManifest:
-        return change_index(self.index, threads=self.place.threads, base=base, **given)  # type: ignore[arg-type]
+    def _change(self, base: str, **changes: object) -> IndexManifest:
+        return change_index(self.index, threads=self.place.threads, base=base, **changes)  # type: ignore[arg-type]
 
     def _changed(self, change: Callable[[str], IndexManifest]) -> Event:
         """Make a change of the version that was served when the job was first begun, else of a later one."""
@@ -146,7 +146,7 @@ class _Work:
             counts.subtract(entry.dropped)
         return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED}
 
-    def _once_free(self, act: Callable[[], Found]) -> Found:
+    def _once_free(self, act: Callable[[], Result]) -> Result:
         """Do it when nothing else changes the index."""
         while True:
             try:
@@ -157,11 +157,11 @@ class _Work:
 
     def _noted(self, name: str, first: Callable[[], str]) -> str:
         """A value as it was when the job was first begun."""
-        found = self.record.noted(name)
-        if found is None:
-            found = first()
-            self.record.note(name, found)
-        return found
+        value = self.record.noted(name)
+        if value is None:
+            value = first()
+            self.record.note(name, value)
+        return value
 
     @contextmanager
     def _sources(self, request: Add | Replace) -> Iterator[list[Source]]:
@@ -179,7 +179,7 @@ class _Work:
         sources = [self.place.spool.source(upload) for upload in dict.fromkeys(uploads)]
         self.private += [f"{source.path.parent}/" for source in sources]
         for source in sources:
-            _check_length(source.path, self.place.most)
+            _check_length(source.path, self.place.max_bytes)
         return sources
 
     def _heard(self, step: Step) -> None:
@@ -214,22 +214,22 @@ def _manifest(index: Path, version: str | None) -> IndexManifest | None:
 
 def _line(sentence: NewSentence) -> str:
     """A sentence of a request as a line of JSON Lines (index/formats/rows.py)."""
-    code, _, own = sentence.id.partition(":")
-    row = {"id": own, "language": code, "text": sentence.text, "metadata": sentence.metadata}
+    code, _, name = sentence.id.partition(":")
+    row = {"id": name, "language": code, "text": sentence.text, "metadata": sentence.metadata}
     if sentence.group is not None:
         row["group"] = sentence.group
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _check_length(path: Path, most: int) -> None:
-    """CorpusError for more than `most` bytes, decompressed; what streams refuse is refused here too."""
+def _check_length(path: Path, max_bytes: int) -> None:
+    """CorpusError for more than `max_bytes` bytes, decompressed; what streams refuse is refused here too."""
     size = path.stat().st_size
     with Progress(size, unit="bytes", label="check") as bar, open_stream(path) as file:
         read = 0
         while block := file.read(BLOCK):
             read += len(block)
-            if read > most:
-                raise CorpusError(f"{path}: longer than {most} bytes, decompressed: divide it")
+            if read > max_bytes:
+                raise CorpusError(f"{path}: longer than {max_bytes} bytes, decompressed: divide it")
             bar.advance(max(0, min(read, size) - bar.done))
 
 

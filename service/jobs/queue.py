@@ -65,10 +65,10 @@ class CorpusJob(QueuedJob):
     def spec(self) -> Spec:
         """ValueError for what does not fit."""
         try:
-            given = self.args[0]
+            document = self.args[0]
         except (DeserializationError, LookupError) as error:
             raise ValueError from error
-        return Spec.model_validate_json(given if isinstance(given, str) else "")
+        return Spec.model_validate_json(document if isinstance(document, str) else "")
 
     def _execute(self) -> None:
         raise NotImplementedError("only a worker can do a job")
@@ -96,9 +96,9 @@ class JobQueue:
         Raises ReusedError where it was used for another.
         """
         spec = Spec(request=request, by=by)
-        own = self._own(by, key) if key else secrets.token_hex(16)
+        job_id = self._id_of(by, key) if key else secrets.token_hex(16)
         with _reaching():
-            self._list(own)
+            self._list(job_id)
             with suppress(DuplicateJobError):  # its twin was quicker
                 self._queue.enqueue_call(
                     FUNCTION,
@@ -107,84 +107,84 @@ class JobQueue:
                     result_ttl=self._keep,
                     failure_ttl=self._keep,
                     description=request.action,
-                    job_id=own,
+                    job_id=job_id,
                     retry=Retry(max=ATTEMPTS),
                     unique=True,
                 )
-            return self._same(own, spec)
+            return self._same(job_id, spec)
 
     def sent(self, request: Request, by: str | None, key: str) -> Job | None:
         """The job that this very request with its key has become, if it was sent before.
 
         Raises ReusedError where the key was used for another.
         """
-        own = self._own(by, key)
+        job_id = self._id_of(by, key)
         with _reaching():
-            there = self._fetch(own) is not None
-            return self._same(own, Spec(request=request, by=by)) if there else None
+            exists = self._fetch(job_id) is not None
+            return self._same(job_id, Spec(request=request, by=by)) if exists else None
 
-    def find(self, own: str) -> Job | None:
+    def find(self, job_id: str) -> Job | None:
         """The job of an id; None where there is none, or what is no id."""
-        if not re.fullmatch(JOB_ID, own):
+        if not re.fullmatch(JOB_ID, job_id):
             return None
         with _reaching():
-            queued = self._fetch(own)
+            queued = self._fetch(job_id)
             return None if queued is None else self._view(queued)
 
     def latest(self) -> list[Job]:
         """Newest first."""
         with _reaching():
-            found: Any = self._redis.zrange(self._listed, 0, SHOWN - 1, desc=True)
-            return [job for own in found if (job := self.find(own.decode()))]
+            job_ids: Any = self._redis.zrange(self._listed, 0, SHOWN - 1, desc=True)
+            return [job for job_id in job_ids if (job := self.find(job_id.decode()))]
 
-    def cancel(self, own: str) -> Job | None:
+    def cancel(self, job_id: str) -> Job | None:
         """End a job, begun or not; what has ended stays as it is."""
-        job = self.find(own)
+        job = self.find(job_id)
         if job is None or job.state in ENDED:
             return job
         with _reaching():
-            self.record(own).note("cancelled", "yes")  # for a worker that takes it up now
-            queued = self._fetch(own)
+            self.record(job_id).note("cancelled", "yes")  # for a worker that takes it up now
+            queued = self._fetch(job_id)
             if queued is not None:
                 self._stop(queued)
-        return self.find(own)
+        return self.find(job_id)
 
     def workers(self) -> int:
         """How many processes take jobs, of those that have been heard of lately."""
         with _reaching():
-            found = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
-        heard = [worker.last_heartbeat for worker in found if worker.last_heartbeat]
-        return sum((datetime.now(UTC) - last).total_seconds() < self._patience for last in heard)
+            workers = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
+        heartbeats = [worker.last_heartbeat for worker in workers if worker.last_heartbeat]
+        return sum((datetime.now(UTC) - last).total_seconds() < self._patience for last in heartbeats)
 
-    def record(self, own: str) -> Record:
-        return Record(self._redis, self.name, own, self._keep)
+    def record(self, job_id: str) -> Record:
+        return Record(self._redis, self.name, job_id, self._keep)
 
     def close(self) -> None:
         self._redis.close()
 
-    def _same(self, own: str, spec: Spec) -> Job:
-        queued = self._fetch(own)
-        found = None if queued is None or queued.spec != spec else self._view(queued)
-        if found is None:
+    def _same(self, job_id: str, spec: Spec) -> Job:
+        queued = self._fetch(job_id)
+        job = None if queued is None or queued.spec != spec else self._view(queued)
+        if job is None:
             raise ReusedError
-        return found
+        return job
 
-    def _own(self, by: str | None, key: str) -> str:
+    def _id_of(self, by: str | None, key: str) -> str:
         """The id that an admin's idempotency key stands for."""
         return hashlib.sha256(f"{self.name}\n{by}\n{key}".encode()).hexdigest()[:32]
 
-    def _list(self, own: str) -> None:
+    def _list(self, job_id: str) -> None:
         pipe = self._redis.pipeline(transaction=False)
-        pipe.zadd(self._listed, {own: datetime.now(UTC).timestamp()}, nx=True)
+        pipe.zadd(self._listed, {job_id: datetime.now(UTC).timestamp()}, nx=True)
         pipe.zremrangebyrank(self._listed, 0, -LISTED - 1)
         pipe.execute()
 
-    def _fetch(self, own: str) -> CorpusJob | None:
+    def _fetch(self, job_id: str) -> CorpusJob | None:
         try:
-            found = CorpusJob.fetch(own, connection=self._redis, serializer=JSONSerializer)
+            queued = CorpusJob.fetch(job_id, connection=self._redis, serializer=JSONSerializer)
         except NoSuchJobError:
             return None
-        return found if isinstance(found, CorpusJob) else None
+        return queued if isinstance(queued, CorpusJob) else None
 
     def _stop(self, queued: CorpusJob) -> None:
         try:

@@ -28,8 +28,8 @@ class Record:
 
     def last(self) -> tuple[datetime, Event] | None:
         """The latest event, and when that was. Raises RedisError."""
-        found: Any = self._redis.xrevrange(self.events, count=1)
-        return (_time(found[0][0]), event_of(found[0][1])) if found else None
+        entries: Any = self._redis.xrevrange(self.events, count=1)
+        return (_time(entries[0][0]), event_of(entries[0][1])) if entries else None
 
     def ended(self) -> bool:
         last = self.last()
@@ -44,17 +44,17 @@ class Record:
 
     def noted(self, name: str) -> str | None:
         """Raises RedisError."""
-        found = self._redis.hget(self._notes, name)
-        return found.decode() if isinstance(found, bytes) else None
+        value = self._redis.hget(self._notes, name)
+        return value.decode() if isinstance(value, bytes) else None
 
 
 def events_key(queue: str, job: str) -> str:
     return f"{queue}:events:{job}"
 
 
-def _time(own: bytes) -> datetime:
+def _time(entry_id: bytes) -> datetime:
     """When an entry was added, which its id begins with: milliseconds since 1970."""
-    return datetime.fromtimestamp(int(own.partition(b"-")[0]) / 1000, UTC)
+    return datetime.fromtimestamp(int(entry_id.partition(b"-")[0]) / 1000, UTC)
 
 
 def event_of(entry: Mapping[bytes, bytes]) -> Event:

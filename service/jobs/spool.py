@@ -45,16 +45,16 @@ class Incoming:
     """A file that is being written."""
 
     file: IO[bytes]
-    most: int
+    max_bytes: int
     size: int = 0
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
 
 class Spool:
-    """Uploads in `folder`, of at most `most` bytes together, each kept for `keep` seconds."""
+    """Uploads in `folder`, of at most `max_bytes` bytes together, each kept for `keep` seconds."""
 
-    def __init__(self, folder: Path, *, most: int, keep: int) -> None:
-        self.folder, self._most, self._keep = folder, most, keep
+    def __init__(self, folder: Path, *, max_bytes: int, keep: int) -> None:
+        self.folder, self._max_bytes, self._keep = folder, max_bytes, keep
 
     async def take(
         self,
@@ -62,19 +62,19 @@ class Spool:
         form: Format,
         compression: Compression,
         language: str | None,
-        most: int,
+        max_bytes: int,
     ) -> Upload:
-        """Keep a file that comes in parts, of at most `most` bytes. Raises TooLargeError, FullError."""
+        """Keep a file that comes in parts, of at most `max_bytes` bytes. Raises TooLargeError, FullError."""
         await asyncio.to_thread(self.sweep)
-        own = secrets.token_hex(16)
-        draft = self.folder / f".{own}"
+        upload_id = secrets.token_hex(16)
+        draft = self.folder / f".{upload_id}"
         await asyncio.to_thread(draft.mkdir, parents=True)
         try:
             with (draft / "file").open("wb") as file:
-                incoming = Incoming(file, most)
+                incoming = Incoming(file, max_bytes)
                 await self._receive(content, incoming)
             upload = Upload(
-                id=own,
+                id=upload_id,
                 file=_name(incoming.digest.hexdigest(), form, compression),
                 format=form,
                 compression=compression,
@@ -92,31 +92,33 @@ class Spool:
     def all(self) -> list[Upload]:
         """Those that are whole, newest first."""
         names = [path.name for path in self.folder.iterdir()] if self.folder.is_dir() else []
-        found = [upload for name in names if (upload := self.find(name))]
-        return sorted(found, key=lambda upload: upload.created, reverse=True)
+        uploads = [upload for name in names if (upload := self.find(name))]
+        return sorted(uploads, key=lambda upload: upload.created, reverse=True)
 
-    def find(self, own: str) -> Upload | None:
+    def find(self, upload_id: str) -> Upload | None:
         """The upload of an id; None where there is none, or what is no id."""
-        if not re.fullmatch(JOB_ID, own):
+        if not re.fullmatch(JOB_ID, upload_id):
             return None
         try:
-            return Upload.model_validate_json((self.folder / own / ABOUT).read_bytes())
+            return Upload.model_validate_json((self.folder / upload_id / ABOUT).read_bytes())
         except (OSError, ValidationError):
             return None
 
-    def source(self, own: str) -> Source:
+    def source(self, upload_id: str) -> Source:
         """An upload as a corpus file. UsageError where it is not there."""
-        upload = self.find(own)
+        upload = self.find(upload_id)
         if upload is None:
-            raise UsageError(f"there is no upload {own}: do service and worker share the folder `spool`?")
-        return Source(self.folder / own / upload.file, upload.language, upload.format)
+            raise UsageError(
+                f"there is no upload {upload_id}: do service and worker share the folder `spool`?"
+            )
+        return Source(self.folder / upload_id / upload.file, upload.language, upload.format)
 
-    def remove(self, own: str) -> bool:
+    def remove(self, upload_id: str) -> bool:
         """Whether it was there."""
-        found = self.find(own) is not None
-        if found:
-            shutil.rmtree(self.folder / own, ignore_errors=True)
-        return found
+        exists = self.find(upload_id) is not None
+        if exists:
+            shutil.rmtree(self.folder / upload_id, ignore_errors=True)
+        return exists
 
     def sweep(self) -> None:
         """Remove what no job came for, and parts of uploads that nobody is sending any more."""
@@ -135,11 +137,11 @@ class Spool:
 
     def _append(self, incoming: Incoming, block: bytes) -> None:
         incoming.size += len(block)
-        if incoming.size > incoming.most:
+        if incoming.size > incoming.max_bytes:
             raise TooLargeError
         # Counted each time, since others write there too.
         used = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-        if used + len(block) > self._most:
+        if used + len(block) > self._max_bytes:
             raise FullError
         incoming.file.write(block)
         incoming.digest.update(block)
@@ -155,7 +157,9 @@ class Spool:
 def open_spool(settings: "Settings") -> Spool:
     """That of the settings; without one of its own, beside the index."""
     beside = settings.index.with_name(f"{settings.index.name}.spool")
-    return Spool(settings.spool or beside, most=settings.max_spool_bytes, keep=settings.jobs_keep_seconds)
+    return Spool(
+        settings.spool or beside, max_bytes=settings.max_spool_bytes, keep=settings.jobs_keep_seconds
+    )
 
 
 def _name(digest: str, form: Format, compression: Compression) -> str:

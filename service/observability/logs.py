@@ -13,16 +13,16 @@ class JsonLines(logging.Formatter):
     """One JSON object a message: time, level, logger, message, and its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, object] = {
+        document: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
-        told |= getattr(record, "fields", {})
+        document |= getattr(record, "fields", {})
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=True, default=str)
+            document["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(document, ensure_ascii=True, default=str)
 
 
 class TextLines(logging.Formatter):

@@ -36,8 +36,8 @@ class Tracing:
             """Takes out what may hold something of a user."""
 
             def on_start(self, span: "Span", parent_context: "Context | None" = None) -> None:
-                given = span.attributes or {}
-                span.set_attributes({name: REDACTED for name in PRIVATE if name in given})
+                attributes = span.attributes or {}
+                span.set_attributes({name: REDACTED for name in PRIVATE if name in attributes})
 
         named = {"service.name": "passepartout", "service.version": version("passepartout")}
         self._provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)

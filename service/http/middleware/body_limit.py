@@ -65,13 +65,13 @@ async def _whole_body(receive: Receive) -> bytes:
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """A `receive` that gives the body first, then what the server has to say."""
-    given = False
+    replayed = False
 
     async def replayed_receive() -> Message:
-        nonlocal given
-        if given:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        given = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replayed_receive

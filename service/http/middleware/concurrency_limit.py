@@ -1,6 +1,6 @@
 """How many requests are answered at a time."""
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.problems import overloaded
 
@@ -8,7 +8,11 @@ EXEMPT = ("/health", "/metrics")  # answered however busy the service is: what w
 
 
 class ConcurrencyLimit:
-    """ASGI middleware: 503 with Retry-After while `limit` requests are being answered."""
+    """ASGI middleware: 503 with Retry-After while `limit` requests are being answered.
+
+    It stands before what reads and checks a request, so that a refusal costs little. A request counts once its
+    body has arrived: clients that send slowly take nobody's place.
+    """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self.app, self.limit = app, limit
@@ -21,8 +25,17 @@ class ConcurrencyLimit:
         if self.active >= self.limit:
             await overloaded().response(scope)(scope, receive, send)
             return
-        self.active += 1
+        counted = False
+
+        async def counting_receive() -> Message:
+            nonlocal counted
+            message = await receive()
+            if not counted and not message.get("more_body", False):
+                counted = True
+                self.active += 1
+            return message
+
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, counting_receive, send)
         finally:
-            self.active -= 1
+            self.active -= counted

@@ -35,7 +35,7 @@ def record(connection: Redis) -> Record:
 @pytest.fixture
 def place(small_index: Path, tmp_path: Path) -> Place:
     shutil.copytree(small_index, tmp_path / "index")
-    return Place(tmp_path / "index", Spool(tmp_path / "spool", most=1 << 20, keep=60), 1, 1 << 20)
+    return Place(tmp_path / "index", Spool(tmp_path / "spool", max_bytes=1 << 20, keep=60), 1, 1 << 20)
 
 
 def spec(**request: Any) -> Spec:  # noqa: ANN401

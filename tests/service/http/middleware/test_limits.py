@@ -48,7 +48,7 @@ def reading(app: ASGIApp) -> ASGIApp:
 def test_what_is_beyond_the_limit_is_refused_until_there_is_room() -> None:
     async def main() -> None:
         held = Held()
-        app = ConcurrencyLimit(held, 2)
+        app = ConcurrencyLimit(reading(held), 2)
         first = [asyncio.create_task(asked(app)) for _ in range(2)]
         await asyncio.sleep(0)
         status, headers = await asked(app)
