@@ -10,8 +10,8 @@ EXEMPT = ("/health", "/metrics")  # answered however busy the service is: what w
 class ConcurrencyLimit:
     """ASGI middleware: 503 with Retry-After while `limit` requests are being answered.
 
-    It stands before what reads and checks a request, so that a refusal costs little. A request counts once its
-    body has arrived: clients that send slowly take nobody's place.
+    It stands before what reads and checks a request, so that a refusal costs little. A request counts once
+    its body has arrived: clients that send slowly take nobody's place.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
