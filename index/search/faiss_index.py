@@ -22,7 +22,7 @@ from index.storage.index_manifest import SearchSettings
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 SCAN_ROWS = 50_000  # up to here reading every code is: 0.2 ms a query at 29,000 rows of 256 dimensions
-TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 64  # that codebooks are learned from, at least; and centroids
+TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 128  # that codebooks are learned from, at least; and centroids
 KMEANS_ROUNDS = 8
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
 NEAREST = 10
