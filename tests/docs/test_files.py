@@ -9,6 +9,7 @@ from tests.docs.blocks import DOCUMENTS, ROOT
 ROOMS = "index|evaluation|training|service|benchmarks|tests|scripts|corpora|docker|docs"
 NAMED = re.compile(rf"`((?:{ROOMS})/[\w./-]*)(?:[:*][^`]*)?`")
 FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`")  # by the end of its path
+MODULE = re.compile(r"python -m\s+(benchmarks(?:\.\w+)+|scripts\.\w+|service(?:\.\w+)+)")
 PYTHON = [
     path.relative_to(ROOT).as_posix() for room in ROOMS.split("|") for path in (ROOT / room).rglob("*.py")
 ]
@@ -20,7 +21,9 @@ def missing(text: str) -> list[str]:
     files = {
         name for name in FILE.findall(text) if not any(f"/{path}".endswith(f"/{name}") for path in PYTHON)
     }
-    return sorted(paths | files - {"passepartout.py"})
+    modules = {name.replace(".", "/") for name in MODULE.findall(text)}
+    gone = {name for name in modules if not {f"{name}.py", f"{name}/__main__.py"} & set(PYTHON)}
+    return sorted(paths | gone | files - {"passepartout.py"})
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -29,7 +32,10 @@ def test_named_files_exist(document: str) -> None:
 
 
 def test_a_file_that_is_gone_is_found() -> None:
-    assert missing("`index/fly.py`, `test_fly.py`, `service/api/`, `index/formats/tmx.py`") == [
+    assert missing(
+        "`index/fly.py`, `test_fly.py`, `service/api/`, `tmx.py`, `python -m\nbenchmarks.fly`"
+    ) == [
+        "benchmarks/fly",
         "index/fly.py",
         "test_fly.py",
     ]
