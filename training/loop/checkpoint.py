@@ -19,7 +19,7 @@ MODEL, OPTIMISER, RANDOM = "model.", "optimiser.", "random."
 @dataclass(frozen=True)
 class Counters:
     """Where a run stands: epochs and steps done, the best validation and its epoch, the log's size in bytes,
-    seconds so far (epochs, mining, validations), and the state of its loss guard (training.guard)."""
+    seconds so far (epochs, mining, validations), and the state of its loss guard (training.loop.guard)."""
 
     epoch: int = 0
     step: int = 0
