@@ -166,7 +166,7 @@ def check_steps(steps: Sequence[Step]) -> None:
             if not NAME.fullmatch(part):
                 raise UsageError(f"{part!r} is not a step name: use lower-case letters, digits, - and _")
         if step.name in before:
-            raise UsageError(f"step {step.name} is there twice: give another seed or system")
+            raise UsageError(f"step {step.name} is listed twice: give another seed or system")
         if missing := set(step.needs) - before:
             raise UsageError(f"step {step.name} needs {', '.join(sorted(missing))}: put that before it")
         before.add(step.name)

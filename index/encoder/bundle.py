@@ -124,7 +124,7 @@ def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bun
     manifest = manifest.model_copy(update={"files": describe(staging)})
     _check_names(staging, manifest, BundleError)
     if target.exists() and not (target / NAME).is_file():
-        raise BundleError(f"{target} is there and is not an encoder bundle: give another folder")
+        raise BundleError(f"{target} exists and is not an encoder bundle: give another folder")
     manifest = write_manifest(staging, manifest)
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_folder(staging, target)

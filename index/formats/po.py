@@ -57,7 +57,7 @@ def _catalog(path: Path) -> Catalog:
         return read_po(io.BytesIO(content), ignore_obsolete=True, abort_invalid=True)
     except PoFileError as error:
         reason = str(error).rpartition(" on ")[0]
-        raise CorpusError(f"{path}, line {error.lineno + 1}: not PO ({reason}): mend it") from error
+        raise CorpusError(f"{path}, line {error.lineno + 1}: not PO ({reason}): correct it") from error
     except (ValueError, LookupError, TypeError, SyntaxError) as error:
         raise CorpusError(f"{path}: not PO ({error}): check it with `msgfmt --check`") from error
 
@@ -67,4 +67,4 @@ def _check_quotes(path: Path, content: bytes) -> None:
     for number, line in enumerate(content.splitlines(), start=1):
         line = line.strip()
         if line and not line.startswith(b"#") and not line.endswith(b'"'):
-            raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): mend it")
+            raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): correct it")

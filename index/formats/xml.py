@@ -47,7 +47,7 @@ def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
         yield from walk.finished(parser.read_events(), fed)
     except etree.XMLSyntaxError as error:
         raise CorpusError(
-            f"{path}, line {error.lineno}: not well-formed XML ({error.msg}): mend it"
+            f"{path}, line {error.lineno}: not well-formed XML ({error.msg}): correct it"
         ) from error
 
 

@@ -86,7 +86,7 @@ class FaissIndex:
         try:
             space.set_index_parameters(self._index, parameters)
         except RuntimeError as error:
-            raise DamagedError(f"{parameters!r} are no parameters of this index: build it again") from error
+            raise DamagedError(f"{parameters!r} are not parameters of this index: build it again") from error
 
     def read_lists(self, count: int) -> None:
         """Read only so many lists from now on, where there are lists."""

@@ -52,7 +52,7 @@ def test_a_finished_run_is_reported_again_and_left_alone(data: Path, bag_run: Ru
 
 def test_an_existing_run_is_not_started_over(data: Path, bag_run: Run, capsys: Capture) -> None:
     file = bag_run.folder.parent / "recipe.toml"
-    assert "holds a run already; give --resume" in fails(capsys, 2, *trains(file, data, bag_run.folder))
+    assert "already contains a run; use --resume" in fails(capsys, 2, *trains(file, data, bag_run.folder))
 
 
 def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: Capture) -> None:
@@ -63,7 +63,7 @@ def test_another_recipe_does_not_resume_a_run(data: Path, bag_run: Run, capsys: 
 
 def test_a_foreign_folder_is_left_alone(data: Path, tmp_path: Path, capsys: Capture) -> None:
     file = write_recipe(BAG, tmp_path)
-    assert "is not empty and holds no run" in fails(capsys, 2, *trains(file, data, tmp_path))
+    assert "is not empty and contains no run" in fails(capsys, 2, *trains(file, data, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -152,15 +152,15 @@ def test_an_unfinished_run_is_not_exported(data: Path, bag_run: Run, tmp_path: P
     shutil.copytree(bag_run.folder, copy)
     (copy / "result.json").unlink()
     words = ["export", str(copy), "--data", str(data), "--out", str(tmp_path / "bundle")]
-    assert "is not a finished run; go on with passepartout train --resume" in fails(capsys, 2, *words)
+    assert "is not a finished run; continue it with passepartout train --resume" in fails(capsys, 2, *words)
     assert not (tmp_path / "bundle").exists()
 
 
 def test_what_is_no_run_is_not_exported(data: Path, tmp_path: Path, capsys: Capture) -> None:
     words = ["export", str(tmp_path), "--data", str(data), "--out", str(tmp_path / "bundle")]
-    assert "holds no training run" in fails(capsys, 2, *words)
+    assert "contains no training run" in fails(capsys, 2, *words)
 
 
 def test_a_bundle_is_no_run(data: Path, bag_bundle: Bundle, tmp_path: Path, capsys: Capture) -> None:
     words = ["export", str(bag_bundle.folder), "--data", str(data), "--out", str(tmp_path / "bundle")]
-    assert "holds no training run" in fails(capsys, 2, *words)
+    assert "contains no training run" in fails(capsys, 2, *words)

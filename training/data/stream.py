@@ -56,7 +56,7 @@ class Inventory(BaseModel):
         """UsageError unless the folder still holds these shards."""
         there = [(file.name, file.stat().st_size) for file in find_shards(folder)]
         if there != [(shard.name, shard.size) for shard in self.shards]:
-            raise UsageError(f"{folder} holds other shards than the run began with; give another --out")
+            raise UsageError(f"{folder} contains other shards than the run began with; use another --out")
 
 
 def take_inventory(folder: Path, languages: Sequence[str]) -> Generator[str, None, Inventory]:

@@ -121,7 +121,9 @@ class Run:
     def result(self) -> dict[str, Any]:
         """What the finished run measured. UsageError if it has not finished."""
         if not self.result_file.is_file():
-            raise UsageError(f"{self.folder} is not a finished run; go on with passepartout train --resume")
+            raise UsageError(
+                f"{self.folder} is not a finished run; continue it with passepartout train --resume"
+            )
         found: dict[str, Any] = json.loads(self.result_file.read_text(encoding="utf-8"))
         return found
 
@@ -134,14 +136,16 @@ def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
     described = folder / "recipe.json"
     if described.is_file():
         if not resume:
-            raise UsageError(f"{folder} holds a run already; give --resume to go on with it or another --out")
+            raise UsageError(
+                f"{folder} already contains a run; use --resume to continue it, or another --out"
+            )
         if open_run(folder).recipe != recipe:
             raise UsageError(
                 f"{folder} was trained by another recipe or other --set values; give another --out"
             )
         return Run(folder, recipe)
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty and holds no run; give another --out")
+        raise UsageError(f"{folder} is not empty and contains no run; use another --out")
     folder.mkdir(parents=True, exist_ok=True)
     replace_text(described, recipe.model_dump_json(indent=1) + "\n")
     return Run(folder, recipe)
@@ -151,7 +155,7 @@ def open_run(folder: Path) -> Run:
     """An existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
     described = folder / "recipe.json"
     if not described.is_file():
-        raise UsageError(f"{folder} holds no training run")
+        raise UsageError(f"{folder} contains no training run")
     try:
         return Run(folder, Recipe.model_validate_json(described.read_bytes()))
     except (ValidationError, RecipeError):

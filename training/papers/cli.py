@@ -22,10 +22,16 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("run", type=FOLDER)
 @click.argument("language", metavar="LANG")
 @click.option("--data", type=FOLDER, required=True, help="The data of RUN, with captions in LANG.")
-@click.option("--out", type=FOLDER, required=True, help="The new run's folder; its report/ compares.")
-@click.option("--epochs", type=click.IntRange(1), default=1, show_default=True, help="Over LANG's captions.")
-@click.option("--captions", type=click.IntRange(2), default=32, show_default=True, help="Of LANG in a step.")
-@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), help="The recipe's when left out.")
+@click.option(
+    "--out", type=FOLDER, required=True, help="The new run's folder; report/ in it compares before and after."
+)
+@click.option(
+    "--epochs", type=click.IntRange(1), default=1, show_default=True, help="Passes over LANG's captions."
+)
+@click.option(
+    "--captions", type=click.IntRange(2), default=32, show_default=True, help="Captions in LANG per step."
+)
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), help="[default: the recipe's]")
 def add_language(
     run: Path, language: str, data: Path, out: Path, epochs: int, captions: int, learning_rate: float | None
 ) -> None:
@@ -47,8 +53,10 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.option("--encoder-run", "runs", type=FOLDER, required=True, multiple=True, help="Repeatable.")
-@click.option("--adapted", type=FOLDER, help="The first run after add-language: tested with the same head.")
+@click.option(
+    "--encoder-run", "runs", type=FOLDER, required=True, multiple=True, help="A finished run; repeatable."
+)
+@click.option("--adapted", type=FOLDER, help="The first run after add-language, tested with the same head.")
 @click.option("--data", type=FOLDER, required=True)
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -56,7 +64,7 @@ def experiment() -> None:
 def correspondence(
     runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
 ) -> None:
-    """A.1: does the second half of a sentence belong to the first, in languages not trained for it?"""
+    """A.1: tell true from false sentence halves, in languages that the classifier was not trained on."""
     from training.papers.experiments import correspondence
 
     settings = correspondence.Settings(epochs, seed=seed)
@@ -66,8 +74,10 @@ def correspondence(
 
 
 @experiment.command()
-@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run, with vision.")
-@click.option("--without-vision", type=FOLDER, help="Another to compare with, such as of recipe text-only.")
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or run that was trained with pictures.")
+@click.option(
+    "--without-vision", type=FOLDER, help="Another to compare with, such as one of recipe text-only."
+)
 @click.option("--data", type=FOLDER, required=True)
 @click.option("--clusters", "count", type=click.IntRange(2), default=50, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -75,7 +85,7 @@ def correspondence(
 def clusters(
     encoder: Path, without_vision: Path | None, data: Path, count: int, seed: int, out: Path
 ) -> None:
-    """A.4: do captions cluster by what they say, or by their language?"""
+    """A.4: do captions cluster by meaning or by language?"""
     from training.papers.experiments import clusters
     from training.papers.experiments.sentences import open_frozen, photo_captions
 
@@ -90,16 +100,24 @@ def clusters(
 @experiment.command()
 @click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
 @click.option("--data", type=FOLDER, required=True)
-@click.option("--target", default="en", show_default=True, help="The language that is written.")
+@click.option("--target", default="en", show_default=True, help="The language to write.")
 @click.option("--epochs", type=click.IntRange(1), default=4, show_default=True)
 @click.option(
-    "--width", type=click.IntRange(8), default=128, show_default=True, help="Of the GPT-2; a multiple of 4."
+    "--width",
+    type=click.IntRange(8),
+    default=128,
+    show_default=True,
+    help="Width of the GPT-2; a multiple of 4.",
 )
 @click.option(
-    "--noise", type=click.FloatRange(0), default=0.5, show_default=True, help="On vectors learned from."
+    "--noise", type=click.FloatRange(0), default=0.5, show_default=True, help="Noise on the training vectors."
 )
 @click.option(
-    "--sentences", type=click.IntRange(2), default=500, show_default=True, help="Written from each."
+    "--sentences",
+    type=click.IntRange(2),
+    default=500,
+    show_default=True,
+    help="Sentences to write per language.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes sentences.")
@@ -114,7 +132,7 @@ def generate(
     seed: int,
     out: Path,
 ) -> None:
-    """A.5: a small GPT-2 learns to write from sentence vectors, then translates from other languages."""
+    """A.5: train a small GPT-2 to write from sentence vectors, then translate from other languages."""
     import sacrebleu  # noqa: F401 (a missing one is told now and not after the work)
 
     from training.papers.experiments import generation
@@ -133,12 +151,14 @@ def generate(
 
 
 @experiment.command()
-@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run; it learns nothing.")
-@click.option("--data", type=FOLDER, help="The data of a run; a bundle needs none.")
-@click.option("--train", type=FILE, required=True, help="A TSV file as MultiNLI's or XNLI's.")
-@click.option("--dev", type=FILE, help="To stop by; a tenth of --train without it.")
-@click.option("--test", "tests", type=FILE, required=True, multiple=True, help="Repeatable.")
-@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="At most.")
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run; it stays frozen.")
+@click.option("--data", type=FOLDER, help="The data of the run; not needed for a bundle.")
+@click.option("--train", type=FILE, required=True, help="A TSV file in the format of MultiNLI or XNLI.")
+@click.option("--dev", type=FILE, help="Pairs for early stopping. [default: a tenth of --train]")
+@click.option(
+    "--test", "tests", type=FILE, required=True, multiple=True, help="Pairs to test on; repeatable."
+)
+@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="Most epochs.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
@@ -153,7 +173,7 @@ def nli(
     seed: int,
     out: Path,
 ) -> None:
-    """Krasner et al. 2025, 3.4: a probe of frozen sentences learns inference in one language; in others?"""
+    """Krasner et al. 2025, 3.4: train an inference probe in one language and test it in others."""
     from training.papers.experiments import nli
     from training.papers.experiments.sentences import open_frozen
 
@@ -169,11 +189,22 @@ def nli(
 @click.command()
 @click.argument("paper", type=click.Choice(["globetrotter"]))
 @click.option("--data", type=FOLDER, required=True, help="The data folder (docs/data.md).")
-@click.option("--out", type=FOLDER, required=True, help="The report's folder; a run there is gone on with.")
-@click.option("--budget", type=click.FloatRange(0), metavar="MINUTES", help="No bound when left out.")
+@click.option(
+    "--out", type=FOLDER, required=True, help="The report's folder; an interrupted run there is continued."
+)
+@click.option(
+    "--budget", type=click.FloatRange(0), metavar="MINUTES", help="Stop after this long. [default: no limit]"
+)
 @click.option("--seeds", default="0,1,2", show_default=True)
-@click.option("--only", multiple=True, metavar="PATTERN", help="As in 'sentences.best.*'; repeatable.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Of every recipe; repeatable.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Run only these steps, such as 'sentences.best.*'; repeatable.",
+)
+@click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set a key of every recipe; repeatable."
+)
 def reproduce(
     paper: str,
     data: Path,
@@ -183,7 +214,7 @@ def reproduce(
     only: tuple[str, ...],
     overrides: tuple[str, ...],
 ) -> None:
-    """Train, translate and measure what PAPER did, the most telling first (docs/reproduce.md)."""
+    """Repeat the experiments of PAPER, the most important ones first (docs/reproduce.md)."""
     from evaluation.reports.summary import reproduce as run_and_report
     from training.papers.reproduce.globetrotter import globetrotter
     from training.papers.reproduce.study import Study, choose

@@ -152,7 +152,7 @@ def test_a_failure_is_told_and_the_others_go_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ([step("a"), step("a")], "toys.a.0 is there twice"),
+        ([step("a"), step("a")], "toys.a.0 is listed twice"),
         ([step("../a")], "'../a' is not a step name"),
         ([step("b", needs=("toys.a.0",)), step("a")], "toys.b.0 needs toys.a.0: put that before it"),
     ],

@@ -243,7 +243,7 @@ def test_another_metric_is_refused(tmp_path: Path) -> None:
 
 def test_parameters_of_another_index_are_refused(tmp_path: Path) -> None:
     made(tmp_path, unit_rows(np.random.default_rng(0), 10, 8))
-    with pytest.raises(DamagedError, match="'nprobe=4' are no parameters of this index"):
+    with pytest.raises(DamagedError, match="'nprobe=4' are not parameters of this index"):
         FaissIndex.open(tmp_path / "x.faiss", 10, 8, SearchSettings(parameters="nprobe=4"))
 
 

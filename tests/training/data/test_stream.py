@@ -179,7 +179,7 @@ def test_the_inventory_sees_every_caption_and_is_kept(tmp_path: Path) -> None:
         Inventory.read(tmp_path / "stream.json")
     found.check(tmp_path)
     write_tar_shard(tmp_path / "s.tar", {**SAMPLES, "e": (RED, {"en": ["More."]})})
-    with pytest.raises(UsageError, match="holds other shards"):
+    with pytest.raises(UsageError, match="contains other shards"):
         found.check(tmp_path)
     assert inventory(tmp_path).sha256 != found.sha256
 

@@ -19,7 +19,7 @@ def test_a_new_run_keeps_its_recipe_with_the_overrides(tmp_path: Path) -> None:
 def test_an_existing_run_is_gone_on_with_only_when_asked(tmp_path: Path) -> None:
     given = recipe(BAG, tmp_path)
     run = create_run(tmp_path / "run", given, resume=False)
-    with pytest.raises(UsageError, match="holds a run already; give --resume"):
+    with pytest.raises(UsageError, match="already contains a run; use --resume"):
         create_run(run.folder, given, resume=False)
     assert create_run(run.folder, given, resume=True) == run
 
@@ -36,7 +36,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path, resume: bool) 
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "letter.txt").write_text("Dear Ada")
-    with pytest.raises(UsageError, match="is not empty and holds no run"):
+    with pytest.raises(UsageError, match="is not empty and contains no run"):
         create_run(folder, recipe(BAG, tmp_path), resume=resume)
     assert [file.name for file in folder.iterdir()] == ["letter.txt"]
 
@@ -49,7 +49,7 @@ def test_an_empty_folder_will_do(tmp_path: Path, resume: bool) -> None:
 
 
 def test_no_run_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no training run"):
+    with pytest.raises(UsageError, match="contains no training run"):
         open_run(tmp_path)
 
 

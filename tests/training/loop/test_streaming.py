@@ -105,7 +105,7 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
     made = given(tmp_path, "data.bad_pictures=0.05")
     train_until(5, made, sharded, tmp_path / "run")
     (sharded / "shards" / "0.tar").unlink()
-    with pytest.raises(UsageError, match="holds other shards than the run began with"):
+    with pytest.raises(UsageError, match="contains other shards than the run began with"):
         train(made, sharded, tmp_path / "run", resume=True)
 
 

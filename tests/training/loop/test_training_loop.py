@@ -217,7 +217,7 @@ def test_a_broken_run_goes_on_to_the_same_end(
 def test_a_finished_run_is_left_alone(data: Path, bag_run: Run) -> None:
     before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
     assert train(bag_run.recipe, data, bag_run.folder, resume=True) == bag_run
-    with pytest.raises(UsageError, match="holds a run already"):
+    with pytest.raises(UsageError, match="already contains a run"):
         train(bag_run.recipe, data, bag_run.folder)
     after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in bag_run.folder.iterdir()}
     assert after == before

@@ -123,7 +123,7 @@ def test_what_cannot_be_added_is_told_in_a_line(
     assert "no picture of split train is left for ar" in fails(
         capsys, 2, *words(three, drawn, out, language="ar")
     )
-    assert "holds no training run" in fails(capsys, 2, *words(Run(drawn, three.recipe), drawn, out))
+    assert "contains no training run" in fails(capsys, 2, *words(Run(drawn, three.recipe), drawn, out))
     assert "is not empty" in fails(capsys, 2, *words(three, drawn, four.folder))
     assert not out.exists() or not list(out.iterdir()), "the corrected command may use the folder"
 

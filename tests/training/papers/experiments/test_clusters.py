@@ -69,4 +69,4 @@ def test_wrong_use_is_told_in_a_line(three: Run, drawn: Path, tmp_path: Path, ca
     words = ["experiment", "clusters", "--encoder", str(three.folder), "--data", str(drawn)]
     out = ["--out", str(tmp_path / "out")]
     assert "make no 5000 clusters" in fails(capsys, 2, *words, "--clusters", "5000", *out)
-    assert "holds no training run" in fails(capsys, 2, *words[:3], str(tmp_path), *words[4:], *out)
+    assert "contains no training run" in fails(capsys, 2, *words[:3], str(tmp_path), *words[4:], *out)

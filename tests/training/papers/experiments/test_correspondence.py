@@ -84,7 +84,7 @@ def test_neither_length_nor_the_second_half_tells() -> None:
 
 
 def test_wrong_use_is_told_in_a_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
-    assert "holds no training run" in fails(
+    assert "contains no training run" in fails(
         capsys, 2, *words(Run(drawn, three.recipe), drawn, tmp_path / "r")
     )
     assert "has no photos/" in fails(capsys, 2, *words(three, tmp_path, tmp_path / "r"))
