@@ -19,6 +19,7 @@ from training.loop import training_loop as loop
 from training.loop.checkpoint import load_best, load_last
 from training.loop.prepare import prepare
 from training.loop.run import Run, open_run
+from training.loop.source import CaptionSource
 from training.loop.training_loop import Loop, learning_rate, train
 from training.loop.validation import validate
 from training.objectives import weighted_losses
@@ -125,7 +126,8 @@ def test_its_seconds_are_those_of_mining_and_validation_too(
         return spend
 
     monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: now))
-    monkeypatch.setattr(Loop, "_take_up_pairs", takes(1))
+    mine = takes(1)
+    monkeypatch.setattr(CaptionSource, "begin", lambda *_: [mine()])
     monkeypatch.setattr(loop, "validate", takes(10))
     monkeypatch.setattr(Loop, "_step", takes(100))
     run = train(recipe(BAG, tmp_path), data, tmp_path / "run")
