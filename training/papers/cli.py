@@ -49,7 +49,7 @@ def add_language(
 
 @click.group()
 def experiment() -> None:
-    """Globetrotter's appendix A: sentence halves, clusters, generation; inference. Each reports."""
+    """Experiments with a finished encoder: Globetrotter's appendix A and inference. Each writes a report."""
 
 
 @experiment.command()
