@@ -1,4 +1,4 @@
-"""`passepartout train` and `passepartout export`."""
+"""`passepartout train`, `pictures` and `export`."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import click
 
 from index.errors import UsageError
 
+PATH = click.Path(path_type=Path)
+
 
 @click.command()
 @click.argument("recipe")
-@click.option("--data", type=click.Path(path_type=Path), help="The data folder (docs/data.md).")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The run's folder.")
+@click.option("--data", type=PATH, help="The data folder (docs/data.md).")
+@click.option("--out", type=PATH, required=True, help="The run's folder.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--smoke", is_flag=True, help="Try the whole path at tiny sizes on drawn pictures.")
 @click.option(
@@ -57,23 +59,25 @@ def train(
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
+@click.argument("run", type=PATH)
+@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
 @click.option("--split", default="test", show_default=True, help="A split of photos/splits.tsv.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option("--out", type=PATH, required=True, help="The file to write.")
 def pictures(run: Path, data: Path, split: str, out: Path) -> None:
     """Embed the photographs of a split with a finished RUN, for `evaluate retrieval`."""
     from training.export.picture_vectors import picture_vectors
 
-    found = picture_vectors(run, data, split)
-    found.write(out)
-    click.echo(f"{out}: {len(found.names)} pictures of split {split}, {found.vectors.shape[1]} dimensions")
+    embedded = picture_vectors(run, data, split)
+    embedded.write(out)
+    click.echo(
+        f"{out}: {len(embedded.names)} pictures of split {split}, {embedded.vectors.shape[1]} dimensions"
+    )
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The bundle's folder.")
-@click.option("--data", type=click.Path(path_type=Path), required=True, help="The data it was trained on.")
+@click.argument("run", type=PATH)
+@click.option("--out", type=PATH, required=True, help="The bundle's folder.")
+@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
 @click.option("--name", help="The bundle's name. [default: the recipe's]")
 @click.option("--version", "version", default="1", show_default=True)
 @click.option("--licence", default="unspecified", show_default=True, help="The licence of the weights.")

@@ -1,18 +1,18 @@
-"""Libraries that tell a user what is no concern of theirs, silenced while we call them; errors still show."""
+"""Silences warnings of libraries that do not concern the user; errors still show."""
 
 import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# torch's exporter says that torchvision is missing, the quantiser (by the root logger) that it could do more.
-TALKATIVE = ("", "torch.onnx")
+# torch's exporter warns that torchvision is missing; the quantiser (by the root logger) gives advice.
+LOGGERS = ("", "torch.onnx")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No Python warnings and no log lines below ERROR from TALKATIVE inside; all as before afterwards."""
-    loggers = [logging.getLogger(name) for name in TALKATIVE]
+    """Suppress Python warnings, and log lines below ERROR of LOGGERS, until the context ends."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)

@@ -15,7 +15,7 @@ PICTURES = 400
 SIZE = 64
 BACKBONE, TEXT_ENCODER = "weights/tiny", "weights/tiny-text"
 
-# Laid over every recipe; what only some recipes have is in OF_ENCODER and OF_VISION.
+# Overrides of every recipe; the OF_ constants are for recipes with that table or encoder.
 TINY = (
     f"data.languages={list(LANGUAGES[:3])}".replace("'", '"'),
     "data.caption_kinds=[]",
@@ -28,12 +28,7 @@ TINY = (
 )
 OF_TOKENIZER = ("tokenizer.vocabulary=500",)  # where the recipe learns one
 OF_ENCODER = {
-    "transformer": (
-        "text.width=32",
-        "text.layers=1",
-        "text.heads=2",
-        "text.feedforward=64",
-    ),
+    "transformer": ("text.width=32", "text.layers=1", "text.heads=2", "text.feedforward=64"),
     "bag": ("text.width=32",),
     "adapted": ("text.width=32",),
     "gru": ("text.width=32", "text.embedding=32"),
@@ -57,7 +52,7 @@ OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",
 
 
 def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
-    """Draw a data set, train, export; leaves OUT/data, OUT/run and OUT/bundle and says what it measured."""
+    """Draw a data set, train and export; write OUT/data, OUT/run and OUT/bundle, return a line of results."""
     full = load_recipe(name)
     head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
     tiny = (*TINY, *OF_ENCODER[full.text.encoder], *head, *vision)

@@ -1,4 +1,4 @@
-"""From a finished run to an encoder bundle, with the checks that make it fit to ship."""
+"""Turns a finished run into an encoder bundle, after checking that ONNX gives what torch gives."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ def export_run(
 
 
 def _offered(run: Run, without: Sequence[str]) -> tuple[str, ...]:
-    """The languages of the bundle, sorted."""
+    """The run's languages but `without`, sorted. UsageError if one is unknown or under two remain."""
     known = run.recipe.data.languages
     if unknown := [code for code in without if code not in known]:
         raise UsageError(f"--without {unknown[0]}: {run.folder} knows {', '.join(known)}")
@@ -138,10 +138,10 @@ def _write_parts(
 def _measure(
     run: Run, data: Path, model: TwoBranch, staging: Path, manifest: BundleManifest
 ) -> BundleManifest:
-    """Check parity, decide on 8 bits, fit the confidence; the manifest with what came out."""
+    """Check parity, choose the precision and fit the confidence; return the manifest with the results."""
     texts, names = (
-        {code: rows for code, rows in found.items() if code in manifest.languages}
-        for found in (validation_texts(data, run.recipe), _validation_names(data, run.recipe))
+        {code: rows for code, rows in lines.items() if code in manifest.languages}
+        for lines in (validation_texts(data, run.recipe), _validation_names(data, run.recipe))
     )
     bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
     distance = _parity(run, model, bundle, texts)
@@ -166,7 +166,7 @@ def _measure(
 
 
 def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleManifest) -> BundleManifest:
-    """Without the files that a service can do without; the manifest that says so."""
+    """Delete the files that a service can do without; return the manifest that says so."""
     if manifest.precision == "int8":
         (staging / ENCODER).unlink()
     # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
@@ -177,10 +177,10 @@ def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleMa
 
 
 def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
-    """Language -> dev captions, row i about the same picture: for the checks here, never for training.
+    """Read the dev captions as language -> lines, row i about the same picture; never used for training.
 
-    Where two languages or more have human translations, only those: one speaker's caption is often no
-    translation of another's. Without photographs the names of the drawings' concepts.
+    Where two languages or more have human translations, only those are read: captions that two people wrote
+    of one picture are often no translations of each other. Without photographs: names of the pictograms.
     """
     if not recipe.data.photographs:
         return held_out_names(data, recipe.data.languages, (), "dev")[1]
@@ -197,8 +197,8 @@ def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
 
 
 def _validation_names(data: Path, recipe: Recipe) -> dict[str, list[str]]:
-    """Where there are sentences and drawings, language -> names of concepts, row i the same in each, of which
-    no drawing is learned from: what the languages without captions have."""
+    """For recipes with photographs and pictograms: language -> names of concepts held out of training, row i
+    the same concept in each; empty for other recipes. Languages without captions are calibrated on these."""
     both = recipe.data.photographs and recipe.data.pictograms
     return held_out_names(data, recipe.data.languages, (), "dev")[1] if both else {}
 
@@ -207,15 +207,13 @@ def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list
     """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
     each = -(-PARITY_SENTENCES // len(texts))
     sentences = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
-    # Where pads are attended to, a sentence depends on its neighbours in the batch: then each by itself.
-    batches = (
-        [sentences] if getattr(run.recipe.text, "attention_mask", True) else [[one] for one in sentences]
-    )
+    # Where padding counts, a sentence's vector depends on the others of its batch: encode each by itself.
+    batches = [[sentence] for sentence in sentences] if run.recipe.text.sees_padding else [sentences]
     tokenizer, encoder = run.tokenizer(), TextEncoder(bundle, precision="fp32")
     with torch.inference_mode():
-        found = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
+        expected = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
     onnx = [encoder.encode(batch) for batch in batches]
-    distance = float(1 - (np.concatenate(found) * np.concatenate(onnx)).sum(axis=1).min())
+    distance = float(1 - (np.concatenate(expected) * np.concatenate(onnx)).sum(axis=1).min())
     if not distance <= PARITY:
         raise TrainingError(f"the ONNX encoder differs from torch's by a cosine distance of {distance:.2g}")
     return distance
@@ -236,5 +234,5 @@ def _data_name(recipe: Recipe) -> str:
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
     texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
     kinds_of = {"photos": recipe.data.photographs, "pictograms": recipe.data.pictograms}
-    pictures = " and ".join(name for name, there in kinds_of.items() if there)
+    pictures = " and ".join(name for name, used in kinds_of.items() if used)
     return f"{pictures} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"

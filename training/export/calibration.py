@@ -10,19 +10,19 @@ from evaluation.measures.calibration import top_answers
 from index.confidence.calibration import Calibration, fit
 
 Vectors = NDArray[np.float32]
-POOLS = (100, 300, 1000)  # numbers of candidates, so that the model learns what their number does
-PAIRS = 60  # of languages, at most, in a set: names in a hundred are not to outweigh sentences in four
+POOLS = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
+PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 
 
 def calibrate(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Calibration:
     """Fit on sets of (n, d) unit vectors a language, row i of a set about the same picture in each.
 
-    Ordered pairs of languages, PAIRS drawn where a set has more, give queries against pools of several sizes,
-    once with the right answer among the candidates and once with it taken away, so that a low confidence
-    means "not in the index" too.
+    For each ordered pair of languages (at most PAIRS of a set, drawn by `seed`) every sentence is a query
+    against pools of the sizes POOLS, once with the right answer among the candidates and once without, so
+    that a low confidence also means "not in the index".
     """
     draw = np.random.default_rng(seed)
-    values, rights = [], []
+    values, labels = [], []
     for vectors in sets:
         n, pairs = len(next(iter(vectors.values()))), list(permutations(vectors, 2))
         if len(pairs) > PAIRS:
@@ -32,7 +32,7 @@ def calibrate(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Calibration:
                 rows = draw.choice(n, size, replace=False)
                 similarities = vectors[source][rows] @ vectors[target][rows].T
                 for answerable in (True, False):
-                    found, right = top_answers(similarities.copy(), answerable)
-                    values.append(found)
-                    rights.append(right)
-    return fit(np.concatenate(values), np.concatenate(rights))
+                    features, correct = top_answers(similarities.copy(), answerable)
+                    values.append(features)
+                    labels.append(correct)
+    return fit(np.concatenate(values), np.concatenate(labels))

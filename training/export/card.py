@@ -75,7 +75,7 @@ weights for research only.
 
 
 def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, Any]) -> str:
-    """Markdown."""
+    """The card as Markdown; `result` is the run's result.json."""
     rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
     return CARD.format(
         title=f"{manifest.name}@{manifest.version}",
@@ -114,17 +114,17 @@ def _knows(recipe: Recipe) -> str:
 
 
 def _calibration(manifest: BundleManifest) -> str:
-    found = manifest.calibration
-    if found is None:
+    calibration = manifest.calibration
+    if calibration is None:
         return ""
     return (
-        f"Confidence was fitted on {found.n} answers, half of them to questions whose right answer was not\n"
-        f"there (expected calibration error {found.ece:.3f})."
+        f"Confidence was fitted on {calibration.n} answers, half of them to questions whose right answer was "
+        f"not\nthere (expected calibration error {calibration.ece:.3f})."
     )
 
 
 def _made(recipe: Recipe) -> str:
-    """The commands that give the run."""
+    """The commands that reproduce the run, indented as a code block."""
     if not recipe.data.added:
         return f"    passepartout train {recipe.name} --data DIR --out RUN"
     steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]

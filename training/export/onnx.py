@@ -48,31 +48,24 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
             )
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
-    _forget_where(file)
+    _strip_source_locations(file)
 
 
-def _forget_where(file: Path) -> None:
-    """Drop what torch notes of each node's line of source: it names the folders of whoever exports."""
+def _strip_source_locations(file: Path) -> None:
+    """Drop the source line that torch notes at each node: it names folders of the exporting machine."""
     model = onnx.load(file)
     graph = model.graph
-    for noted in (
-        model,
-        graph,
-        *graph.node,
-        *graph.value_info,
-        *graph.input,
-        *graph.output,
-        *graph.initializer,
-    ):
-        noted.ClearField("metadata_props")
-        noted.ClearField("doc_string")
+    values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
+    for part in (model, graph, *graph.node, *values):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
     onnx.save(model, file)
 
 
 def quantise(file: Path, target: Path) -> None:
-    """8-bit weights for embeddings and matrix products, activations quantised on the fly."""
+    """Write the graph of `file` to `target` with 8-bit weights; activations are quantised at run time."""
     model = onnx.load(file)
-    # The quantiser transposes weights and then stumbles over their shapes as the exporter noted them.
+    # The quantiser transposes weights, and fails where the exporter noted their shapes before.
     del model.graph.value_info[:]
     with tempfile.TemporaryDirectory() as folder, quiet():
         draft = Path(folder) / target.name

@@ -1,4 +1,4 @@
-"""The pictures of a split in the space of a finished run: what image-sentence retrieval is measured with."""
+"""Embeds the pictures of a split with a finished run, for image-sentence retrieval."""
 
 from pathlib import Path
 
@@ -25,16 +25,17 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     result = run.result()
     names = tuple(sorted(read_split(data / "photos" / "splits.tsv", split)))
     model = load_model(run, data)
-    shown = CaptionedPictures(names, ())
     archive = DataFolder(data).pictures(run.recipe.data, run.recipe.vision.image_size)
     archive.require(names)
     backbone = model.backbone or load_backbone(run.recipe.vision.backbone, data)
-    sources = picture_sources(run, archive, backbone, _fitted(run, data), shown)
+    sources = picture_sources(
+        run, archive, backbone, _training_pictures(run, data), CaptionedPictures(names, ())
+    )
     with torch.inference_mode():
         vectors = embed_pictures(model, sources[1], len(names), torch.device("cpu"))
     return PictureVectors(names, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
 
 
-def _fitted(run: Run, data: Path) -> CaptionedPictures:
+def _training_pictures(run: Run, data: Path) -> CaptionedPictures:
     """The training pictures, on which a whitened space is fitted; a streamed run needs none."""
     return CaptionedPictures((), ()) if run.recipe.data.stream else training_captions(run, data)

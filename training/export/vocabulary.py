@@ -1,4 +1,4 @@
-"""What a bundle knows of words: a list a language, and a vector a token."""
+"""Writes a bundle's word lists, one per language, and its token embeddings."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,40 +12,42 @@ from index.text.normalisation import words
 from training.data.captions import CaptionedPictures
 from training.data.pictograms import is_drawing
 
-SEEN = 3  # times in training, for a word to be listed
+LEAST_COUNT = 3  # occurrences in training that a listed word has
 
 
 def write_word_lists(
     data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
 ) -> None:
-    """LANG.tsv for each of `languages`: word TAB count of those seen at least SEEN times, most frequent
-    first, in the captions and the sentences without pictures. What a concept is called counts once, however
-    many artists drew it."""
+    """Write LANG.tsv for each of `languages`: word TAB count, most frequent first, of words that occur at
+    least LEAST_COUNT times in the captions and the sentences without pictures.
+
+    A pictogram's name counts once, however many artists drew the concept.
+    """
     counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
     captions = {
         (PurePosixPath(name).name if is_drawing(name) else number, caption.language, caption.text)
         for number, caption in enumerate(data.captions)
         for name in (data.pictures[caption.picture],)
     }
-    said = Counter((language, text) for _, language, text in captions)
-    said.update((language, sentence) for language, sentences in texts.items() for sentence in sentences)
-    for (language, text), times in said.items():
+    sentences = Counter((language, text) for _, language, text in captions)
+    sentences.update((language, line) for language, lines in texts.items() for line in lines)
+    for (language, text), times in sentences.items():
         if language in counts:
             for word in words(text, language):
                 counts[language][word] += times
     folder.mkdir()
-    for language, found in counts.items():
-        listed = sorted((-count, word) for word, count in found.items() if count >= SEEN)
+    for language, frequencies in counts.items():
+        listed = sorted((-count, word) for word, count in frequencies.items() if count >= LEAST_COUNT)
         lines = [f"{word}\t{-count}\n" for count, word in listed]
         (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
 
 
 def write_word_embeddings(tokens: NDArray[np.float32], dimension: int, file: Path) -> None:
-    """The token embeddings, (vocabulary, width) or (languages, vocabulary, width), as float16 in `dimension`
-    dimensions.
+    """Write token embeddings, (vocabulary, width) or (languages, vocabulary, width), as float16 of width
+    `dimension`.
 
     A wider matrix is projected on its first principal axes (no mean taken off), which keep as much of the
-    inner products as `dimension` numbers can; a narrower one is filled up with zeros.
+    inner products as `dimension` numbers can; a narrower one is padded with zeros.
     """
     width = tokens.shape[-1]
     if width > dimension:

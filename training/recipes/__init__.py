@@ -1,4 +1,4 @@
 """Recipes: what a TOML file may say, and the shipped ones.
 
-main/ has what the documents recommend, papers/ a folder a paper, ablations/ those less or more one part.
+main/ has the recommended recipes, papers/ a folder per paper, ablations/ variants that differ in one part.
 """

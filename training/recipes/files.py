@@ -5,8 +5,8 @@
     name = "no-transitive"
     description = "..."
 
-What the file says is laid over what is left, table by table; lists and values are replaced whole. Name and
-description are a recipe's own, never inherited.
+The file's tables are merged into the extended recipe's; lists and values are replaced whole. `name` and
+`description` are never inherited.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ from index.errors import RecipeError
 
 Table = dict[str, Any]
 EXTENDS, WITHOUT = "extends", "without"
-OWN = ("name", "description")
+NOT_INHERITED = ("name", "description")
 
 
 def shipped_recipes() -> dict[str, Path]:
@@ -28,7 +28,7 @@ def shipped_recipes() -> dict[str, Path]:
 
 
 def read_recipe(name: str) -> Table:
-    """The table of the recipe of that name or path, with all that it extends. Raises RecipeError."""
+    """Read the recipe of that name or path, laid over those that it extends. Raises RecipeError."""
     shipped = shipped_recipes()
     file = shipped.get(name, Path(name))
     if not file.is_file():
@@ -40,7 +40,7 @@ def _extended(name: str, file: Path, above: tuple[Path, ...]) -> Table:
     """The table of `file`; `above` are the files that led to it."""
     file = file.resolve()
     if file in above:
-        circle = " extends ".join(one.stem for one in (*above[above.index(file) :], file))
+        circle = " extends ".join(recipe.stem for recipe in (*above[above.index(file) :], file))
         raise RecipeError(f"recipe {name}: {circle}: a recipe can't extend itself")
     table = _parse(name, file)
     base, without = table.pop(EXTENDS, None), table.pop(WITHOUT, None)
@@ -50,12 +50,12 @@ def _extended(name: str, file: Path, above: tuple[Path, ...]) -> Table:
         return table
     if not isinstance(base, str):
         raise RecipeError(f"recipe {name}: extends: give one recipe's name or file")
-    found = _extended(base, _base_file(name, base, file), (*above, file))
+    inherited = _extended(base, _base_file(name, base, file), (*above, file))
     for key in _paths(name, without):
-        _leave_out(found, key, name, base)
-    for key in OWN:
-        found.pop(key, None)
-    return merged(found, table)
+        _leave_out(inherited, key, name, base)
+    for key in NOT_INHERITED:
+        inherited.pop(key, None)
+    return merged(inherited, table)
 
 
 def _parse(name: str, file: Path) -> Table:
@@ -69,12 +69,12 @@ def _parse(name: str, file: Path) -> Table:
 
 def _base_file(name: str, base: str, file: Path) -> Path:
     shipped = shipped_recipes()
-    found = shipped.get(base, file.parent / base)
-    if not found.is_file():
+    base_file = shipped.get(base, file.parent / base)
+    if not base_file.is_file():
         raise RecipeError(
             f"recipe {name}: extends {base}, which is no file beside it and none of {', '.join(shipped)}"
         )
-    return found
+    return base_file
 
 
 def _paths(name: str, without: object) -> list[str]:
@@ -96,10 +96,10 @@ def _leave_out(table: Table, key: str, name: str, base: str) -> None:
 
 
 def merged(base: Table, over: Table) -> Table:
-    """`over` laid over `base`: tables merge, everything else is replaced."""
-    found = dict(base)
+    """Merge `over` into a copy of `base`: tables merge, everything else is replaced."""
+    result = dict(base)
     for key, value in over.items():
-        below = found.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        found[key] = merged(below, value) if both else value  # type: ignore[arg-type]
-    return found
+        inner = result.get(key)
+        tables = isinstance(inner, dict) and isinstance(value, dict)
+        result[key] = merged(inner, value) if tables else value  # type: ignore[arg-type]
+    return result

@@ -1,4 +1,4 @@
-"""A recipe: everything that decides what a training run learns, as TOML.
+"""The recipe: everything that decides what a training run learns, as TOML.
 
 A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
 that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well
@@ -10,13 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import (
-    Field,
-    SerializeAsAny,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from index.errors import RecipeError
 from training.data.auxiliary import WHOLE_DATA
@@ -48,7 +42,7 @@ TextSettings = Annotated[
 
 
 class Recipe(Table):
-    """One system, ready to train. Tables are documented at their classes."""
+    """A validated recipe. Each table is documented at its class."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
     description: str
@@ -123,18 +117,18 @@ class Recipe(Table):
 
     @property
     def fine_tunes(self) -> bool:
-        """Whether a run begins with a trained model."""
+        """Whether a run starts from a trained model."""
         return self.transfer is not None and self.transfer.then == "fine-tune"
 
     @property
     def sha256(self) -> str:
-        """Identifies what the recipe says, however it was written."""
+        """A digest of the recipe's values, whatever the layout of its file."""
         described = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(described.encode()).hexdigest()
 
 
 def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
-    """The recipe of that name or path, with `key=value` overrides (`optimiser.epochs=3`) laid over it."""
+    """Read the recipe of that name or path, with overrides such as `run.keep=last`. Raises RecipeError."""
     table = read_recipe(name)
     for override in overrides:
         _lay_over(table, override)

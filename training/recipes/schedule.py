@@ -15,8 +15,7 @@ class ScheduleSettings(BaseModel):
     keep_after_pretraining: whether they continue afterwards, with the others.
     rewarm: whether the learning rate warms up again after the pretraining, for layers not yet trained.
     sampling: objective -> probability. After the pretraining each step draws one of these, in addition to all
-    objectives that are not listed (Kádár et al. 2019, 2: c2c or image-caption,
-    p = 0.5).
+    objectives that are not listed (Kádár et al. 2019, 2: c2c or image-caption, p = 0.5).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -29,13 +28,14 @@ class ScheduleSettings(BaseModel):
 
     @field_validator("sampling")
     @classmethod
-    def _are_probabilities(cls, given: dict[str, float]) -> dict[str, float]:
-        if given and (min(given.values()) <= 0 or abs(sum(given.values()) - 1) > 1e-6):
+    def _are_probabilities(cls, probabilities: dict[str, float]) -> dict[str, float]:
+        values = probabilities.values()
+        if values and (min(values) <= 0 or abs(sum(values) - 1) > 1e-6):
             raise ValueError("give each a probability above 0, 1 in all")
-        return given
+        return probabilities
 
     def check(self, objectives: Iterable[str]) -> None:
-        """ValueError for a name that is none of the recipe's objectives, and for half a pretraining."""
+        """Raise ValueError for a name that is no objective of the recipe, and for settings that conflict."""
         known = list(objectives)
         if unknown := [name for name in (*self.pretraining, *self.sampling) if name not in known]:
             raise ValueError(f"schedule: {unknown[0]} is none of the objectives {', '.join(known)}")
@@ -50,11 +50,8 @@ class ScheduleSettings(BaseModel):
         """The part of the epochs `start` to before `stop` over which the learning rate rises once."""
         if not self.rewarm or not start < self.pretraining_epochs < stop:
             return start, stop
-        return (
-            (start, self.pretraining_epochs)
-            if epoch < self.pretraining_epochs
-            else (self.pretraining_epochs, stop)
-        )
+        end = self.pretraining_epochs
+        return (start, end) if epoch < end else (end, stop)
 
     def inactive(
         self, objectives: Iterable[str], seed: int, epoch: int, number: int, *, pretrained: bool = False
@@ -73,6 +70,5 @@ class ScheduleSettings(BaseModel):
             return None
         names = list(self.sampling)
         shares = np.asarray(list(self.sampling.values())) / sum(self.sampling.values())
-        return names[
-            int(np.random.default_rng([seed, epoch, number, SAMPLING_STREAM]).choice(len(names), p=shares))
-        ]
+        random = np.random.default_rng([seed, epoch, number, SAMPLING_STREAM])
+        return names[int(random.choice(len(names), p=shares))]

@@ -1,11 +1,9 @@
-"""A small data set drawn by code, in the layout of docs/data.md: what tests and `train --smoke` run on.
+"""Draws a small data set in the layout of docs/data.md, for tests and `train --smoke`.
 
-Each picture shows one scene (`synthetic_grammar.Scene`): a ground with one to three like things, or two
-unlike ones side by side or one above the other. All scenes of a data set differ, its test lines included.
+Each picture shows one scene (`grammar.Scene`): a ground with one to three like things, or two unlike ones
+side by side or one above the other. All scenes of a data set differ, its test lines included.
 """
 
-import io
-import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
@@ -28,13 +26,13 @@ from training.data.synthetic.grammar import (
     Thing,
     describe,
 )
-from training.data.synthetic.pictograms import write_pictograms
+from training.data.synthetic.pictograms import write_pictograms, write_tar
 from training.data.synthetic.things import RGB, Point, draw_thing, shade
 
 LANGUAGES = tuple(GRAMMARS)
-CAPTIONS = 4  # an image and language
+CAPTIONS = 4  # per picture and language
 TEST_LINES = 200
-TEXTS = "synthetic"  # the name of the sentences without pictures
+TEXTS = "synthetic"  # name of the set of sentences without pictures
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ TEXTURES: dict[Ground, Texture] = {
     "water": Texture((90, 170, 205), (150, 210, 230), 0.2, 0.0, 40),
     "night": Texture((46, 48, 104), (230, 230, 170), 0.0, 0.0, 40),
 }
-# Where things stand: by their number if they are alike, by the relation of the first to the second if not.
+# Where things stand: by their number if alike, otherwise by the relation of the first to the second.
 PLACES: dict[int | Relation, tuple[Point, ...]] = {
     1: ((0.5, 0.5),),
     2: ((0.28, 0.5), (0.72, 0.5)),
@@ -67,7 +65,10 @@ PLACES: dict[int | Relation, tuple[Point, ...]] = {
 
 
 def draw_scenes(count: int, seed: int) -> list[Scene]:
-    """`count` different scenes, half of them with two kinds of things; equal for equal arguments."""
+    """Draw `count` different scenes, half of them with two kinds of things; deterministic in its arguments.
+
+    Raises DataError if there are not that many.
+    """
     alike = list(_alike())
     if count > 2 * len(alike):
         raise DataError(f"{count} scenes asked for, there are {2 * len(alike)}: ask for fewer pictures")
@@ -86,12 +87,13 @@ def _alike() -> Iterator[Scene]:
 
 def _pairs() -> Iterator[Scene]:
     pairs = product(combinations(get_args(Shape), 2), permutations(get_args(Colour), 2), get_args(Relation))
-    for ground, ((one, other), (its, others), relation) in product(get_args(Ground), list(pairs)):
-        yield Scene(ground, Pair(Thing(one, its), Thing(other, others), relation))
+    for ground, (shapes, colours, relation) in product(get_args(Ground), list(pairs)):
+        first, second = map(Thing, shapes, colours)
+        yield Scene(ground, Pair(first, second, relation))
 
 
 def draw(scene: Scene, size: int, rng: Random) -> Image.Image:
-    """The scene as an RGB picture of `size` x `size` pixels; shades and places vary with `rng`."""
+    """Draw the scene as an RGB picture of `size` x `size` pixels; shades and places vary with `rng`."""
     texture = TEXTURES[scene.ground]
     picture = Image.new("RGB", (size, size), shade(texture.base, rng))
     pen = ImageDraw.Draw(picture)
@@ -112,30 +114,31 @@ def _placed(scene: Scene) -> list[tuple[Thing, Point]]:
 
 
 def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS) -> list[str]:
-    """`count` different sentences for the scene (every scene has more than that in every language)."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found[describe(scene, language, rng)] = None
-    return list(found)
+    """Write `count` different sentences for the scene; every language has more than CAPTIONS for each."""
+    sentences: dict[str, None] = {}
+    while len(sentences) < count:
+        sentences[describe(scene, language, rng)] = None
+    return list(sentences)
 
 
 def split_of(position: int) -> str:
-    """Of every ten pictures eight are for training, one for choosing, one for testing."""
+    """The split of the picture at `position`: of every ten, eight train, one dev, one test."""
     return {8: "dev", 9: "test"}.get(position % 10, "train")
 
 
 def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
-    """Write `pictures` JPEG pictures of `size` x `size` pixels with CAPTIONS captions in each of LANGUAGES,
-    TEST_LINES aligned lines a language for scenes that no picture shows, sentences without pictures, one for
-    each scene that a picture shows, and pictograms. Equal arguments, equal bytes.
+    """Write a data folder: `pictures` JPEGs of `size` x `size` pixels with CAPTIONS captions per language.
 
+    Also TEST_LINES aligned lines per language for scenes that no picture shows, a sentence without picture
+    for each scene that is shown, and pictograms. Equal arguments give equal bytes.
     Raises DataError if there are not that many different scenes.
     """
     scenes = draw_scenes(pictures + TEST_LINES, seed)
     names = [f"synthetic_{i:05d}.jpg" for i in range(pictures)]
     photos = folder / "photos"
     _write_lines(photos / "splits.tsv", [f"{name}\t{split_of(i)}" for i, name in enumerate(names)])
-    _write_pictures(photos / "images.tar", names, scenes, size, seed)
+    drawn = ((n, draw(s, size, Random(f"picture {seed} {n}"))) for n, s in zip(names, scenes, strict=False))
+    write_tar(photos / "images.tar", drawn, "JPEG", quality=90)
     for language in LANGUAGES:
         rng = Random(f"captions {seed} {language}")
         rows = [(n, text) for n, s in zip(names, scenes, strict=False) for text in captions(s, language, rng)]
@@ -148,17 +151,6 @@ def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: 
         texts = [describe(scene, language, rng) for scene in scenes[:pictures]]
         _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
     write_pictograms(folder / "pictograms", size, seed)
-
-
-def _write_pictures(path: Path, names: Sequence[str], scenes: Sequence[Scene], size: int, seed: int) -> None:
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, scene in zip(names, scenes, strict=False):
-            buffer = io.BytesIO()
-            draw(scene, size, Random(f"picture {seed} {name}")).save(buffer, "JPEG", quality=90)
-            entry = tarfile.TarInfo(name)
-            entry.size = buffer.tell()
-            buffer.seek(0)
-            archive.addfile(entry, buffer)
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
-"""What a drawn scene is called: a small grammar in five languages, each written as its speakers would.
+"""Describes drawn scenes: a small grammar for each of five languages.
 
-A sentence always names everything that tells a scene from the others (ground, things, colours, sizes, counts,
-who stands where); the phrasing, the synonyms and the order are drawn at random. Gender, case, number and
-measure words agree. The languages share no template: they meet only in the scene.
+A sentence names everything in which scenes differ (ground, things, colours, sizes, counts, positions);
+phrasing, synonyms and order are drawn at random. Gender, case, number and measure words agree. The languages
+share no template, only the scene.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Case = Literal["nominative", "accusative", "oblique"]
 
 @dataclass(frozen=True)
 class Thing:
-    """One kind of object: 1 to 3 of them, all alike. A `medium` size is not worth a word."""
+    """One kind of object: 1 to 3 of them, all alike. A `medium` size is not mentioned."""
 
     shape: Shape
     colour: Colour
@@ -47,19 +47,22 @@ class Scene:
 
 @dataclass(frozen=True)
 class Grammar:
-    """One language: `templates` have the fields nominative, accusative and ground, in two forms of agreement
-    (`agreement` picks one by the thing that governs the verb); `relations` put two phrases together."""
+    """One language's words and rules.
+
+    templates: with the fields nominative, accusative and ground, in two forms of agreement; `agreement` picks
+    one (0 or 1) by the thing that governs the verb. relations: join two phrases, {a} and {b}.
+    """
 
     grounds: Mapping[Ground, tuple[str, ...]]
     relations: Mapping[Relation, tuple[str, ...]]
     templates: tuple[tuple[str, str], ...]
-    pair_templates: tuple[tuple[str, str], ...]
     phrase: Callable[[Thing, Case, Random], str]
-    agreement: Callable[[Thing], int]
+    agreement: Callable[[Thing], int] = lambda thing: int(thing.count > 1)
+    pair_templates: tuple[tuple[str, str], ...] = ()  # those of a scene with a Pair, where they differ
 
 
 def describe(scene: Scene, language: str, rng: Random) -> str:
-    """One sentence in `language` (a key of GRAMMARS) for the scene; the phrasing is drawn with `rng`."""
+    """Describe the scene in a sentence of `language`, a key of GRAMMARS; the phrasing is drawn with `rng`."""
     grammar = GRAMMARS[language]
     ground = rng.choice(grammar.grounds[scene.ground])
     if isinstance(scene.content, Thing):
@@ -67,14 +70,14 @@ def describe(scene: Scene, language: str, rng: Random) -> str:
         named = {case: grammar.phrase(head, case, rng) for case in CASES}
     else:
         pair = rng.choice((scene.content, _turned(scene.content)))
-        head, templates = pair.first, grammar.pair_templates
+        head, templates = pair.first, grammar.pair_templates or grammar.templates
         named = _pair_phrases(pair, grammar, rng)
     sentence = rng.choice(templates)[grammar.agreement(head)].format(ground=ground, **named)
     return sentence[0].upper() + sentence[1:]
 
 
 def _turned(pair: Pair) -> Pair:
-    """The same pair told from its other end."""
+    """The same pair, described from its other end."""
     return Pair(pair.second, pair.first, TURNED[pair.relation])
 
 
@@ -113,12 +116,6 @@ def _english(thing: Thing, case: Case, rng: Random) -> str:
     return f"{('a', 'two', 'three')[thing.count - 1]} {rng.choice(EN_SIZES[thing.size])}{thing.colour} {noun}"
 
 
-EN_TEMPLATES = (
-    ("{nominative} {ground}.", "{nominative} {ground}."),
-    ("There is {nominative} {ground}.", "There are {nominative} {ground}."),
-    ("{ground} there is {nominative}.", "{ground} there are {nominative}."),
-    ("We can see {nominative} {ground}.", "We can see {nominative} {ground}."),
-)
 ENGLISH = Grammar(
     grounds={
         "snow": ("in the snow", "on snowy ground"),
@@ -132,10 +129,13 @@ ENGLISH = Grammar(
         "above": ("{a} above {b}", "{a} over {b}"),
         "below": ("{a} below {b}", "{a} under {b}"),
     },
-    templates=EN_TEMPLATES,
-    pair_templates=EN_TEMPLATES,
+    templates=(
+        ("{nominative} {ground}.", "{nominative} {ground}."),
+        ("There is {nominative} {ground}.", "There are {nominative} {ground}."),
+        ("{ground} there is {nominative}.", "{ground} there are {nominative}."),
+        ("We can see {nominative} {ground}.", "We can see {nominative} {ground}."),
+    ),
     phrase=_english,
-    agreement=lambda thing: int(thing.count > 1),
 )
 
 # --- German --------------------------------------------------------------------------------------------
@@ -174,12 +174,6 @@ def _german(thing: Thing, case: Case, rng: Random) -> str:
     return f"{article} {middle} {singular if thing.count == 1 else plural}"
 
 
-DE_TEMPLATES = (
-    ("{nominative} {ground}.", "{nominative} {ground}."),
-    ("{ground} ist {nominative} zu sehen.", "{ground} sind {nominative} zu sehen."),
-    ("{ground} sieht man {accusative}.", "{ground} sieht man {accusative}."),
-    ("Hier sehen wir {accusative} {ground}.", "Hier sehen wir {accusative} {ground}."),
-)
 GERMAN = Grammar(
     grounds={
         "snow": ("im Schnee", "auf verschneitem Boden"),
@@ -193,10 +187,13 @@ GERMAN = Grammar(
         "above": ("{a} über {b}", "{a} oberhalb von {b}"),
         "below": ("{a} unter {b}", "{a} unterhalb von {b}"),
     },
-    templates=DE_TEMPLATES,
-    pair_templates=DE_TEMPLATES,
+    templates=(
+        ("{nominative} {ground}.", "{nominative} {ground}."),
+        ("{ground} ist {nominative} zu sehen.", "{ground} sind {nominative} zu sehen."),
+        ("{ground} sieht man {accusative}.", "{ground} sieht man {accusative}."),
+        ("Hier sehen wir {accusative} {ground}.", "Hier sehen wir {accusative} {ground}."),
+    ),
     phrase=_german,
-    agreement=lambda thing: int(thing.count > 1),
 )
 
 # --- Portuguese ----------------------------------------------------------------------------------------
@@ -236,12 +233,6 @@ def _portuguese(thing: Thing, case: Case, rng: Random) -> str:
     return f"{PT_NUMBERS[gender][thing.count - 1]} {named}"
 
 
-PT_TEMPLATES = (
-    ("{nominative} {ground}.", "{nominative} {ground}."),
-    ("Há {nominative} {ground}.", "Há {nominative} {ground}."),
-    ("{ground} vê-se {nominative}.", "{ground} veem-se {nominative}."),
-    ("{ground} há {nominative}.", "{ground} há {nominative}."),
-)
 PORTUGUESE = Grammar(
     grounds={
         "snow": ("na neve", "no chão coberto de neve"),
@@ -255,10 +246,13 @@ PORTUGUESE = Grammar(
         "above": ("{a} acima de {b}", "{a} por cima de {b}"),
         "below": ("{a} abaixo de {b}", "{a} embaixo de {b}"),
     },
-    templates=PT_TEMPLATES,
-    pair_templates=PT_TEMPLATES,
+    templates=(
+        ("{nominative} {ground}.", "{nominative} {ground}."),
+        ("Há {nominative} {ground}.", "Há {nominative} {ground}."),
+        ("{ground} vê-se {nominative}.", "{ground} veem-se {nominative}."),
+        ("{ground} há {nominative}.", "{ground} há {nominative}."),
+    ),
     phrase=_portuguese,
-    agreement=lambda thing: int(thing.count > 1),
 )
 
 # --- Chinese -------------------------------------------------------------------------------------------
@@ -354,9 +348,7 @@ def _arabic(thing: Thing, case: Case, rng: Random) -> str:
     gender, noun, plural = rng.choice(AR_NOUNS[thing.shape])
     colour, size = AR_COLOURS[thing.colour], AR_SIZES[thing.size]
     forms = [colour] if size is None else [colour, size]
-    if (
-        thing.count == 3
-    ):  # three of a feminine noun is masculine in form; plurals of things take feminine adjectives
+    if thing.count == 3:  # the numeral's gender is opposite to the noun's; plurals take feminine adjectives
         return " ".join(["ثلاث" if gender == "f" else "ثلاثة", plural, *(feminine for _, feminine in forms)])
     words = [noun, *(form[gender == "f"] for form in forms)]
     if thing.count == 2:
@@ -366,12 +358,6 @@ def _arabic(thing: Thing, case: Case, rng: Random) -> str:
     return " ".join(words)
 
 
-AR_TEMPLATES = (
-    ("{nominative} {ground}.", "{nominative} {ground}."),
-    ("يوجد {nominative} {ground}.", "توجد {nominative} {ground}."),
-    ("{ground} {nominative}.", "{ground} {nominative}."),
-    ("نرى {accusative} {ground}.", "نرى {accusative} {ground}."),
-)
 ARABIC = Grammar(
     grounds={
         "snow": ("في الثلج", "على الثلج"),
@@ -385,8 +371,12 @@ ARABIC = Grammar(
         "above": ("{a} فوق {b}", "{a} أعلى {b}"),
         "below": ("{a} تحت {b}", "{a} أسفل {b}"),
     },
-    templates=AR_TEMPLATES,
-    pair_templates=AR_TEMPLATES,
+    templates=(
+        ("{nominative} {ground}.", "{nominative} {ground}."),
+        ("يوجد {nominative} {ground}.", "توجد {nominative} {ground}."),
+        ("{ground} {nominative}.", "{ground} {nominative}."),
+        ("نرى {accusative} {ground}.", "نرى {accusative} {ground}."),
+    ),
     phrase=_arabic,
     agreement=lambda thing: int(AR_NOUNS[thing.shape][0][0] == "f"),
 )

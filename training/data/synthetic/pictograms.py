@@ -1,8 +1,8 @@
-"""A small set of pictograms drawn by code, in the layout of docs/data.md: things, by three artists."""
+"""Draws pictograms of things by three artists, in the layout of docs/data.md."""
 
 import io
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -13,15 +13,15 @@ from PIL import Image, ImageDraw
 from training.data.synthetic.grammar import GRAMMARS, Colour, Shape, Size, Thing
 from training.data.synthetic.things import RGB, draw_thing
 
-# Artist -> how big the things are, and the disc that they stand on; all else is transparent.
+# Artist -> size of the things, and colour of the disc behind them; the rest is transparent.
 ARTISTS: Mapping[str, tuple[Size, RGB | None]] = {
     "brush": ("big", None),
     "pencil": ("medium", None),
     "stamp": ("big", (225, 225, 225)),
 }
-FIRST_CODE = 0xF0000  # for private use
-KEYWORDS = 3  # asked for; the same one twice counts once
-SHOWN = 7  # of every 8 concepts, the last artist drew so many
+FIRST_CODE = 0xF0000  # Unicode's private use plane
+KEYWORDS = 3  # drawn per concept; equal ones are written once
+SHOWN = 7  # the last artist draws so many of every 8 concepts
 
 
 def concepts() -> dict[str, Thing]:
@@ -31,7 +31,7 @@ def concepts() -> dict[str, Thing]:
 
 
 def draw_pictogram(thing: Thing, artist: str, size: int, rng: Random) -> Image.Image:
-    """An RGBA picture of `size` x `size` pixels in an artist's manner."""
+    """Draw a thing in an artist's manner, as an RGBA picture of `size` x `size` pixels."""
     extent, disc = ARTISTS[artist]
     picture = Image.new("RGBA", (size, size))
     pen = ImageDraw.Draw(picture)
@@ -42,28 +42,29 @@ def draw_pictogram(thing: Thing, artist: str, size: int, rng: Random) -> Image.I
 
 
 def write_pictograms(folder: Path, size: int, seed: int) -> None:
-    """Write `folder`/ARTIST.tar and `folder`/names/LANG.tsv. Equal arguments, equal bytes."""
+    """Write `folder`/ARTIST.tar and `folder`/names/LANG.tsv. Equal arguments give equal bytes."""
     (folder / "names").mkdir(parents=True)
     things = concepts()
     for artist in ARTISTS:
         shown = [c for i, c in enumerate(things) if artist != max(ARTISTS) or i % (SHOWN + 1) < SHOWN]
         rng = Random(f"pictograms {seed} {artist}")
-        drawn = {f"{code}.png": draw_pictogram(things[code], artist, size, rng) for code in shown}
-        _write_tar(folder / f"{artist}.tar", drawn)
+        drawn = ((f"{code}.png", draw_pictogram(things[code], artist, size, rng)) for code in shown)
+        write_tar(folder / f"{artist}.tar", drawn, "PNG")
     for language, grammar in GRAMMARS.items():
         rng = Random(f"pictograms {seed} {language}")
         lines = []
         for code, thing in things.items():
-            name, *more = (grammar.phrase(thing, "nominative", rng) for _ in range(1 + KEYWORDS))
-            lines.append(f"{code}\t{name}\t{'|'.join(dict.fromkeys(more))}\n")
+            name, *keywords = (grammar.phrase(thing, "nominative", rng) for _ in range(1 + KEYWORDS))
+            lines.append(f"{code}\t{name}\t{'|'.join(dict.fromkeys(keywords))}\n")
         (folder / "names" / f"{language}.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def _write_tar(file: Path, pictures: Mapping[str, Image.Image]) -> None:
+def write_tar(file: Path, pictures: Iterable[tuple[str, Image.Image]], kind: str, **options: int) -> None:
+    """Write (name, picture) pairs as a tar of files of the format `kind` of PIL, saved with `options`."""
     with tarfile.open(file, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, picture in pictures.items():
+        for name, picture in pictures:
             buffer = io.BytesIO()
-            picture.save(buffer, "PNG")
+            picture.save(buffer, kind, **options)
             entry = tarfile.TarInfo(name)
             entry.size = buffer.tell()
             buffer.seek(0)

@@ -15,11 +15,12 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a thing in its unit square (x right, y down, -1 to 1); `own` takes the thing's colour."""
+    """A piece of a thing in its unit square (x right, y down, -1 to 1), in the thing's colour
+    or, if `edge`, in EDGE."""
 
     kind: Literal["polygon", "ellipse"]
     points: tuple[Point, ...]
-    own: bool = True
+    edge: bool = False
 
 
 COLOURS: dict[Colour, RGB] = {
@@ -49,42 +50,42 @@ PARTS: dict[Shape, tuple[Part, ...]] = {
     "house": (
         Part("polygon", ((-0.75, -0.1), (0.75, -0.1), (0.75, 1), (-0.75, 1))),
         Part("polygon", ((-1, -0.1), (0, -1), (1, -0.1))),
-        Part("polygon", ((-0.2, 0.35), (0.2, 0.35), (0.2, 1), (-0.2, 1)), own=False),
+        Part("polygon", ((-0.2, 0.35), (0.2, 0.35), (0.2, 1), (-0.2, 1)), edge=True),
     ),
     "star": (Part("polygon", _star()),),
     "tree": (
-        Part("polygon", ((-0.15, 0.4), (0.15, 0.4), (0.15, 1), (-0.15, 1)), own=False),
+        Part("polygon", ((-0.15, 0.4), (0.15, 0.4), (0.15, 1), (-0.15, 1)), edge=True),
         Part("polygon", ((-0.8, 0.5), (0, -1), (0.8, 0.5))),
     ),
     "boat": (
         Part("polygon", ((-1, 0.35), (1, 0.35), (0.6, 0.9), (-0.6, 0.9))),
-        Part("polygon", ((-0.06, -1), (0.06, -1), (0.06, 0.35), (-0.06, 0.35)), own=False),
+        Part("polygon", ((-0.06, -1), (0.06, -1), (0.06, 0.35), (-0.06, 0.35)), edge=True),
         Part("polygon", ((0.12, -0.9), (0.8, 0.2), (0.12, 0.2))),
     ),
     "fish": (
         Part("polygon", ((0.4, 0), (1, -0.5), (1, 0.5))),
         Part("ellipse", ((-1, -0.5), (0.6, 0.5))),
-        Part("ellipse", ((-0.75, -0.2), (-0.55, 0)), own=False),
+        Part("ellipse", ((-0.75, -0.2), (-0.55, 0)), edge=True),
     ),
-    "flower": (*_petals(), Part("ellipse", ((-0.3, -0.3), (0.3, 0.3)), own=False)),
+    "flower": (*_petals(), Part("ellipse", ((-0.3, -0.3), (0.3, 0.3)), edge=True)),
     "box": (
         Part("polygon", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))),
-        Part("polygon", ((-0.9, -0.1), (0.9, -0.1), (0.9, 0.1), (-0.9, 0.1)), own=False),
-        Part("polygon", ((-0.1, -0.9), (0.1, -0.9), (0.1, 0.9), (-0.1, 0.9)), own=False),
+        Part("polygon", ((-0.9, -0.1), (0.9, -0.1), (0.9, 0.1), (-0.9, 0.1)), edge=True),
+        Part("polygon", ((-0.1, -0.9), (0.1, -0.9), (0.1, 0.9), (-0.1, 0.9)), edge=True),
     ),
 }
 
 
 def draw_thing(pen: ImageDraw.ImageDraw, thing: Thing, centre: Point, size: int, rng: Random) -> None:
-    """Draw a thing around `centre`, a share of the picture's side, `size` pixels; its shade varies."""
+    """Draw a thing around `centre`, a share of the picture's side of `size` pixels; its shade varies."""
     radius, colour = RADII[thing.size] * rng.uniform(0.93, 1.07), shade(COLOURS[thing.colour], rng)
     for part in PARTS[thing.shape]:
         points = [((centre[0] + x * radius) * size, (centre[1] + y * radius) * size) for x, y in part.points]
         paint = pen.polygon if part.kind == "polygon" else pen.ellipse
-        paint(points, fill=colour if part.own else EDGE, outline=EDGE)
+        paint(points, fill=EDGE if part.edge else colour, outline=EDGE)
 
 
 def shade(colour: RGB, rng: Random) -> RGB:
-    """A colour near to this one."""
+    """A random colour close to this one."""
     red, green, blue = (min(255, max(0, value + rng.randint(-12, 12))) for value in colour)
     return red, green, blue
