@@ -56,7 +56,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         job = Job(Path(folder), Path(folder), bundle, TextEncoder(bundle), threads=1)
         with RayPool(job, LanguageTokens(job.encoder, {}).detector) as encoders:
-            found = encoders.encode(code, texts, False).result()  # the first starts the worker
+            vectors = encoders.encode(code, texts, False).result()  # the first starts the worker
             encoding = median(lambda: encoders.encode(code, texts, False).result(), 5)
             empty = median(lambda: encoders.count([], code).result())
     click.echo(
@@ -64,7 +64,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
             {
                 "sentences": SHARD,
                 "bytes_there": len(pickle.dumps(texts)),
-                "bytes_back": len(pickle.dumps(found)),
+                "bytes_back": len(pickle.dumps(vectors)),
                 "round_trip_ms": round(1000 * empty, 2),
                 "shard_ms": round(1000 * encoding, 1),
             }
@@ -93,9 +93,9 @@ def milvus(encoder: Path, captions: tuple[str, ...], size: int, graph: bool, ask
     pairs = (given.split("=", 1) for given in captions)
     if graph:
         vars(milvus_store)["EXACT_ROWS"] = 0
-    own = {code: Path(path).read_text("utf-8").splitlines() for code, path in pairs}
+    texts = {code: Path(path).read_text("utf-8").splitlines() for code, path in pairs}
     with tempfile.TemporaryDirectory() as work:
-        click.echo(json.dumps(_compared(bundle, own, size, asked, Path(work)), indent=1))
+        click.echo(json.dumps(_compared(bundle, texts, size, asked, Path(work)), indent=1))
 
 
 def _compared(
@@ -109,9 +109,9 @@ def _compared(
     store = f"milvus://{work}/vectors.db"
     build_index(bundle, corpora, work / "stored", searching=SearchOptions(store=store))
     exact, stored = Translator.open(work / "files"), Translator.open(work / "stored")
-    found: dict[str, object] = {"bytes": _bytes(work / "vectors.db")}
+    figures: dict[str, object] = {"bytes": _bytes(work / "vectors.db")}
     for code, entry in open_version(work / "stored")[1].languages.items():
-        found[code] = {"sentences": entry.sentences, **entry.search.model_dump(exclude_defaults=True)}
+        figures[code] = {"sentences": entry.sentences, **entry.search.model_dump(exclude_defaults=True)}
     for source in captions:
         questions = list(recombined(captions[source], asked, source, seed=1))
         vectors = exact.encode(questions)
@@ -121,12 +121,12 @@ def _compared(
                 [{match.id for match in row} for row in each.sentences(questions, source, target, NEAREST)]
                 for each in (stored, exact)
             ]
-            same = sum(len(one & other) for one, other in zip(*answers, strict=True))
-            found[f"{source}-{target}"] = {
+            same = sum(len(answer & other) for answer, other in zip(*answers, strict=True))
+            figures[f"{source}-{target}"] = {
                 "recall": round(recall(*rows), 4),
                 "same_answers": round(same / (asked * NEAREST), 4),
             }
-    return found
+    return figures
 
 
 def _bytes(folder: Path) -> int:

@@ -96,9 +96,11 @@ def halves(corpora: Mapping[str, Path], folder: Path) -> tuple[dict[str, Path], 
     for code, path in corpora.items():
         lines = path.read_text("utf-8").splitlines(keepends=True)
         half = len(lines) // 2
-        for part, found, name in zip(parts, (lines[:half], lines[half:]), ("first", "second"), strict=True):
+        for part, half_lines, name in zip(
+            parts, (lines[:half], lines[half:]), ("first", "second"), strict=True
+        ):
             part[code] = folder / f"{name}.{code}.txt"
-            part[code].write_text("".join(found), "utf-8")
+            part[code].write_text("".join(half_lines), "utf-8")
     return parts
 
 
@@ -113,7 +115,7 @@ def task_of(
         return Task(encoder, corpora, threads), pristine
     served = current(pristine)
     rows = {code: own_ids(pristine, served, code) for code in first}
-    deleted = tuple(own for ids in rows.values() for own in ids[::3])
+    deleted = tuple(sentence_id for ids in rows.values() for sentence_id in ids[::3])
     if what == "replace":
         second = {code: turned(first[code], ids, folder) for code, ids in rows.items()}
     return Task(encoder, second, threads, what, served, deleted if what == "delete" else ()), pristine
@@ -122,8 +124,8 @@ def task_of(
 def own_ids(index: Path, version: str, code: str) -> list[str]:
     folder, manifest = open_version(index, version)
     table = read_table(folder / f"{code}.arrow", COLUMNS, manifest.languages[code].sentences)
-    found: list[str] = table.column("id").to_pylist()
-    return found
+    ids: list[str] = table.column("id").to_pylist()
+    return ids
 
 
 def turned(path: Path, ids: Sequence[str], folder: Path) -> Path:
@@ -131,8 +133,8 @@ def turned(path: Path, ids: Sequence[str], folder: Path) -> Path:
     lines = path.read_text("utf-8").splitlines()
     target = folder / f"{path.stem}.jsonl"
     with target.open("w", encoding="utf-8") as file:
-        for own in ids:
-            number = own.partition(":")[2]
+        for sentence_id in ids:
+            number = sentence_id.partition(":")[2]
             text = " ".join(reversed(lines[int(number) - 1].split()))
             file.write(json.dumps({"id": number, "text": text}) + "\n")
     return target
@@ -161,17 +163,17 @@ def once(task: Task, pristine: Path, out: Path, wanted: object, seconds: float) 
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(pristine, out)
     old = current(out)
-    found = Counter(kills=int(kill(seconds, task, out)))
-    found[f"killed: {where(out)}"] += 1
+    counts = Counter(kills=int(kill(seconds, task, out)))
+    counts[f"killed: {where(out)}"] += 1
     for version in versions(out):
         open_version(out, version, fresh=True)
-    found["served new"] += current(out) != old
+    counts["served new"] += current(out) != old
     journals = [path.read_bytes() for path in (out / "work").glob("*.parts/*.journal")]
     noted = sum(content.count(b"\n") for content in journals)
     finish(task, out)
-    found["identical"] += open_version(out, fresh=True)[1].files == wanted
-    found["shards that had been noted"] += noted
-    return found
+    counts["identical"] += open_version(out, fresh=True)[1].files == wanted
+    counts["shards that had been noted"] += noted
+    return counts
 
 
 @click.command()

@@ -37,7 +37,7 @@ def tree(root: int) -> Iterator[int]:
     yield root
     try:
         threads = list(Path(f"/proc/{root}/task").iterdir())
-        children = [int(own) for thread in threads for own in (thread / "children").read_text().split()]
+        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
     except OSError:
         return
     for child in children:
@@ -61,10 +61,10 @@ def spent() -> float:
 
 
 def bare(encoder: Path, texts: Sequence[str]) -> None:
-    found = TextEncoder(open_bundle(encoder), threads=1)
+    text_encoder = TextEncoder(open_bundle(encoder), threads=1)
     rest = iter(texts)
     while shard := list(islice(rest, SHARD)):
-        found.encode(shard)
+        text_encoder.encode(shard)
 
 
 def bare_seconds(encoder: Path, texts: Sequence[str]) -> float:
@@ -114,7 +114,7 @@ def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int)
             each = (before + after) / 2 / len(sample)
             shutil.rmtree(out)
             corpus.unlink()
-            found = {
+            figures = {
                 "sentences": size,
                 "bare encoder, microseconds a sentence": round(each * 1e6, 1),
                 "before and after": [round(took / len(sample) * 1e6, 1) for took in (before, after)],
@@ -123,7 +123,7 @@ def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int)
                 "wall seconds": round(wall, 1),
                 "memory, MB": round(memory / 1e6),
             }
-            click.echo(json.dumps(found))
+            click.echo(json.dumps(figures))
 
 
 if __name__ == "__main__":

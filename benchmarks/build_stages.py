@@ -111,9 +111,11 @@ def main(encoder: Path, captions: tuple[str, ...], size: int, sample: int) -> No
         alone = (before + bare(bundle, texts)) / 2 / len(texts)
     longest_first = sorted(stages.items(), key=lambda stage: -stage[1])
     each = {stage: round(took / size / len(files) * 1e6, 2) for stage, took in longest_first}
-    found = {"sentences": size * len(files), "bare, microseconds a sentence": round(alone * 1e6, 2)}
+    figures = {"sentences": size * len(files), "bare, microseconds a sentence": round(alone * 1e6, 2)}
     share = alone * size * len(files) / whole
-    click.echo(json.dumps({**found, "share of the bare encoder": round(share, 3), "stages": each}, indent=1))
+    click.echo(
+        json.dumps({**figures, "share of the bare encoder": round(share, 3), "stages": each}, indent=1)
+    )
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ def encode(texts):
         fed = dict(tokenizer(some, padding=True, truncation=True, max_length=256, return_tensors="np"))
         mask = fed["attention_mask"][:, :, None]
         mean = (hidden(fed) * mask).sum(1) / mask.sum(1)
-        found = mean / numpy.linalg.norm(mean, axis=1, keepdims=True)
-    return found
+        rows = mean / numpy.linalg.norm(mean, axis=1, keepdims=True)
+    return rows
 """
 )
 ONNX = (
@@ -136,13 +136,13 @@ def main(
 ) -> None:
     """Microseconds of processor time a sentence, the median of the rounds, and the ratio to ours."""
     lines = list(filter(None, map(str.strip, texts.read_text("utf-8").splitlines())))
-    found: dict[str, list[float]] = {}
+    seconds_of: dict[str, list[float]] = {}
     for _ in range(rounds):
         for name, (program, count) in ENGINES.items():
             python = {OURS: sys.executable, INFINITY: infinity}.get(program, others)
             if python and (spent := microseconds(python, program, encoder, lines[:count], name)):
-                found.setdefault(name, []).append(spent)
-    medians = {name: statistics.median(times) for name, times in found.items()}
+                seconds_of.setdefault(name, []).append(spent)
+    medians = {name: statistics.median(times) for name, times in seconds_of.items()}
     ours = medians["passepartout"]
     rows = {
         name: {"us_a_sentence": round(us, 1), "ratio": round(us / ours, 1)} for name, us in medians.items()

@@ -75,7 +75,7 @@ def one_disk(
     factory: str,
 ) -> Counter[str]:
     """A build without space and the same with it: what of it counts."""
-    found = Counter[str]()
+    counts = Counter[str]()
     first, every = corpora
     errors = folder.with_suffix(".errors")
     with disk(folder, AMPLE):
@@ -87,16 +87,16 @@ def one_disk(
         if code == 0:
             return Counter(fitted=1)
         said = errors.read_text("utf-8")
-        found["refused"] += code == 1 and "No space left" in said.splitlines()[-1]
-        found["tracebacks"] += "Traceback" in said
+        counts["refused"] += code == 1 and "No space left" in said.splitlines()[-1]
+        counts["tracebacks"] += "Traceback" in said
         open_version(out, fresh=True)
-        found["old version served"] += versions(out) == [old] == [current(out)]
-        found["nothing else"] += {path.name for path in out.iterdir()} <= {VERSIONS, WORK, "CURRENT"}
+        counts["old version served"] += versions(out) == [old] == [current(out)]
+        counts["nothing else"] += {path.name for path in out.iterdir()} <= {VERSIONS, WORK, "CURRENT"}
         mount(f"remount,size={AMPLE}", folder)
-        found["finished with space"] += build(encoder, every, out, errors, factory) == 0
-        found["identical"] += open_version(out, fresh=True)[1].files == wanted
-        found["work left"] += any(path.is_dir() for path in (out / WORK).iterdir())
-    return found
+        counts["finished with space"] += build(encoder, every, out, errors, factory) == 0
+        counts["identical"] += open_version(out, fresh=True)[1].files == wanted
+        counts["work left"] += any(path.is_dir() for path in (out / WORK).iterdir())
+    return counts
 
 
 @click.command()
@@ -120,8 +120,8 @@ def main(encoder: Path, given: Sequence[str], disks: int, factory: str) -> None:
         out = folder / "unheard"
         code = build(encoder, every, out, Path("/dev/full"), factory)
         same = open_version(out, fresh=True)[1].files == wanted if code == 0 else None
-        found = {"disks": disks, **total, "tracebacks": total["tracebacks"], "work left": total["work left"]}
-        click.echo(json.dumps({**found, "/dev/full": {"exit": code, "identical": same}}))
+        counts = {"disks": disks, **total, "tracebacks": total["tracebacks"], "work left": total["work left"]}
+        click.echo(json.dumps({**counts, "/dev/full": {"exit": code, "identical": same}}))
 
 
 if __name__ == "__main__":

@@ -108,16 +108,16 @@ def _with_languages(document: dict[str, Any], codes: list[str]) -> dict[str, Any
 
 def _name_languages(part: Any, codes: list[str]) -> None:  # noqa: ANN401
     if isinstance(part, list):
-        for one in part:
-            _name_languages(one, codes)
+        for value in part:
+            _name_languages(value, codes)
     if isinstance(part, dict):
         if part.get("required") and "target" in part.get("properties", {}):
             for name in LANGUAGE_FIELDS:
                 # LibreTranslate's own word for a source that is to be detected.
                 auto = ["auto"] if name == "source" and "q" in part["properties"] else []
                 _enter(part["properties"][name], [*codes, *auto])
-        for one in part.values():
-            _name_languages(one, codes)
+        for value in part.values():
+            _name_languages(value, codes)
 
 
 def _enter(schema: dict[str, Any], codes: list[str]) -> None:
@@ -135,18 +135,20 @@ def _enter(schema: dict[str, Any], codes: list[str]) -> None:
 def mutate(url: str, requests: int, seed: int, as_json: bool) -> None:
     """Right requests with damage."""
     started = time.perf_counter()
-    found = asyncio.run(_send_all(url, list(_requests(urlsplit(url).netloc, requests, seed))))
-    statuses = Counter(found)
+    received = asyncio.run(_send_all(url, list(_requests(urlsplit(url).netloc, requests, seed))))
+    statuses = Counter(received)
     closed = statuses.pop(0, 0)
     faults = sum(count for status, count in statuses.items() if status >= 500 and status != 503)
-    told = {
+    figures = {
         "requests": requests,
         "statuses": {str(status): count for status, count in sorted(statuses.items())},
         "closed": closed,
         "faults": faults,
         "seconds": round(time.perf_counter() - started, 1),
     }
-    click.echo(json.dumps(told) if as_json else "\n".join(f"{name}: {value}" for name, value in told.items()))
+    click.echo(
+        json.dumps(figures) if as_json else "\n".join(f"{name}: {value}" for name, value in figures.items())
+    )
     sys.exit(1 if faults else 0)
 
 
@@ -183,34 +185,34 @@ def _changed(given: bytes, chance: random.Random) -> bytes:
 
 def _damaged(given: bytes, chance: random.Random) -> bytes:
     """One to three times: a byte flipped, a part removed or doubled, something odd put in."""
-    found = bytearray(given)
+    damaged = bytearray(given)
     for _ in range(chance.randint(1, 3)):
-        at = chance.randrange(len(found) + 1)
-        end = min(len(found), at + chance.randint(1, 12))
+        at = chance.randrange(len(damaged) + 1)
+        end = min(len(damaged), at + chance.randint(1, 12))
         match chance.randrange(4):
-            case 0 if at < len(found):
-                found[at] ^= 1 << chance.randrange(8)
+            case 0 if at < len(damaged):
+                damaged[at] ^= 1 << chance.randrange(8)
             case 1:
-                del found[at:end]
+                del damaged[at:end]
             case 2:
-                found[at:at] = found[at:end] * chance.choice((1, 2, 300))
+                damaged[at:at] = damaged[at:end] * chance.choice((1, 2, 300))
             case _:
-                found[at:at] = chance.choice(ODD)
-    return bytes(found)
+                damaged[at:at] = chance.choice(ODD)
+    return bytes(damaged)
 
 
 async def _send_all(url: str, requests: list[bytes]) -> list[int]:
     """The status that each request gets; 0 where the connection is closed without one."""
     place = urlsplit(url)
     waiting = iter(requests)
-    found: list[int] = []
+    received: list[int] = []
 
     async def work() -> None:
         for request in waiting:
-            found.append(await _send(place.hostname or "", place.port or 80, request))
+            received.append(await _send(place.hostname or "", place.port or 80, request))
 
     await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
-    return found
+    return received
 
 
 async def _send(host: str, port: int, request: bytes) -> int:

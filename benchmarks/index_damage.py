@@ -44,7 +44,7 @@ def files(folder: Path) -> list[Path]:
 @click.option("--times", default=10_000, show_default=True)
 @click.option("--seed", default=0, show_default=True)
 def main(source: Path, times: int, seed: int) -> None:
-    draw, found = random.Random(seed), Counter[str]()
+    draw, counts = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="passepartout-damage-") as name:
         index = Path(name) / "index"
         shutil.copytree(source, index)
@@ -55,12 +55,12 @@ def main(source: Path, times: int, seed: int) -> None:
             content = path.read_bytes()
             damage(path, draw)
             try:
-                found["opened as it was" if open_version(index)[1] == wanted else "BELIEVED"] += 1
+                counts["opened as it was" if open_version(index)[1] == wanted else "BELIEVED"] += 1
             except BundleError as error:
-                found["refused" if "\n" not in str(error) else "in several lines"] += 1
+                counts["refused" if "\n" not in str(error) else "in several lines"] += 1
             path.write_bytes(content)
         open_version(index, fresh=True)
-    click.echo(json.dumps({"times": times, "files": len(names), **found}))
+    click.echo(json.dumps({"times": times, "files": len(names), **counts}))
 
 
 if __name__ == "__main__":

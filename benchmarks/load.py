@@ -31,8 +31,8 @@ class Seen:
 
     def percentile(self, percent: int, status: int = 200) -> float:
         """In milliseconds."""
-        found = self.seconds.get(status, [])
-        return 1000 * statistics.quantiles(found, n=100)[percent - 1] if len(found) > 1 else float("nan")
+        times = self.seconds.get(status, [])
+        return 1000 * statistics.quantiles(times, n=100)[percent - 1] if len(times) > 1 else float("nan")
 
 
 # The number of a request, head and body of its answer -> what is wrong with it.

@@ -42,8 +42,8 @@ def recombined(captions: Sequence[str], count: int, language: str, seed: int = 0
 def encoded(bundle: Path, texts: Sequence[str], threads: int = 1) -> Vectors:
     """Texts -> (n, d) unit vectors."""
     encoder = TextEncoder(open_bundle(bundle), threads=threads)
-    found = np.empty((len(texts), encoder.dimension), np.float32)
+    vectors = np.empty((len(texts), encoder.dimension), np.float32)
     with Progress(len(texts), unit="sentences", label="encode") as bar:
         for start in range(0, len(texts), CHUNK):
-            found[start : start + CHUNK] = encoder.encode(texts[start : start + CHUNK], 64, bar.advance)
-    return found
+            vectors[start : start + CHUNK] = encoder.encode(texts[start : start + CHUNK], 64, bar.advance)
+    return vectors

@@ -57,7 +57,7 @@ def main(
     built = time.process_time() - began
     index = FaissIndex.open(path, len(rows), rows.shape[1], settings)
     settings = tune(index, settings, tuning, nearest(rows, tuning))
-    found = {
+    figures = {
         "vectors": len(rows),
         "factory": settings.factory,
         "parameters": settings.parameters,
@@ -67,7 +67,7 @@ def main(
         "MB of the file": round(path.stat().st_size / 1e6),
         "processor seconds to build": round(built, 1),
     }
-    click.echo(json.dumps(found))
+    click.echo(json.dumps(figures))
 
 
 def make_vectors(
@@ -111,9 +111,9 @@ def second_process(path: Path, shape: tuple[int, ...], settings: SearchSettings,
         target=_serve, args=(path, shape, settings, queries, its)
     )
     process.start()
-    found: int = ours.recv()
+    megabytes: int = ours.recv()
     process.join()
-    return found
+    return megabytes
 
 
 def _serve(

@@ -115,9 +115,9 @@ class Machine:
     def __init__(self) -> None:
         self._busy, self._since = self._read(), time.perf_counter()
 
-    def others(self, own: float) -> float:
+    def others(self, process_seconds: float) -> float:
         """Processors kept busy on average by what did not take `own` seconds of processor time."""
-        return max(0.0, (self._read() - self._busy - own) / (time.perf_counter() - self._since))
+        return max(0.0, (self._read() - self._busy - process_seconds) / (time.perf_counter() - self._since))
 
     def _read(self) -> float:
         fields = list(map(int, Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]))
@@ -133,7 +133,7 @@ def cpu(process: int) -> float:
 def family(process: int) -> list[int]:
     """A process and those that it started."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
-    return [process, *(one for child in children for one in family(int(child)))]
+    return [process, *(descendant for child in children for descendant in family(int(child)))]
 
 
 @contextmanager

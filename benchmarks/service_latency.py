@@ -93,12 +93,12 @@ def measure(index: Path, bodies: Sequence[bytes]) -> Result:
     """Ask the translating server and the no-op in turns of 100, so that both meet the same machine."""
     with translating(index) as (port, process), connected(port) as ask:
         with no_op(ask(bodies[0])) as other_port, connected(other_port) as ask_no_op:
-            found: tuple[list[float], list[float]] = ([], [])
+            times_of_both: tuple[list[float], list[float]] = ([], [])
             for start in range(0, len(bodies), 100):
-                for asking, times in zip((ask, ask_no_op), found, strict=True):
+                for asking, times in zip((ask, ask_no_op), times_of_both, strict=True):
                     times += [timed(asking, body) for body in bodies[start : start + 100]]
         memory = resident(process.pid)
-    translate, nothing = (summary(times[WARM_UP:]) for times in found)
+    translate, nothing = (summary(times[WARM_UP:]) for times in times_of_both)
     return Result(translate, nothing, translate.median / nothing.median, *memory)
 
 

@@ -100,9 +100,9 @@ def throughput(
     bodies = questions(queries, source, target)
     requests = [post("/translate/sentence", body) for body in bodies]
     with ExitStack() as stack:
-        own = stack.enter_context(serving(index, workers))
-        servers = {"passepartout": Server(*own, requests)}
-        answer = ask(own[0], bodies[0])
+        service = stack.enter_context(serving(index, workers))
+        servers = {"passepartout": Server(*service, requests)}
+        answer = ask(service[0], bodies[0])
         servers["empty"] = Server(*stack.enter_context(empty(answer, workers)), requests)
         if minilm:
             started = stack.enter_context(plain(minilm, queries))
@@ -110,23 +110,27 @@ def throughput(
         if infinity:
             started = stack.enter_context(other([infinity, "-c", INFINITY], {"DO_NOT_TRACK": "1"}))
             servers["infinity"] = Server(*started, [embedding(body) for body in bodies])
-        found: list[dict[str, Measured]] = []
+        rounds_measured: list[dict[str, Measured]] = []
         loads: list[tuple[float, float, float]] = []
         for _ in range(rounds):
-            found.append({name: measured(name, server, seconds) for name, server in servers.items()})
+            rounds_measured.append(
+                {name: measured(name, server, seconds) for name, server in servers.items()}
+            )
             # Of this round's highest: the machine's speed changes from minute to minute.
-            loads.append(overload(servers["passepartout"], found[-1]["passepartout"].rate, seconds))
-    calm = [row for row in found if all(one.others <= DISTURBED for one in row.values())]
+            loads.append(overload(servers["passepartout"], rounds_measured[-1]["passepartout"].rate, seconds))
+    calm = [
+        row for row in rounds_measured if all(measurement.others <= DISTURBED for measurement in row.values())
+    ]
     click.echo(f"{len(calm)} of {rounds} rounds were calm")
-    counted = calm or found
+    counted = calm or rounds_measured
     ratios = {name: [row["passepartout"].rate / row[name].rate for row in counted] for name in servers}
     for name in list(servers)[1:]:
         click.echo(
-            f"passepartout / {name}: {statistics.median(ratios[name]):.2f} (rounds: {told(ratios[name])})"
+            f"passepartout / {name}: {statistics.median(ratios[name]):.2f} (rounds: {listed(ratios[name])})"
         )
     tails, shares, slowest = zip(*loads, strict=True)
-    click.echo(f"p99 / p50 at 70 %: {median(tails):.2f} (rounds: {told(tails)})")
-    click.echo(f"answered at twice / highest: {median(shares):.2f} (rounds: {told(shares)})")
+    click.echo(f"p99 / p50 at 70 %: {median(tails):.2f} (rounds: {listed(tails)})")
+    click.echo(f"answered at twice / highest: {median(shares):.2f} (rounds: {listed(shares)})")
     click.echo(f"slowest refusal: {max(slowest):.1f} ms")
     if as_json:
         rows: dict[str, dict[str, float]] = {
@@ -360,7 +364,7 @@ def median(values: Iterable[float]) -> float:
     return round(statistics.median(values), 3)
 
 
-def told(ratios: Sequence[float]) -> str:
+def listed(ratios: Sequence[float]) -> str:
     return ", ".join(f"{ratio:.2f}" for ratio in ratios)
 
 

@@ -25,8 +25,8 @@ from benchmarks.service_latency import connected, translating
 def main(index: Path, text: str, source: str, target: str, times: int) -> None:
     """Print one JSON object: the median and every time, in seconds."""
     body = json.dumps({"text": text, "source": source, "target": target}).encode()
-    found = [round(seconds_to_answer(index, body), 2) for _ in range(times)]
-    click.echo(json.dumps({"median": statistics.median(found), "seconds": found}))
+    times_taken = [round(seconds_to_answer(index, body), 2) for _ in range(times)]
+    click.echo(json.dumps({"median": statistics.median(times_taken), "seconds": times_taken}))
 
 
 def seconds_to_answer(index: Path, body: bytes) -> float:

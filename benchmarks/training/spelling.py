@@ -36,15 +36,15 @@ FALSE_SHARE = 0.2
 def main(data: Path, recipe: str, benchmark: str, languages: str) -> None:
     """Print a line a way of sharing: R@1 and R@10, with the pictures as they are and shuffled."""
     texts = read_aligned(data / "benchmark" / benchmark, languages.split(","))
-    found: dict[str, list[str]] = {"shared": [], "per-language": [], "picture-verified": []}
+    recalls: dict[str, list[str]] = {"shared": [], "per-language": [], "picture-verified": []}
     for shuffled in ("false", "true"):
         with tempfile.TemporaryDirectory() as folder:
             settings = load_recipe(recipe, [f"data.shuffle_pictures={shuffled}"])
             run = create_run(Path(folder) / "run", settings, resume=False)
             task = Task(run, prepare(run, data))
-            for way, cells in found.items():
+            for way, cells in recalls.items():
                 cells.append(task.measure(task.rows(way), texts))
-    for way, (plain, control) in found.items():
+    for way, (plain, control) in recalls.items():
         click.echo(f"{way}: R@1 / R@10 {plain}, pictures shuffled {control}")
 
 

@@ -51,10 +51,10 @@ def main(data: Path, recipes: tuple[str, ...], epochs: int) -> None:
     """Print one JSON object: recipe -> captions a second, milliseconds a step, captions a step."""
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
-        found = {
+        figures = {
             named: measure(named, data, Path(folder) / str(n), epochs) for n, named in enumerate(recipes)
         }
-    click.echo(json.dumps(found, indent=1))
+    click.echo(json.dumps(figures, indent=1))
 
 
 def measure(named: str, data: Path, folder: Path, epochs: int) -> dict[str, float]:

@@ -74,7 +74,7 @@ def image_sentence_recall(
     images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
 ) -> float:
     """Sum of the recalls at `ks` of sentence search by image and image search by sentence, 0 to 100 each."""
-    return sum(sum(found.values()) for found in image_sentence_recalls(images, sentences, picture, ks))
+    return sum(sum(recalls.values()) for recalls in image_sentence_recalls(images, sentences, picture, ks))
 
 
 def image_sentence_recalls(

@@ -61,11 +61,11 @@ def held_out_names(
     folder = data / "pictograms" / "names"
     languages = available(folder, ".tsv", known, chosen)
     named = {language: read_names(folder / f"{language}.tsv") for language in languages}
-    shared = set.intersection(*(set(found) for found in named.values()))
+    shared = set.intersection(*(set(signs) for signs in named.values()))
     codes = sorted(code for code in shared if part_of(code) == part)
     if len(codes) < 2:
         raise DataError(
             f"{folder}: {len(codes)} of the concepts held out have a name in each of "
             f"{', '.join(languages)}: choose fewer languages"
         )
-    return codes, {language: [found[code].name for code in codes] for language, found in named.items()}
+    return codes, {language: [signs[code].name for code in codes] for language, signs in named.items()}

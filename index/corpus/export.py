@@ -63,7 +63,7 @@ def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> 
         row_sentence = sentence_of(tables[code], row)
         return row_sentence._replace(language=code, id=row_sentence.id.removeprefix(f"{code}:"))
 
-    streams = [_links(code, found) for code, found in groups.items()]
+    streams = [_links(code, group_rows) for code, group_rows in groups.items()]
     for number, members in groupby(merge(*streams), key=lambda link: link[0]):
         yield [sentence(code, row)._replace(group=f"{number:x}") for _, code, row in members]
     for code, count in counts.items():

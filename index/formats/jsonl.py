@@ -18,12 +18,12 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
-        found = json.loads(line, parse_constant=_no_constant)
+        row = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise CorpusError(f"{path}, line {number}: not JSON ({error}): one object a line") from error
-    if not isinstance(found, dict):
-        raise CorpusError(f"{path}, line {number}: {type(found).__name__}, not an object: one object a line")
-    return found
+    if not isinstance(row, dict):
+        raise CorpusError(f"{path}, line {number}: {type(row).__name__}, not an object: one object a line")
+    return row
 
 
 def _no_constant(name: str) -> None:

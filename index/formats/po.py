@@ -22,12 +22,12 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
     code = catalog.locale_identifier or (language if language != SOURCE else None)
     if code is None:
         raise CorpusError(f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}")
-    for number, message in enumerate((found for found in catalog if found.id), start=1):
+    for number, message in enumerate((entry for entry in catalog if entry.id), start=1):
         for form, (source, target) in enumerate(_forms(message)):
-            own = str(number) if form == 0 else f"{number}.plural"
-            group, metadata, line = local_group(path, own), _metadata(message), message.lineno or 0
-            yield Sentence(own, source, SOURCE, line, metadata, group)
-            yield Sentence(own, target, code, line, metadata, group, confirmed=not message.fuzzy)
+            name = str(number) if form == 0 else f"{number}.plural"
+            group, metadata, line = local_group(path, name), _metadata(message), message.lineno or 0
+            yield Sentence(name, source, SOURCE, line, metadata, group)
+            yield Sentence(name, target, code, line, metadata, group, confirmed=not message.fuzzy)
 
 
 def _forms(message: Message) -> list[tuple[str, str]]:
@@ -39,12 +39,12 @@ def _forms(message: Message) -> list[tuple[str, str]]:
 
 def _metadata(message: Message) -> dict[str, Any]:
     comments = [*message.auto_comments, *message.user_comments]
-    found = {
+    values = {
         "context": message.context,
         "references": [f"{name}:{line}" if line else name for name, line in message.locations],
         "comment": " ".join(comments),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def _catalog(path: Path) -> Catalog:

@@ -27,7 +27,7 @@ FORMATS = {
     "po": ("po:read", (".po", ".pot")),
     "cldr": ("cldr:read", ()),
 }
-EXTENSIONS = {extension: name for name, (_, found) in FORMATS.items() for extension in found}
+EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
 LINES = ("txt", "moses", "tsv", "csv", "jsonl")
 ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # of .xml
 
@@ -79,10 +79,10 @@ def read_language(source: Source, language: str, known: Collection[str]) -> Iter
 def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
     """How many sentences a file has in each known language, and (None) in others. Reads the file once."""
     counts = Counter(sentence.language for sentence in read(source))
-    found: Counter[str | None] = Counter()
+    totals: Counter[str | None] = Counter()
     for code, count in counts.items():
-        found[lookup(code, known)] += count
-    return found
+        totals[lookup(code, known)] += count
+    return totals
 
 
 def count_lines(source: Source) -> int:
@@ -101,8 +101,8 @@ def lookup(tag: str, known: Collection[str]) -> str | None:
     codes = {code.lower(): code for code in known}
     parts = tag.replace("_", "-").lower().split("-")
     while parts:
-        if found := codes.get("-".join(parts)):
-            return found
+        if code := codes.get("-".join(parts)):
+            return code
         parts.pop()
     return None
 

@@ -26,10 +26,10 @@ def row_sentences(
 ) -> Iterator[Sentence]:
     """The sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
-    own = str(values.pop(ID, number))
+    sentence_id = str(values.pop(ID, number))
     values |= _object(values.pop(METADATA, {}))
     if TEXT in row:
-        yield _one(path, line, own, values, language)
+        yield _text_sentence(path, line, sentence_id, values, language)
         return
     texts = values.pop(TRANSLATION, None)
     if not isinstance(texts, Mapping):
@@ -38,16 +38,18 @@ def row_sentences(
             raise CorpusError(f"{path}, line {line}: no text in it: {HELP}")
     for code, text in texts.items():
         _check_text(path, line, text)
-        yield Sentence(own, text, code, line, values, local_group(path, number))
+        yield Sentence(sentence_id, text, code, line, values, local_group(path, number))
 
 
-def _one(path: Path, line: int, own: str, values: dict[str, Any], language: str | None) -> Sentence:
+def _text_sentence(
+    path: Path, line: int, sentence_id: str, values: dict[str, Any], language: str | None
+) -> Sentence:
     text, group = values.pop(TEXT, ""), values.pop(GROUP, None)
-    found = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
-    if not isinstance(found, str):
+    code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
+    if not isinstance(code, str):
         raise CorpusError(f"{path}, line {line}: no language: {HELP}")
     _check_text(path, line, text)
-    return Sentence(own, text, found, line, values, None if group is None else str(group))
+    return Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
 def _check_text(path: Path, line: int, text: object) -> None:
@@ -64,7 +66,7 @@ def _is_language(name: str, language: str | None) -> bool:
 
 def _object(value: object) -> dict[str, Any]:
     try:
-        found = json.loads(value) if isinstance(value, str) else value
+        document = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        found = value
-    return dict(found) if isinstance(found, Mapping) else {METADATA: value}
+        document = value
+    return dict(document) if isinstance(document, Mapping) else {METADATA: value}

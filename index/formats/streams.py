@@ -74,14 +74,14 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (a writable buffer, as io.RawIOBase has it)
-        found = self._source.read(len(buffer))
-        self._left -= len(found)
+        block = self._source.read(len(buffer))
+        self._left -= len(block)
         if self._left < 0:
             raise CorpusError(
                 f"{self._path}: grows to more than {RATIO} times its size: decompress it if it is sound"
             )
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(block)] = block
+        return len(block)
 
 
 class _Xz:
@@ -100,12 +100,12 @@ class _Xz:
                 if self._decoder is not None:
                     raise EOFError("the file ends in the middle")
                 return b""
-            found = decoder.decompress(given, size)
+            block = decoder.decompress(given, size)
             # Streams may follow one another, padded with zeros.
             self._rest = decoder.unused_data.lstrip(b"\0") if decoder.eof else b""
             self._decoder = None if decoder.eof else decoder
-            if found:
-                return found
+            if block:
+                return block
 
 
 def _zst(file: BinaryIO) -> object:

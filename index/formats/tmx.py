@@ -19,42 +19,42 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Every variant of every unit, whatever `language` is: TMX says its own."""
     for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
         shared = xml.attributes(unit)
-        own = shared.pop("tuid", str(number))
+        name = shared.pop("tuid", str(number))
         shared |= _described(unit)
         for variant in xml.children(unit, "tuv"):
-            yield _sentence(path, variant, own, shared, local_group(path, number))
+            yield _sentence(path, variant, name, shared, local_group(path, number))
 
 
-def _sentence(path: Path, variant: xml.Element, own: str, shared: dict[str, Any], group: str) -> Sentence:
+def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any], group: str) -> Sentence:
     metadata = xml.attributes(variant)
     language = metadata.pop("lang", None)
     segment = next(xml.children(variant, "seg"), None)
     if language is None or segment is None:
         raise CorpusError(f"{path}, line {variant.sourceline}: a <tuv> without xml:lang or <seg>: add it")
     metadata |= _described(variant)
-    own = str(metadata.pop(OWN_ID, own))
+    name = str(metadata.pop(OWN_ID, name))
     text = xml.text_of(path, segment)
-    return Sentence(own, text, language, variant.sourceline, shared | metadata, group)
+    return Sentence(name, text, language, variant.sourceline, shared | metadata, group)
 
 
 def _described(element: xml.Element) -> dict[str, Any]:
     """<prop> by type and <note> of a unit or variant."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for child in xml.children(element, "prop", "note"):
         key = child.get("type", "prop") if xml.name(child) == "prop" else "note"
         if key == OWN_DATA:
-            found |= _data(child.text or "")
+            values |= _data(child.text or "")
         else:
-            found[key] = child.text or ""
-    return found
+            values[key] = child.text or ""
+    return values
 
 
 def _data(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return {OWN_DATA: text}
-    return found if isinstance(found, dict) else {OWN_DATA: text}
+    return document if isinstance(document, dict) else {OWN_DATA: text}
 
 
 def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
@@ -79,13 +79,13 @@ def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
 
 def _unit(sentences: list[Sentence]) -> xml.Element:
     unit = etree.Element("tu")
-    for found in sentences:
-        variant = etree.SubElement(unit, "tuv", {xml.LANG: found.language})
-        _prop(variant, OWN_ID, found.id)
-        if found.metadata:
-            _prop(variant, OWN_DATA, json.dumps(dict(found.metadata), ensure_ascii=False))
+    for sentence in sentences:
+        variant = etree.SubElement(unit, "tuv", {xml.LANG: sentence.language})
+        _prop(variant, OWN_ID, sentence.id)
+        if sentence.metadata:
+            _prop(variant, OWN_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))
         # Control characters, which XML cannot hold, are none of the text.
-        etree.SubElement(variant, "seg").text = clean(found.text)
+        etree.SubElement(variant, "seg").text = clean(sentence.text)
     return unit
 
 

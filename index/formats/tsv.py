@@ -46,13 +46,13 @@ def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
     """A sentence a row; metadata is a JSON object."""
     file.write("language\tid\tgroup\ttext\tmetadata\n")
     for unit in units:
-        for found in unit:
-            cells = (found.language, found.id, found.group or "", found.text, _json(found))
+        for sentence in unit:
+            cells = (sentence.language, sentence.id, sentence.group or "", sentence.text, _json(sentence))
             file.write("\t".join(map(clean, cells)) + "\n")
 
 
-def _json(found: Sentence) -> str:
-    return json.dumps(dict(found.metadata), ensure_ascii=False) if found.metadata else ""
+def _json(sentence: Sentence) -> str:
+    return json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
 
 
 def _names(path: Path, cells: list[str]) -> list[str]:

@@ -24,27 +24,27 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def _pair(path: Path, unit: xml.Element, part: xml.Element, number: int) -> Iterator[Sentence]:
     shared, codes = _context(unit)
-    own = shared.pop("id", str(number))
+    name = shared.pop("id", str(number))
     if part is not unit:
         shared |= xml.attributes(part)
-        own = f"{own}.{shared.pop('id', number)}"
+        name = f"{name}.{shared.pop('id', number)}"
     for kind in ("source", "target"):
-        found = next(xml.children(part, kind), None)
-        if found is None:
+        element = next(xml.children(part, kind), None)
+        if element is None:
             continue
-        own_attributes = xml.attributes(found)
+        own_attributes = xml.attributes(element)
         language = own_attributes.pop("lang", None) or codes[kind]
         if not language:
             raise CorpusError(
-                f"{path}, line {found.sourceline}: no language of <{kind}>: name it in the file"
+                f"{path}, line {element.sourceline}: no language of <{kind}>: name it in the file"
             )
         metadata = shared | own_attributes
         state = str(metadata.get("state", ""))
         yield Sentence(
-            own,
-            xml.text_of(path, found),
+            name,
+            xml.text_of(path, element),
             language,
-            found.sourceline,
+            element.sourceline,
             metadata,
             local_group(path, number),
             confirmed=kind == "source" or state not in UNTRANSLATED,

@@ -82,19 +82,19 @@ class Contexts:
             self._sums[rows[nth]] += vectors[texts[nth]]
         self.counts[rows[starts]] += np.minimum(lengths, left[starts])
 
-    def mixed(self, own: Vectors) -> Vectors:
-        """(count, d) unit vectors of the words in their contexts, given their own.
+    def mixed(self, vectors: Vectors) -> Vectors:
+        """Mix the words' own unit `vectors` (count, d) with their contexts -> (count, d) unit rows.
 
-        For a word that n texts have, the mean of n + 1 unit vectors: its own and, n times, the direction from
-        the mean of all texts to that of those n. A word that none has keeps its own.
+        For a word that n texts contain, the mean of n + 1 unit vectors: its own and, n times, the direction
+        from the mean of all texts to the mean of those n. A word in no text keeps its own vector.
         """
         mean = self._total / max(self._texts, 1)
-        mixed = np.empty_like(own)
+        mixed = np.empty_like(vectors)
         # Some at a time: in doubles all would take several times the memory of the vectors.
-        for start in range(0, len(own), WORDS_AT_ONCE):
+        for start in range(0, len(vectors), WORDS_AT_ONCE):
             rows = slice(start, start + WORDS_AT_ONCE)
             counts = self.counts[rows, None]
             contexts = self._sums[rows] / np.maximum(counts, 1) - mean
             weights = counts / (counts + 1)
-            mixed[rows] = unit(own[rows] / (counts + 1) + weights * unit(contexts))
+            mixed[rows] = unit(vectors[rows] / (counts + 1) + weights * unit(contexts))
         return mixed

@@ -227,5 +227,5 @@ class Versions(BaseModel):
 
 def example(of: type[BaseModel]) -> dict[str, Any]:
     """The first example of a model, which its schema shows."""
-    found: dict[str, Any] = of.model_json_schema()["examples"][0]
-    return found
+    document: dict[str, Any] = of.model_json_schema()["examples"][0]
+    return document

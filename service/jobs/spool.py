@@ -156,9 +156,9 @@ class Spool:
 
 def open_spool(settings: "Settings") -> Spool:
     """That of the settings; without one of its own, beside the index."""
-    beside = settings.index.with_name(f"{settings.index.name}.spool")
+    default = settings.index.with_name(f"{settings.index.name}.spool")
     return Spool(
-        settings.spool or beside, max_bytes=settings.max_spool_bytes, keep=settings.jobs_keep_seconds
+        settings.spool or default, max_bytes=settings.max_spool_bytes, keep=settings.jobs_keep_seconds
     )
 
 
