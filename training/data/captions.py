@@ -38,10 +38,10 @@ class CaptionedPictures:
 
     def without(self, pictures: Collection[str]) -> "CaptionedPictures":
         """The same without those pictures and their captions; who owns the others does not change."""
-        kept = [row for row, name in enumerate(self.pictures) if name not in pictures]
-        place = {row: number for number, row in enumerate(kept)}
-        captions = [replace(c, picture=place[c.picture]) for c in self.captions if c.picture in place]
-        return CaptionedPictures(tuple(self.pictures[row] for row in kept), tuple(captions))
+        kept_rows = [row for row, name in enumerate(self.pictures) if name not in pictures]
+        new_row = {row: number for number, row in enumerate(kept_rows)}
+        captions = [replace(c, picture=new_row[c.picture]) for c in self.captions if c.picture in new_row]
+        return CaptionedPictures(tuple(self.pictures[row] for row in kept_rows), tuple(captions))
 
     @property
     def sha256(self) -> str:
@@ -69,8 +69,8 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     if settings.pictograms and (split == "train" or not settings.photographs):
         drawings, named = load_drawings(data, settings, "train" if split == "train" else "dev")
         owners += drawings
-        for language, found in named.items():
-            texts[language] = texts.get(language, {}) | found
+        for language, captions in named.items():
+            texts[language] = texts.get(language, {}) | captions
     return _gather(data / "photos" if settings.photographs else data / "pictograms", owners, texts)
 
 
@@ -88,18 +88,18 @@ def _owners(members: Sequence[str], texts: dict[str, dict[str, list[str]]], sett
     captioned = list(texts)
     if settings.pictures == "pivoted":
         pivot, *others = captioned
-        dealt = _disjoint(members, texts, captioned, others)
-        return [(name, (pivot, code)) for name, code in dealt.items()]
+        assignment = _disjoint(members, texts, captioned, others)
+        return [(name, (pivot, code)) for name, code in assignment.items()]
     if settings.pictures == "common":
-        dealt = _disjoint(members, texts, captioned, captioned)
-        return [(name, tuple(captioned)) for name in list(dealt)[:: len(captioned)]]
+        assignment = _disjoint(members, texts, captioned, captioned)
+        return [(name, tuple(captioned)) for name in list(assignment)[:: len(captioned)]]
     if settings.pictures == "shared":
         return [(name, tuple(captioned)) for name in members]
     taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
     turns = [code for code in settings.rotation or taking if code in texts]
-    dealt = _disjoint(members, texts, taking, turns)
-    own: Owners = [(name, (code,)) for name, code in dealt.items() if code in settings.languages]
-    return own + list(_left_over(members, texts, dealt, settings.added))
+    assignment = _disjoint(members, texts, taking, turns)
+    owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in settings.languages]
+    return owners + list(_left_over(members, texts, assignment, settings.added))
 
 
 def _caption_file(photos: Path, language: str) -> Path:
@@ -130,13 +130,13 @@ def _disjoint(
 def _left_over(
     members: Sequence[str],
     texts: dict[str, dict[str, list[str]]],
-    dealt: Collection[str],
+    assignment: Collection[str],
     added: Sequence[str],
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Pictures that were dealt to nobody, each for the first of the added languages that has a caption."""
     for name in members:
         owner = next((code for code in added if name in texts[code]), None)
-        if name not in dealt and owner:
+        if name not in assignment and owner:
             yield name, (owner,)
 
 
@@ -146,14 +146,14 @@ def _gather(
     pictures: list[str] = []
     captions: list[Caption] = []
     for name, languages in owners:
-        own = [
+        picture_captions = [
             Caption(len(pictures), language, text)
             for language in languages
             for text in texts[language].get(name, ())
         ]
-        if own:
+        if picture_captions:
             pictures.append(name)
-            captions.extend(own)
+            captions.extend(picture_captions)
     if not pictures:
         raise DataError(
             f"{folder}: no picture has captions in the recipe's languages and kinds; where languages have "

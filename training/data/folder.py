@@ -51,19 +51,19 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
     Where the files line up, the lines of two languages are translations; so each language's are shuffled by
     themselves, and which line a sentence came from is lost. DataError where no language has a file.
     """
-    found: dict[str, list[str]] = {}
+    sentences: dict[str, list[str]] = {}
     for language in languages:
         file = data / "text" / f"{name}.{language}.txt"
         if file.is_file():
             lines = sorted(set(read_lines(file)))
             order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
-            found[language] = [lines[i] for i in order]
-    if not found:
+            sentences[language] = [lines[i] for i in order]
+    if not sentences:
         raise DataError(
             f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do "
             "without: --set data.texts="
         )
-    return found
+    return sentences
 
 
 def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> str:

@@ -67,8 +67,8 @@ class Pseudopairs(PairSupplier):
             return None
         draw = np.random.default_rng([self.seed, epoch, number, PSEUDOPAIR_STREAM])
         sentences = []
-        for drawn in draw.choice(len(languages), size, p=weights / weights.sum()):
-            first, second = languages[int(drawn)]
+        for choice in draw.choice(len(languages), size, p=weights / weights.sum()):
+            first, second = languages[int(choice)]
             rows = self.pairs[first, second]
             i, j = rows[int(draw.integers(len(rows)))]
             sentences.append((self.tokens[first][i], self.tokens[second][j]))

@@ -49,16 +49,16 @@ def load_drawings(
     Raises DataError when files are missing or malformed, or no language has names.
     """
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
-    names = {code: found for code in codes if (found := _names(data, code))}
+    names = {code: concept_names for code in codes if (concept_names := _names(data, code))}
     learning = [code for code in settings.languages if code in names]
     if not learning:
         raise DataError(f"{data / 'pictograms' / 'names'} has none of {', '.join(settings.languages)}")
-    drawn = [name for archive in open_artists(data, 1) for name in archive.names]
-    learned = [name for name in drawn if part_of(_code(name)) == part]
+    drawings = [name for archive in open_artists(data, 1) for name in archive.names]
+    learned = [name for name in drawings if part_of(_code(name)) == part]
     if settings.pictures == "disjoint":
         turns = {code: names[code] for code in (*settings.first, *settings.held_out) if code in names}
-        dealt = deal(learned, turns)
-        owners: Owners = [(name, (code,)) for name, code in dealt.items() if code in learning]
+        assignment = deal(learned, turns)
+        owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in learning]
     else:
         owners = [(name, tuple(learning)) for name in learned]
     return owners, {code: _captions(names[code], owners, code) for code in learning}
@@ -74,30 +74,30 @@ def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> d
     concepts: dict[str, list[str]] = {}
     for drawing in sorted(drawings, key=_hash):
         concepts.setdefault(_code(drawing), []).append(drawing)
-    had: Counter[str] = Counter()
-    dealt = {}
+    drawing_counts: Counter[str] = Counter()
+    assignment = {}
     for code in sorted(concepts, key=_hash):
-        named = [language for language, found in names.items() if code in found]
-        turn = sorted(named, key=lambda language: (had[language], _hash(f"{language} {code}")))
-        for drawing, language in zip(concepts[code], cycle(turn), strict=False):
-            dealt[drawing] = language
-            had[language] += 1
-    return dealt
+        named = [language for language, concept_names in names.items() if code in concept_names]
+        order = sorted(named, key=lambda language: (drawing_counts[language], _hash(f"{language} {code}")))
+        for drawing, language in zip(concepts[code], cycle(order), strict=False):
+            assignment[drawing] = language
+            drawing_counts[language] += 1
+    return assignment
 
 
 def move_onto_photographs(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
     """Shift the drawings' part of (V, N, F) features so that both sources have one mean over the first
     `learned` pictures: what tells every drawing from every photograph says nothing of what they show."""
-    drawn = np.asarray([is_drawing(name) for name in names])
-    if drawn[:learned].any() and not drawn[:learned].all():
+    are_drawings = np.asarray([is_drawing(name) for name in names])
+    if are_drawings[:learned].any() and not are_drawings[:learned].all():
         fitted = features[:, :learned]
-        means = [fitted[:, drawn[:learned] == kind].mean(axis=(0, 1)) for kind in (False, True)]
-        features[:, drawn] += means[0] - means[1]
+        means = [fitted[:, are_drawings[:learned] == kind].mean(axis=(0, 1)) for kind in (False, True)]
+        features[:, are_drawings] += means[0] - means[1]
 
 
 def _captions(names: Mapping[str, Named], owners: Owners, language: str) -> dict[str, list[str]]:
-    own = [name for name, codes in owners if language in codes and _code(name) in names]
-    return {name: names[_code(name)].captions for name in own}
+    drawings = [name for name, codes in owners if language in codes and _code(name) in names]
+    return {name: names[_code(name)].captions for name in drawings}
 
 
 def _names(data: Path, language: str) -> dict[str, Named]:

@@ -124,8 +124,8 @@ class FixedFeatures:
         if self.average:
             return (self.plain(rows),)
         # Different views of a picture, each picture's drawn for itself.
-        drawn = draw.permuted(np.tile(np.arange(len(self.features)), (len(rows), 1)), axis=1)
-        return tuple(torch.from_numpy(self.features[drawn[:, i], rows]) for i in range(self.count))
+        chosen_views = draw.permuted(np.tile(np.arange(len(self.features)), (len(rows), 1)), axis=1)
+        return tuple(torch.from_numpy(self.features[chosen_views[:, i], rows]) for i in range(self.count))
 
     def plain(self, rows: Rows) -> Tensor:
         return torch.from_numpy(self.mean[rows])

@@ -66,8 +66,8 @@ class PictureArchive:
     @property
     def state(self) -> str:
         """SHA-256 of the fingerprint and the file's size and times: changes when the archive is altered."""
-        found = self.file.stat()
-        described = [self.fingerprint, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+        status = self.file.stat()
+        described = [self.fingerprint, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
@@ -114,8 +114,8 @@ class PictureCollection:
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(names):
             rows.setdefault(self._holder(name).prefix, []).append(row)
-        for prefix, own in rows.items():
-            yield self._archives[prefix], own
+        for prefix, archive_rows in rows.items():
+            yield self._archives[prefix], archive_rows
 
     def _holder(self, name: str) -> PictureArchive:
         return self._archives.get(name[: name.rfind("/") + 1], self._first)
@@ -139,7 +139,7 @@ def decode(raw: bytes, size: int) -> NDArray[np.uint8]:
 def _on_white(picture: Image.Image) -> Image.Image:
     if not picture.has_transparency_data:
         return picture.convert("RGB")
-    drawn = picture.convert("RGBA")
-    paper = Image.new("RGBA", drawn.size, "white")
-    paper.alpha_composite(drawn)
-    return paper.convert("RGB")
+    rgba = picture.convert("RGBA")
+    background = Image.new("RGBA", rgba.size, "white")
+    background.alpha_composite(rgba)
+    return background.convert("RGB")

@@ -40,25 +40,27 @@ class PictureSampler:
         """The epoch's batches of caption numbers."""
         draw = np.random.default_rng([self.seed, epoch])
         count = len(self._choices)
-        whole = max(1, round(count / self.batch_size))
+        batch_count = max(1, round(count / self.batch_size))
         if self.temperature is None:
             order = draw.permutation(count)
             captions = np.asarray([self._draw(draw, picture) for picture in order], dtype=np.int64)
-            return [captions[part] for part in np.array_split(np.arange(count), whole)]
-        return self._balanced(draw, whole, self.temperature)
+            return [captions[part] for part in np.array_split(np.arange(count), batch_count)]
+        return self._balanced(draw, batch_count, self.temperature)
 
     def _draw(self, draw: np.random.Generator, picture: int) -> int:
         choices = list(self._choices[picture].values())
         captions = choices[int(draw.integers(len(choices)))]
         return captions[int(draw.integers(len(captions)))]
 
-    def _balanced(self, draw: np.random.Generator, whole: int, temperature: float) -> list[Numbers]:
-        picks = allot(self._pools, temperature, most=whole, draw=draw)
+    def _balanced(self, draw: np.random.Generator, batch_count: int, temperature: float) -> list[Numbers]:
+        picks = allot(self._pools, temperature, most=batch_count, draw=draw)
         pictures = np.concatenate(list(picks.values()))
-        languages = np.repeat(np.asarray(list(picks)), [len(found) for found in picks.values()])
+        languages = np.repeat(np.asarray(list(picks)), [len(chosen) for chosen in picks.values()])
         captions = [self._choices[p][str(language)] for p, language in zip(pictures, languages, strict=True)]
-        drawn = np.asarray([own[int(draw.integers(len(own)))] for own in captions], dtype=np.int64)
-        return deal(pictures, drawn, whole, draw)
+        drawn_captions = np.asarray(
+            [options[int(draw.integers(len(options)))] for options in captions], dtype=np.int64
+        )
+        return deal(pictures, drawn_captions, batch_count, draw)
 
 
 def shares(counts: Sequence[int], temperature: float) -> NDArray[np.float64]:
@@ -82,25 +84,25 @@ def allot(
     total = len(np.unique(np.concatenate(list(pools.values()))))
     copies = np.zeros(1 + max(int(pool.max()) for pool in pools.values()), dtype=np.int64)
     picks: dict[str, list[Numbers]] = {language: [] for language in pools}
-    open_ = sorted(
+    open_languages = sorted(
         pools, key=lambda language: (len(pools[language]), language)
     )  # the scarce ones choose first
-    left = total
-    while left:
-        p = shares([len(pools[language]) for language in open_], temperature)
-        for language, quota in zip(open_, _rounded(left * p, draw), strict=True):
-            found = _pick(pools[language], quota, copies, most, draw)
-            picks[language].append(found)
-            left -= len(found)
-        open_ = [language for language in open_ if (copies[pools[language]] < most).any()]
-    return {language: np.concatenate(found) for language, found in picks.items()}
+    remaining = total
+    while remaining:
+        p = shares([len(pools[language]) for language in open_languages], temperature)
+        for language, quota in zip(open_languages, _rounded(remaining * p, draw), strict=True):
+            chosen = _pick(pools[language], quota, copies, most, draw)
+            picks[language].append(chosen)
+            remaining -= len(chosen)
+        open_languages = [language for language in open_languages if (copies[pools[language]] < most).any()]
+    return {language: np.concatenate(chosen) for language, chosen in picks.items()}
 
 
 def deal(pictures: Numbers, captions: Numbers, hands: int, draw: np.random.Generator) -> list[Numbers]:
     """Captions dealt into `hands` batches, copies of a picture, `hands` at most, into different ones."""
-    place = draw.permutation(int(pictures.max()) + 1)[pictures]
-    dealt = captions[np.argsort(place, kind="stable")]
-    return [dealt[int(hand) :: hands] for hand in draw.permutation(hands)]
+    position = draw.permutation(int(pictures.max()) + 1)[pictures]
+    shuffled = captions[np.argsort(position, kind="stable")]
+    return [shuffled[int(hand) :: hands] for hand in draw.permutation(hands)]
 
 
 def _rounded(expected: NDArray[np.float64], draw: np.random.Generator) -> list[int]:
@@ -112,28 +114,28 @@ def _rounded(expected: NDArray[np.float64], draw: np.random.Generator) -> list[i
 
 def _pick(pool: Numbers, quota: int, copies: Numbers, most: int, draw: np.random.Generator) -> Numbers:
     """`quota` pictures of a pool, or as many as `most` allows; counts them in `copies`."""
-    found = [np.empty(0, dtype=np.int64)]
+    picks = [np.empty(0, dtype=np.int64)]
     while quota > 0 and len(free := pool[copies[pool] < most]):
         chosen = free[np.lexsort((draw.random(len(free)), copies[free]))][:quota]
         copies[chosen] += 1
-        found.append(chosen)
+        picks.append(chosen)
         quota -= len(chosen)
-    return np.concatenate(found)
+    return np.concatenate(picks)
 
 
 def _by_picture(data: CaptionedPictures, languages: Collection[str]) -> Sequence[dict[str, list[int]]]:
     """Picture -> language -> caption numbers."""
-    found: list[dict[str, list[int]]] = [{} for _ in data.pictures]
+    choices: list[dict[str, list[int]]] = [{} for _ in data.pictures]
     for number, caption in enumerate(data.captions):
         if caption.language in languages:
-            found[caption.picture].setdefault(caption.language, []).append(number)
-    return found
+            choices[caption.picture].setdefault(caption.language, []).append(number)
+    return choices
 
 
 def _by_language(choices: Sequence[dict[str, list[int]]]) -> dict[str, Numbers]:
     """Language -> the pictures with captions in it."""
-    found: dict[str, list[int]] = {}
+    pools: dict[str, list[int]] = {}
     for picture, languages in enumerate(choices):
         for language in languages:
-            found.setdefault(language, []).append(picture)
-    return {language: np.asarray(pictures, dtype=np.int64) for language, pictures in found.items()}
+            pools.setdefault(language, []).append(picture)
+    return {language: np.asarray(pictures, dtype=np.int64) for language, pictures in pools.items()}

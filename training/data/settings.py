@@ -64,8 +64,8 @@ class DataSettings(Table):
             raise ValueError(f"added: {unknown[0]} is not among the languages")
         if not self.first:
             raise ValueError("added: one language or more must have been there first")
-        if both := set(self.held_out) & set(self.first):
-            raise ValueError(f"held_out: {min(both)} is among the languages that are learned")
+        if overlap := set(self.held_out) & set(self.first):
+            raise ValueError(f"held_out: {min(overlap)} is among the languages that are learned")
         if self.held_out and self.pictures != "disjoint":
             raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
         if not (self.photographs or self.pictograms):

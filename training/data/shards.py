@@ -33,10 +33,10 @@ class Sample:
 
 def find_shards(folder: Path) -> list[Path]:
     """The shards of a folder, by name. DataError if there are none."""
-    found = sorted(file for file in folder.glob("*") if file.suffix in (".tar", ".parquet"))
-    if not found:
+    shards = sorted(file for file in folder.glob("*") if file.suffix in (".tar", ".parquet"))
+    if not shards:
         raise DataError(f"{folder} holds no .tar or .parquet file; docs/data.md describes shards")
-    return found
+    return shards
 
 
 def read_shard(file: Path, languages: Sequence[str], *, pictures: bool = True) -> Iterator[Sample]:
@@ -84,10 +84,10 @@ def _take(
     if "." + kind in PICTURES:
         sample.picture = _content(tar, member) if pictures else b""
     elif kind == "json":
-        found = json.loads(_content(tar, member))
-        if not isinstance(found, dict):
+        captions = json.loads(_content(tar, member))
+        if not isinstance(captions, dict):
             raise ValueError(f"{member.name} is not an object of languages")
-        sample.captions |= {code: texts for code in languages if (texts := _texts(found.get(code)))}
+        sample.captions |= {code: texts for code in languages if (texts := _texts(captions.get(code)))}
     elif kind.endswith(".txt"):
         codes = [code for code in languages if code.lower() == language]
         lines = _texts(_content(tar, member).decode("utf-8").splitlines())
@@ -100,9 +100,9 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return opened.read()
 
 
-def _texts(found: object) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     """A string or a list of them -> those that are not empty, on one line each."""
-    texts = [found] if isinstance(found, str) else found or []
+    texts = [value] if isinstance(value, str) else value or []
     if not isinstance(texts, list):
         raise ValueError(f"{texts!r} where a caption or a list of them should be")
     return tuple(line for text in texts if (line := " ".join(str(text).split())))
@@ -110,10 +110,10 @@ def _texts(found: object) -> tuple[str, ...]:
 
 def _read_parquet(file: Path, languages: Sequence[str], pictures: bool) -> Iterator[Sample]:
     with pq.ParquetFile(file) as table:
-        there = set(table.schema_arrow.names)
-        if missing := {"name", "image"} - there:
+        column_names = set(table.schema_arrow.names)
+        if missing := {"name", "image"} - column_names:
             raise DataError(f"{file} has no column {sorted(missing)[0]}; docs/data.md describes shards")
-        codes = [code for code in languages if code in there]
+        codes = [code for code in languages if code in column_names]
         columns = ["name", *(["image"] if pictures else []), *codes]
         for batch in table.iter_batches(ROWS, columns=columns):
             for row in batch.to_pylist():

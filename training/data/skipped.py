@@ -64,19 +64,19 @@ def find_bad_pictures(archive: PictureArchive, names: Collection[str]) -> Skippe
     """Which of these pictures can't be used. Sound ones are remembered in the user's cache."""
     file = _cache_file(archive)
     sound = _read_sound(file)
-    found: dict[Literal["missing", "undecodable"], list[str]] = {"missing": [], "undecodable": []}
+    bad: dict[Literal["missing", "undecodable"], list[str]] = {"missing": [], "undecodable": []}
     new = [name for name in dict.fromkeys(names) if name not in sound]
     if not new:
         return Skipped()
     with Progress(len(new), unit="pictures", label="check pictures") as bar:
         for name in new:
             if fault := archive.fault(name):
-                found[fault].append(name)
+                bad[fault].append(name)
             else:
                 sound.add(name)
             bar.advance()
     _write_sound(file, sound)
-    return Skipped(missing=tuple(found["missing"]), undecodable=tuple(found["undecodable"]))
+    return Skipped(missing=tuple(bad["missing"]), undecodable=tuple(bad["undecodable"]))
 
 
 def _cache_file(archive: PictureArchive) -> Path | None:

@@ -54,8 +54,8 @@ class Inventory(BaseModel):
 
     def check(self, folder: Path) -> None:
         """UsageError unless the folder still holds these shards."""
-        there = [(file.name, file.stat().st_size) for file in find_shards(folder)]
-        if there != [(shard.name, shard.size) for shard in self.shards]:
+        present = [(file.name, file.stat().st_size) for file in find_shards(folder)]
+        if present != [(shard.name, shard.size) for shard in self.shards]:
             raise UsageError(f"{folder} contains other shards than the run began with; use another --out")
 
 
@@ -64,7 +64,7 @@ def take_inventory(folder: Path, languages: Sequence[str]) -> Generator[str, Non
 
     DataError where a language has no caption.
     """
-    digest, found, captions, seen = hashlib.sha256(), [], 0, set[str]()
+    digest, shards, captions, captioned = hashlib.sha256(), [], 0, set[str]()
     files = find_shards(folder)
     with Progress(len(files), unit="shards", label="count captions") as bar:
         for file in files:
@@ -73,14 +73,14 @@ def take_inventory(folder: Path, languages: Sequence[str]) -> Generator[str, Non
                 count += 1
                 for language, text in _rows(sample):
                     digest.update(f"{sample.name}\t{language}\t{text}\n".encode())
-                    seen.add(language)
+                    captioned.add(language)
                     captions += 1
                     yield text
-            found.append(Shard(name=file.name, size=file.stat().st_size, samples=count))
+            shards.append(Shard(name=file.name, size=file.stat().st_size, samples=count))
             bar.advance()
-    if without := sorted(set(languages) - seen):
+    if without := sorted(set(languages) - captioned):
         raise DataError(f"{folder}: no caption in {', '.join(without)}")
-    return Inventory(shards=tuple(found), captions=captions, sha256=digest.hexdigest())
+    return Inventory(shards=tuple(shards), captions=captions, sha256=digest.hexdigest())
 
 
 def _rows(sample: Sample) -> Iterator[tuple[str, str]]:
@@ -125,14 +125,14 @@ class Stream:
 
     def samples(self, number: int) -> Iterator[Sample]:
         """The samples of a window."""
-        turn, place = divmod(number, self.windows)
-        order = np.random.default_rng([self.seed, turn]).permutation(len(self.inventory.shards))
-        skip, left = place * self.length, self.length
+        pass_number, position = divmod(number, self.windows)
+        order = np.random.default_rng([self.seed, pass_number]).permutation(len(self.inventory.shards))
+        skip, remaining = position * self.length, self.length
         for shard in (self.inventory.shards[i] for i in order):
-            own = min(left, shard.samples - skip)
-            if own > 0:
-                yield from islice(read_shard(self.folder / shard.name, self.languages), skip, skip + own)
-                left -= own
+            count = min(remaining, shard.samples - skip)
+            if count > 0:
+                yield from islice(read_shard(self.folder / shard.name, self.languages), skip, skip + count)
+                remaining -= count
             skip = max(0, skip - shard.samples)
 
     def window(self, number: int, size: int) -> Window:
@@ -142,14 +142,14 @@ class Stream:
         for sample in self.samples(number):
             if sample.picture is not None:
                 encoded.setdefault(sample.name, sample.picture)
-            known = captions.setdefault(sample.name, {})
+            sample_captions = captions.setdefault(sample.name, {})
             for language, text in _rows(sample):
-                known.setdefault(language, []).append(text)
+                sample_captions.setdefault(language, []).append(text)
         missing = tuple(name for name in captions if name not in encoded)
         undecodable = tuple(name for name, raw in encoded.items() if not _sound(raw, size))
         skipped = Skipped(missing=missing, undecodable=undecodable)
-        whole = _captioned(captions).without(skipped.names)
-        return Window(whole, {name: encoded[name] for name in whole.pictures}, size, skipped)
+        usable = _captioned(captions).without(skipped.names)
+        return Window(usable, {name: encoded[name] for name in usable.pictures}, size, skipped)
 
 
 def _captioned(captions: dict[str, dict[str, list[str]]]) -> CaptionedPictures:

@@ -67,8 +67,8 @@ def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None) -> I
     sizes = {language: sum(map(len, rows)) for language, rows in distinct.items()}
     least = max(1, min(sizes.values()))
     for language, rows in distinct.items():
-        kept = round(len(rows) * (max(1, sizes[language]) / least) ** (1 / temperature - 1))
-        yield from (rows[number * len(rows) // kept] for number in range(kept))
+        count = round(len(rows) * (max(1, sizes[language]) / least) ** (1 / temperature - 1))
+        yield from (rows[number * len(rows) // count] for number in range(count))
 
 
 def _subword_cuts() -> list[pre_tokenizers.PreTokenizer]:
@@ -94,10 +94,12 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int3
     """
     distinct, rows = list(dict.fromkeys(texts)), dict[str, NDArray[np.int32]]()
     for start in range(0, len(distinct), 4096):
-        some = distinct[start : start + 4096]
-        for text, encoding in zip(some, tokenizer.encode_batch(list(map(clean, some))), strict=True):
-            kept = [i for i, real in zip(encoding.ids, encoding.attention_mask, strict=True) if real]
-            rows[text] = np.asarray(kept or [UNKNOWN_ID], dtype=np.int32)
+        part = distinct[start : start + 4096]
+        for text, encoding in zip(part, tokenizer.encode_batch(list(map(clean, part))), strict=True):
+            real_ids = [
+                i for i, is_real in zip(encoding.ids, encoding.attention_mask, strict=True) if is_real
+            ]
+            rows[text] = np.asarray(real_ids or [UNKNOWN_ID], dtype=np.int32)
     return [rows[text] for text in texts]
 
 
@@ -122,27 +124,29 @@ def by_length(
     while the losses see the whole batch: which captions meet does not depend on their length.
     """
     lengths = np.asarray([len(tokens[i]) for i in captions])
-    kinds, counts = np.unique(lengths, return_counts=True)
-    edges = _cheapest_edges(kinds, np.concatenate([[0], np.cumsum(counts)]), groups)
+    distinct_lengths, counts = np.unique(lengths, return_counts=True)
+    edges = _cheapest_edges(distinct_lengths, np.concatenate([[0], np.cumsum(counts)]), groups)
     rows = np.diff([0, *np.cumsum(counts)[np.asarray(edges) - 1]])
-    spans = tuple((int(n), int(kinds[edge - 1])) for n, edge in zip(rows, edges, strict=True))
+    spans = tuple((int(n), int(distinct_lengths[edge - 1])) for n, edge in zip(rows, edges, strict=True))
     return captions[np.argsort(lengths, kind="stable")], spans
 
 
-def _cheapest_edges(kinds: NDArray[np.int64], until: NDArray[np.int64], groups: int) -> list[int]:
+def _cheapest_edges(lengths: NDArray[np.int64], rows_before: NDArray[np.int64], groups: int) -> list[int]:
     """Where to cut L sorted lengths, `until[i]` rows being among the first i: the ends of the groups.
 
     By dynamic programming over the last cut: a group of lengths i to j - 1 costs its rows times kinds[j - 1].
     """
-    cost = (until[None, :] - until[:, None]) * np.concatenate([[0], kinds])[None, :].astype(np.float64)
-    cost[np.tril_indices(len(until))] = np.inf
+    cost = (rows_before[None, :] - rows_before[:, None]) * np.concatenate([[0], lengths])[None, :].astype(
+        np.float64
+    )
+    cost[np.tril_indices(len(rows_before))] = np.inf
     cost[0, 0] = 0
     best, cuts = cost[0], []
-    for _ in range(min(groups, len(kinds)) - 1):
+    for _ in range(min(groups, len(lengths)) - 1):
         total = best[:, None] + cost
         cuts.append(total.argmin(axis=0))
         best = total.min(axis=0)
-    edges = [len(kinds)]
+    edges = [len(lengths)]
     for cut in reversed(cuts):
         edges.append(int(cut[edges[-1]]))
     return [edge for edge in reversed(edges) if edge]

@@ -13,7 +13,7 @@ from training.data.captions import CaptionedPictures
 from training.data.pairs import Pseudopairs
 from training.data.pictograms import is_drawing
 from training.data.tokens import tokenize
-from training.data.transfer import Given, with_given
+from training.data.transfer import TransferredCaption, with_transferred
 
 Tokens = NDArray[np.int32]
 Vectors = NDArray[np.float32]
@@ -42,7 +42,7 @@ class TrainingData:
     tokens: Sequence[Tokens]
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sentences: Mapping[str, list[Tokens]] = field(default_factory=dict)
-    transferred: Sequence[Given] = ()
+    transferred: Sequence[TransferredCaption] = ()
     picture_space: Callable[[], Vectors] = _no_space
     whitened_space: Callable[[], Vectors] = _no_space
     mine_captions: bool | None = None  # None where nothing is mined
@@ -50,18 +50,18 @@ class TrainingData:
     @cached_property
     def shown(self) -> CaptionedPictures:
         """The captions that batches are drawn from: those of the pictures, then the transferred ones."""
-        return with_given(self.captions, self.transferred)
+        return with_transferred(self.captions, self.transferred)
 
     @cached_property
     def shown_tokens(self) -> Sequence[Tokens]:
         """Token ids of `shown`."""
-        return [*self.tokens, *tokenize(self.tokenizer, [given.text for given in self.transferred])]
+        return [*self.tokens, *tokenize(self.tokenizer, [caption.text for caption in self.transferred])]
 
     @cached_property
     def language_places(self) -> NDArray[np.int64]:
         """For each caption shown the place of its language."""
-        place = {language: number for number, language in enumerate(self.languages)}
-        return np.asarray([place[caption.language] for caption in self.shown.captions], np.int64)
+        place_of = {language: number for number, language in enumerate(self.languages)}
+        return np.asarray([place_of[caption.language] for caption in self.shown.captions], np.int64)
 
     @cached_property
     def picture_places(self) -> NDArray[np.int64]:
@@ -81,14 +81,14 @@ class TrainingData:
 
     def scenes(self) -> dict[str, list[Tokens]]:
         """`sentences` without the names of drawings, whose words are synonyms."""
-        drawn: dict[str, list[bool]] = {language: [] for language in self.sentences}
+        drawing_flags: dict[str, list[bool]] = {language: [] for language in self.sentences}
         for caption in self.captions.captions:
-            drawn[caption.language].append(is_drawing(self.captions.pictures[caption.picture]))
-        kept = {}
+            drawing_flags[caption.language].append(is_drawing(self.captions.pictures[caption.picture]))
+        scenes = {}
         for language, rows in self.sentences.items():
-            names = [False] * (len(rows) - len(drawn[language])) + drawn[language]
-            kept[language] = [row for row, is_name in zip(rows, names, strict=True) if not is_name]
-        return kept
+            names = [False] * (len(rows) - len(drawing_flags[language])) + drawing_flags[language]
+            scenes[language] = [row for row, is_name in zip(rows, names, strict=True) if not is_name]
+        return scenes
 
 
 def sentences_of(
@@ -105,7 +105,7 @@ def sentences_of(
 
 
 def transferred_pairs(data: TrainingData) -> Pseudopairs:
-    """Each transferred caption with the one that it stands beside: c2c of Kádár et al. 2019."""
+    """Pair each transferred caption with the caption it was matched to: c2c of Kádár et al. 2019."""
     rows: list[int] = []
     by_language: dict[str, list[Tokens]] = {}
     for caption, row in zip(data.shown.captions, data.shown_tokens, strict=True):
@@ -113,9 +113,9 @@ def transferred_pairs(data: TrainingData) -> Pseudopairs:
         rows.append(len(language))
         language.append(row)
     pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for number, given in enumerate(data.transferred, len(data.captions.captions)):
-        key = data.captions.captions[given.caption].language, given.language
-        pairs.setdefault(key, []).append((rows[given.caption], rows[number]))
+    for number, transferred in enumerate(data.transferred, len(data.captions.captions)):
+        key = data.captions.captions[transferred.caption].language, transferred.language
+        pairs.setdefault(key, []).append((rows[transferred.caption], rows[number]))
     supplier = Pseudopairs(by_language, data.seed)
     supplier.pairs = {key: np.asarray(places, dtype=np.int64) for key, places in pairs.items()}
     return supplier

@@ -1,4 +1,4 @@
-"""Captions that pictures were given in other languages: how they are kept, and how they come into batches."""
+"""Captions transferred to pictures from other languages: their file, and the sampler that draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +14,17 @@ from training.data.captions import Caption, CaptionedPictures
 from training.data.sampler import PictureSampler
 
 COLUMNS = ("picture", "language", "its caption", "language", "the caption it was given", "cosine")
-GIVEN = 3  # tells this draw from others of the same epoch
+TRANSFER_STREAM = 3  # keeps this draw apart from others of the same epoch
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Given:
-    """What stands beside caption number `caption`: a sentence of another language, and how alike the two
-    were found (1 for a translation)."""
+class TransferredCaption:
+    """A sentence in another language for the picture of caption number `caption`.
+
+    similarity: the cosine of the two sentences, 1 for a translation.
+    """
 
     caption: int
     language: str
@@ -30,23 +32,25 @@ class Given:
     similarity: float = 1.0
 
 
-def write_given(file: Path, captions: CaptionedPictures, given: Sequence[Given]) -> None:
-    """A line each, as COLUMNS says, for people to read and for a run that goes on."""
+def write_transferred(
+    file: Path, captions: CaptionedPictures, transferred: Sequence[TransferredCaption]
+) -> None:
+    """Write one tab-separated line per transferred caption; COLUMNS names the columns."""
     lines = []
-    for one in given:
-        own = captions.captions[one.caption]
-        columns = (captions.pictures[own.picture], own.language, own.text, one.language, one.text)
-        lines.append("\t".join((*columns, f"{one.similarity:.4f}")) + "\n")
+    for new in transferred:
+        old = captions.captions[new.caption]
+        columns = (captions.pictures[old.picture], old.language, old.text, new.language, new.text)
+        lines.append("\t".join((*columns, f"{new.similarity:.4f}")) + "\n")
     replace_text(file, "".join(lines))
 
 
-def read_given(file: Path, captions: CaptionedPictures) -> list[Given]:
-    """What `write_given` wrote for these captions. DamagedError if it is missing or about others."""
+def read_transferred(file: Path, captions: CaptionedPictures) -> list[TransferredCaption]:
+    """Read what `write_transferred` wrote. DamagedError if it is missing or about other captions."""
     places = {(captions.pictures[c.picture], c.language, c.text): i for i, c in enumerate(captions.captions)}
     try:
         return [
-            Given(places[picture, language, own], other, text, float(cosine))
-            for picture, language, own, other, text, cosine in read_table(file, COLUMNS)
+            TransferredCaption(places[picture, language, old], new_language, text, float(cosine))
+            for picture, language, old, new_language, text, cosine in read_table(file, COLUMNS)
         ]
     except (DataError, KeyError, ValueError):
         raise DamagedError(
@@ -54,38 +58,40 @@ def read_given(file: Path, captions: CaptionedPictures) -> list[Given]:
         ) from None
 
 
-def with_given(captions: CaptionedPictures, given: Sequence[Given]) -> CaptionedPictures:
-    """The captions, and behind them, in their order, those that were given."""
-    more = (Caption(captions.captions[one.caption].picture, one.language, one.text) for one in given)
-    return CaptionedPictures(captions.pictures, (*captions.captions, *more))
+def with_transferred(
+    captions: CaptionedPictures, transferred: Sequence[TransferredCaption]
+) -> CaptionedPictures:
+    """Append the transferred captions to the pictures' own, in order."""
+    new = (Caption(captions.captions[t.caption].picture, t.language, t.text) for t in transferred)
+    return CaptionedPictures(captions.pictures, (*captions.captions, *new))
 
 
-class GivenSampler:
-    """The batches of another sampler in which a caption is, with probability `share`, replaced by one that
-    its picture was given, all of these alike; a picture that was given none keeps its own.
+class TransferSampler:
+    """Replaces each caption of another sampler's batches, with probability `share`, by a transferred one.
 
-    `own` is the number of captions that were not given, those that come first in `data`.
+    One of the picture's transferred captions is drawn uniformly; a picture without any keeps its own.
+    The first `original` captions of `data` are the pictures' own, the rest transferred.
     """
 
     def __init__(
-        self, sampler: PictureSampler, data: CaptionedPictures, own: int, share: float, seed: int
+        self, sampler: PictureSampler, data: CaptionedPictures, original: int, share: float, seed: int
     ) -> None:
         self.sampler, self.share, self.seed = sampler, share, seed
-        self._picture = [caption.picture for caption in data.captions[:own]]
-        self._given: dict[int, list[int]] = {}
-        for number, caption in enumerate(data.captions[own:], own):
-            self._given.setdefault(caption.picture, []).append(number)
+        self._picture = [caption.picture for caption in data.captions[:original]]
+        self._transferred: dict[int, list[int]] = {}
+        for number, caption in enumerate(data.captions[original:], original):
+            self._transferred.setdefault(caption.picture, []).append(number)
 
     def batches(self, epoch: int) -> list[Numbers]:
         """The epoch's batches of caption numbers; they depend on the seed and the epoch alone."""
-        draw = np.random.default_rng([self.seed, epoch, GIVEN])
+        draw = np.random.default_rng([self.seed, epoch, TRANSFER_STREAM])
         return [
             np.asarray([self._shown(int(caption), draw) for caption in batch], dtype=np.int64)
             for batch in self.sampler.batches(epoch)
         ]
 
     def _shown(self, caption: int, draw: np.random.Generator) -> int:
-        given = self._given.get(self._picture[caption])
-        if given is None or draw.random() >= self.share:
+        options = self._transferred.get(self._picture[caption])
+        if options is None or draw.random() >= self.share:
             return caption
-        return given[int(draw.integers(len(given)))]
+        return options[int(draw.integers(len(options)))]

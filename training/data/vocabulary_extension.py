@@ -38,22 +38,24 @@ def extend_vocabulary(
 
 def _unknown_characters(tokenizer: Tokenizer, texts: Sequence[str]) -> set[str]:
     counts = Counter(c for text in texts for c in tokenizer.normalizer.normalize_str(clean(text)))
-    known = tokenizer.get_vocab()
+    vocabulary = tokenizer.get_vocab()
     return {
-        c for c, count in counts.items() if count >= LEAST_SIGHTINGS and not c.isspace() and c not in known
+        c
+        for c, count in counts.items()
+        if count >= LEAST_SIGHTINGS and not c.isspace() and c not in vocabulary
     }
 
 
 def _take_over(model: dict[str, object], fresh: dict[str, object], new: set[str]) -> None:
     """Add to a BPE model, as `tokenizers` describes it, the characters `new` and another's merges of them."""
     vocabulary, merges = model["vocab"], model["merges"]
-    theirs = fresh["merges"]
+    fresh_merges = fresh["merges"]
     assert isinstance(vocabulary, dict)
     assert isinstance(merges, list)
-    assert isinstance(theirs, list)
+    assert isinstance(fresh_merges, list)
     for character in sorted(new):
         vocabulary[character] = len(vocabulary)
-    for one, other in theirs:
-        if new & set(one + other) and one in vocabulary and other in vocabulary:
-            vocabulary.setdefault(one + other, len(vocabulary))
-            merges.append([one, other])
+    for left, right in fresh_merges:
+        if new & set(left + right) and left in vocabulary and right in vocabulary:
+            vocabulary.setdefault(left + right, len(vocabulary))
+            merges.append([left, right])

@@ -70,8 +70,8 @@ class Bag(SentenceEncoder):
         self.identifier: LanguageIdentifier | None = None
         if settings.embeddings != "shared":
             self.identifier = LanguageIdentifier(vocabulary, languages)
-            every = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
-            self.register_buffer("rows", every)
+            all_rows = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
+            self.register_buffer("rows", all_rows)
         self.tokens = nn.Embedding(vocabulary * (languages if self.identifier else 1), settings.width)
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
@@ -122,8 +122,8 @@ class Bag(SentenceEncoder):
         """Mean over the tokens (N, width)."""
         weights = mask.to(states.dtype)
         if self.training and self.settings.token_dropout:
-            kept = torch.rand_like(weights) >= self.settings.token_dropout
-            weights = weights * kept
+            is_kept = torch.rand_like(weights) >= self.settings.token_dropout
+            weights = weights * is_kept
         pooled: Tensor = self.dropout(masked_mean(states, weights))
         return pooled
 

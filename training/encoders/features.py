@@ -76,16 +76,16 @@ def features_of_views(
     views, so that runs with other seeds, objectives or languages compute only pictures that are new.
     """
     file = _cache_file(backbone, archive, views)
-    known = _Kept.read(file)
-    new = [name for name in dict.fromkeys(pictures) if name not in known.rows]
+    cached = _FeatureCache.read(file)
+    new = [name for name in dict.fromkeys(pictures) if name not in cached.rows]
     if new:
         features = _extract(backbone, archive, new, views, threads)
         if not np.isfinite(features).all():
             raise TrainingError("the backbone gives features that are not finite; check its weights")
-        known = known.with_more(new, features)
-        known.write(file)
-    assert known.features is not None, "no pictures, no features: load_split refuses that"
-    return known.features[:, [known.rows[name] for name in pictures]]
+        cached = cached.with_more(new, features)
+        cached.write(file)
+    assert cached.features is not None, "no pictures, no features: load_split refuses that"
+    return cached.features[:, [cached.rows[name] for name in pictures]]
 
 
 def features_of_collection(
@@ -94,13 +94,15 @@ def features_of_collection(
     """The same of pictures of several archives, each with its own files in the cache."""
     rows: list[int] = []
     parts = []
-    for archive, own in pictures.divided(names):
-        rows += own
-        parts.append(features_of_views(backbone, archive, [names[row] for row in own], views, threads))
+    for archive, archive_rows in pictures.divided(names):
+        rows += archive_rows
+        parts.append(
+            features_of_views(backbone, archive, [names[row] for row in archive_rows], views, threads)
+        )
     return np.concatenate(parts, axis=1)[:, np.argsort(rows)]
 
 
-class _Kept:
+class _FeatureCache:
     """Features (views, N, F) by picture name, as far as they are known."""
 
     def __init__(self, names: Sequence[str] = (), features: NDArray[np.float32] | None = None) -> None:
@@ -108,18 +110,18 @@ class _Kept:
         self.features = features
 
     @classmethod
-    def read(cls, file: Path | None) -> "_Kept":
+    def read(cls, file: Path | None) -> "_FeatureCache":
         """What a file holds; nothing where there is none or it is damaged."""
         try:
-            found = load_file(file) if file else {}
-            return cls(found["names"].tobytes().decode().split("\n"), found["features"])
+            tensors = load_file(file) if file else {}
+            return cls(tensors["names"].tobytes().decode().split("\n"), tensors["features"])
         except (OSError, SafetensorError, KeyError, UnicodeDecodeError):
             return cls()
 
-    def with_more(self, names: Sequence[str], features: NDArray[np.float32]) -> "_Kept":
+    def with_more(self, names: Sequence[str], features: NDArray[np.float32]) -> "_FeatureCache":
         if self.features is not None:
             features = np.concatenate([self.features, features], axis=1)
-        return _Kept([*self.rows, *names], features)
+        return _FeatureCache([*self.rows, *names], features)
 
     def write(self, file: Path | None) -> None:
         if file is None or self.features is None:
@@ -158,8 +160,8 @@ def _extract(
         for start in range(0, len(pictures), FEATURE_BATCH):
             decoded = [archive[name] for name in pictures[start : start + FEATURE_BATCH]]
             for number, view in enumerate(VIEWS[:views]):
-                seen = np.stack([view(picture) for picture in decoded])
-                rows[number].append(_run(session, backbone.scale, seen))
+                crops = np.stack([view(picture) for picture in decoded])
+                rows[number].append(_run(session, backbone.scale, crops))
                 bar.advance(len(decoded))
     return np.stack([np.concatenate(parts) for parts in rows])
 

@@ -93,12 +93,12 @@ class Hybrid(SentenceEncoder):
         self.set_words(*hybrid_words(self.settings, data, self.vocabulary))
 
     def set_words(
-        self, own: NDArray[np.float32], latent: NDArray[np.float32], rows: NDArray[np.int64]
+        self, own_vectors: NDArray[np.float32], latent_vectors: NDArray[np.float32], rows: NDArray[np.int64]
     ) -> None:
         """Begin with own (R, kept_width), latent (V, universal) and rows (vocabulary, languages)."""
         device = self.rows.device
-        self.own = nn.Parameter(torch.from_numpy(own).to(device))
-        self.latent = nn.Parameter(torch.from_numpy(latent).to(device))
+        self.own = nn.Parameter(torch.from_numpy(own_vectors).to(device))
+        self.latent = nn.Parameter(torch.from_numpy(latent_vectors).to(device))
         self.rows.copy_(torch.from_numpy(rows))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -109,11 +109,11 @@ class Hybrid(SentenceEncoder):
 
     def _universal(self, rows: Tensor, language: Tensor) -> Tensor:
         """Rows (N, T) and the language of each N -> (N, T, universal)."""
-        many = len(self.own)
-        kept = F.embedding(rows.clamp(max=many - 1), self.own) @ self.to_universal[language].mT
-        kept = kept + self.bias[language][:, None]
-        shared = F.embedding((rows - many).clamp(min=0), self.latent)
-        return torch.where((rows < many)[..., None], kept, shared)
+        own_count = len(self.own)
+        own_words = F.embedding(rows.clamp(max=own_count - 1), self.own) @ self.to_universal[language].mT
+        own_words = own_words + self.bias[language][:, None]
+        latent_words = F.embedding((rows - own_count).clamp(min=0), self.latent)
+        return torch.where((rows < own_count)[..., None], own_words, latent_words)
 
     def inner(self, states: Tensor, mask: Tensor) -> Tensor:
         """The mean over the tokens of the mask (N, universal)."""
@@ -131,15 +131,17 @@ class Hybrid(SentenceEncoder):
     def word_table(self) -> Tensor:
         """(languages, vocabulary, universal): each token's universal embedding in each language."""
         languages = torch.arange(self.rows.shape[1], device=self.rows.device)
-        return torch.stack([self._universal(self.rows[:, one][None], one[None])[0] for one in languages])
+        return torch.stack(
+            [self._universal(self.rows[:, language][None], language[None])[0] for language in languages]
+        )
 
-    def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:  # noqa: ANN401
+    def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *arguments: Any) -> None:  # noqa: ANN401
         """How many vectors there are is the data's affair: a checkpoint's count is taken over."""
         for name in ("own", "latent"):
-            saved, mine = state.get(prefix + name), getattr(self, name)
-            if saved is not None and saved.shape[1:] == mine.shape[1:] and len(saved) != len(mine):
-                setattr(self, name, nn.Parameter(mine.new_zeros(saved.shape)))
-        super()._load_from_state_dict(state, prefix, *rest)
+            saved, parameter = state.get(prefix + name), getattr(self, name)
+            if saved is not None and saved.shape[1:] == parameter.shape[1:] and len(saved) != len(parameter):
+                setattr(self, name, nn.Parameter(parameter.new_zeros(saved.shape)))
+        super()._load_from_state_dict(state, prefix, *arguments)
 
 
 def hybrid_words(
@@ -179,26 +181,26 @@ def hybrid_tables(
     special = len(SPECIAL)
     rows = np.full(counts.shape, UNKNOWN_ID, np.int64)
     rows[:special] = np.arange(special)[:, None]
-    own = [np.zeros((special, settings.kept_width), np.float32)]
-    left = []
+    own_vectors = [np.zeros((special, settings.kept_width), np.float32)]
+    rare_words = []
     for language in range(counts.shape[1]):
-        kept, others = frequent(counts[:, language], settings.kept)
-        rows[kept, language] = sum(map(len, own)) + np.arange(len(kept))
-        own.append(reduced[language][kept])
-        left.append(others)
+        frequent_words, words = frequent(counts[:, language], settings.kept)
+        rows[frequent_words, language] = sum(map(len, own_vectors)) + np.arange(len(frequent_words))
+        own_vectors.append(reduced[language][frequent_words])
+        rare_words.append(words)
     if assigned is None:
-        return np.concatenate(own), np.zeros((1, settings.universal), np.float32), rows
-    chosen = [assigned.tokens[language][others] for language, others in enumerate(left)]
-    used = np.unique(np.concatenate(chosen))
-    for language, (others, tokens) in enumerate(zip(left, chosen, strict=True)):
-        rows[others, language] = sum(map(len, own)) + np.searchsorted(used, tokens)
-    return np.concatenate(own), assigned.latent[used], rows
+        return np.concatenate(own_vectors), np.zeros((1, settings.universal), np.float32), rows
+    latent_tokens = [assigned.tokens[language][words] for language, words in enumerate(rare_words)]
+    used = np.unique(np.concatenate(latent_tokens))
+    for language, (words, tokens) in enumerate(zip(rare_words, latent_tokens, strict=True)):
+        rows[words, language] = sum(map(len, own_vectors)) + np.searchsorted(used, tokens)
+    return np.concatenate(own_vectors), assigned.latent[used], rows
 
 
 def frequent(counts: NDArray[np.int64], kept: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(vocabulary,) -> the `kept` most frequent words that are seen at all (None: all), and the others."""
-    seen = np.flatnonzero(counts[len(SPECIAL) :]) + len(SPECIAL)
-    order = seen[np.argsort(-counts[seen], kind="stable")]
+    words = np.flatnonzero(counts[len(SPECIAL) :]) + len(SPECIAL)
+    order = words[np.argsort(-counts[words], kind="stable")]
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 
 
@@ -210,6 +212,6 @@ def _counts(rows: Sequence[NDArray[np.int32]], size: int) -> NDArray[np.int64]:
 def _even(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Scaled so that the mean square of a row that is not zeros is 1: a linear layer's usual input."""
     norms = np.linalg.norm(rows, axis=1)
-    some = norms[norms > 0]
-    scale = np.sqrt(rows.shape[1] / np.mean(some**2)) if len(some) else 1.0
+    nonzero = norms[norms > 0]
+    scale = np.sqrt(rows.shape[1] / np.mean(nonzero**2)) if len(nonzero) else 1.0
     return np.asarray(rows * scale / np.sqrt(rows.shape[1]), np.float32)

@@ -26,9 +26,9 @@ class LanguageIdentifier(nn.Module):
     def fit(self, data: TrainingData) -> None:
         """Learn from the sentences of each language."""
         counts = np.zeros(tuple(self.log_p.shape))
-        for place, language in enumerate(data.languages):
+        for column, language in enumerate(data.languages):
             tokens = [*data.sentences.get(language, ()), np.empty(0, np.int32)]
-            np.add.at(counts[:, place], np.concatenate(tokens), 1)
+            np.add.at(counts[:, column], np.concatenate(tokens), 1)
         logarithms = log_probabilities(counts.T, SMOOTHING).T
         self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
 

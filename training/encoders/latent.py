@@ -79,10 +79,10 @@ class LatentVocabulary(nn.Module):
 def choose(scores: Tensor, explore: float, among: int) -> Tensor:
     """(W, V) -> (W,): the best token of each, or with probability `explore` one drawn of its `among` best."""
     best = scores.detach().topk(min(among, scores.shape[1]), dim=1).indices
-    drawn = torch.randint(best.shape[1], (len(best),), device=scores.device)
+    random_place = torch.randint(best.shape[1], (len(best),), device=scores.device)
     exploring = torch.rand(len(best), device=scores.device) < explore
-    place = torch.where(exploring, drawn, torch.zeros_like(drawn))
-    return best.gather(1, place[:, None])[:, 0]
+    chosen_place = torch.where(exploring, random_place, torch.zeros_like(random_place))
+    return best.gather(1, chosen_place[:, None])[:, 0]
 
 
 def pretrain(
@@ -104,8 +104,8 @@ def pretrain(
         draw, pairs = np.random.default_rng(seed), _pairs(sentences.pictures)
         for _ in range(settings.steps):
             batch = _draw_pairs(pairs, min(settings.batch_size, len(pairs)), draw)
-            one, other = (_embed(model, sentences, rows, settings) for rows in batch.T)
-            loss = _triplets(one, other, settings)
+            anchors, positives = (_embed(model, sentences, rows, settings) for rows in batch.T)
+            loss = _triplets(anchors, positives, settings)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -114,23 +114,25 @@ def pretrain(
 
 @torch.no_grad()
 def _assignment(model: LatentVocabulary) -> Assignment:
-    every = torch.arange(model.vectors.shape[1])
-    best = [model.score(every, language).argmax(dim=1).numpy() for language in range(len(model.vectors))]
+    words = torch.arange(model.vectors.shape[1])
+    best = [model.score(words, language).argmax(dim=1).numpy() for language in range(len(model.vectors))]
     return Assignment(best, model.latent.detach().numpy().copy())
 
 
-def _triplets(one: Tensor, other: Tensor, settings: PretrainingSettings) -> Tensor:
-    cosines = F.normalize(one, dim=1) @ F.normalize(other, dim=1).T
-    own = cosines.diagonal()
-    rivals = ~torch.eye(len(own), dtype=torch.bool)
+def _triplets(anchors: Tensor, positives: Tensor, settings: PretrainingSettings) -> Tensor:
+    cosines = F.normalize(anchors, dim=1) @ F.normalize(positives, dim=1).T
+    positive_cosines = cosines.diagonal()
+    rivals = ~torch.eye(len(positive_cosines), dtype=torch.bool)
     sides = (cosines, cosines.T)
-    return torch.stack([top_violations(s, own, rivals, settings.margin, settings.top) for s in sides]).sum()
+    return torch.stack(
+        [top_violations(s, positive_cosines, rivals, settings.margin, settings.top) for s in sides]
+    ).sum()
 
 
-def top_violations(cosines: Tensor, own: Tensor, rivals: Tensor, margin: float, top: int) -> Tensor:
+def top_violations(cosines: Tensor, positives: Tensor, rivals: Tensor, margin: float, top: int) -> Tensor:
     """(N, M) cosines, (N,) that of each anchor's positive, (N, M) who its rivals are -> the mean, over
     anchors and the `top` largest, of max(0, m - own + rival); fewer rivals than `top` leave zeros."""
-    violations = (margin - own[:, None] + cosines).clamp(min=0).masked_fill(~rivals, 0)
+    violations = (margin - positives[:, None] + cosines).clamp(min=0).masked_fill(~rivals, 0)
     return violations.topk(min(top, violations.shape[1]), dim=1).values.mean()
 
 
@@ -144,9 +146,9 @@ def _embed(
     language = torch.from_numpy(sentences.languages[rows])[owner]
     total = torch.zeros(len(rows), model.latent.shape[1])
     for code in sorted(set(language.tolist())):
-        own = language == code
-        kinds, place = torch.unique(words[own], return_inverse=True)
-        total = total.index_add(0, owner[own], model.embed(kinds, code, settings)[place])
+        in_language = language == code
+        kinds, inverse = torch.unique(words[in_language], return_inverse=True)
+        total = total.index_add(0, owner[in_language], model.embed(kinds, code, settings)[inverse])
     return total / lengths[:, None]
 
 

@@ -36,8 +36,8 @@ def verified_rows(
     vocabulary, count = shape
     rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
     evidence = _seen_with(tokens, languages, pictures, space, shape)
-    for token, one, other in _verified(*evidence, false_discovery_rate):
-        rows[token][rows[token] == rows[token, other]] = rows[token, one]
+    for token, first, second in _verified(*evidence, false_discovery_rate):
+        rows[token][rows[token] == rows[token, second]] = rows[token, first]
     return rows
 
 
@@ -47,19 +47,19 @@ def _verified(
     """What `_seen_with` gives -> (n, 3): subword and two languages, the surest first."""
     tests: list[Rows] = []
     chances: list[NDArray[np.float64]] = []
-    for one, other in combinations(range(counts.shape[1]), 2):
-        both = np.flatnonzero(counts[:, one] * counts[:, other])
+    for first, second in combinations(range(counts.shape[1]), 2):
+        shared = np.flatnonzero(counts[:, first] * counts[:, second])
         # Σx·Σy has a standard deviation of sqrt(n m / dimensions) where pictures have nothing in common.
-        products = np.einsum("td,td->t", sums[both, one], sums[both, other])
-        deviations = np.sqrt(counts[both, one] * counts[both, other] / dimensions)
-        tests.append(np.stack([both, np.full_like(both, one), np.full_like(both, other)], axis=1))
+        products = np.einsum("td,td->t", sums[shared, first], sums[shared, second])
+        deviations = np.sqrt(counts[shared, first] * counts[shared, second] / dimensions)
+        tests.append(np.stack([shared, np.full_like(shared, first), np.full_like(shared, second)], axis=1))
         chances.append(norm.sf(products / deviations))
-    every, chance = np.concatenate(tests), np.concatenate(chances)
-    if not len(every):
-        return every
+    all_tests, chance = np.concatenate(tests), np.concatenate(chances)
+    if not len(all_tests):
+        return all_tests
     order = np.argsort(chance, kind="stable")
-    kept: Rows = every[order][false_discovery_control(chance[order]) <= false_discovery_rate]
-    return kept
+    verified: Rows = all_tests[order][false_discovery_control(chance[order]) <= false_discovery_rate]
+    return verified
 
 
 def _seen_with(
@@ -72,14 +72,14 @@ def _seen_with(
     """(vocabulary, languages, d) sums over the different pictures of a subword, (vocabulary, languages) how
     many these are, and how many equal dimensions would vary as much as those of the centred space."""
     centred = unit(space - space.mean(axis=0))
-    seen = {
-        (token, spoken, picture)
-        for row, spoken, picture in zip(tokens, languages.tolist(), pictures.tolist(), strict=True)
+    sightings = {
+        (token, language, picture)
+        for row, language, picture in zip(tokens, languages.tolist(), pictures.tolist(), strict=True)
         for token in row.tolist()
     }
-    token, spoken, picture = np.asarray(sorted(seen)).T
+    token, language, picture = np.asarray(sorted(sightings)).T
     sums, counts = np.zeros((*shape, space.shape[1]), np.float32), np.zeros(shape)
-    np.add.at(sums, (token, spoken), centred[picture])
-    np.add.at(counts, (token, spoken), 1)
+    np.add.at(sums, (token, language), centred[picture])
+    np.add.at(counts, (token, language), 1)
     spectrum = np.linalg.eigvalsh(np.cov(centred.T))
     return sums, counts, float(spectrum.sum() ** 2 / (spectrum**2).sum())

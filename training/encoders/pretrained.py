@@ -97,8 +97,8 @@ class Pretrained(SentenceEncoder):
     @property
     def tokens(self) -> nn.Embedding:
         """The token embeddings, (vocabulary, width)."""
-        found: nn.Embedding = self.model.get_input_embeddings()  # type: ignore[operator]
-        return found
+        embeddings: nn.Embedding = self.model.get_input_embeddings()  # type: ignore[operator]
+        return embeddings
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Contextual token states (N, T, width)."""

@@ -77,8 +77,8 @@ class Transformer(SentenceEncoder):
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Contextual token states (N, T, width)."""
-        place = torch.arange(ids.shape[1], device=ids.device)
-        embedded = self.dropout(self.norm(self.tokens(ids) + self.positions(place)))
+        position = torch.arange(ids.shape[1], device=ids.device)
+        embedded = self.dropout(self.norm(self.tokens(ids) + self.positions(position)))
         pads = (mask == 0) if self.settings.attention_mask else None
         out: Tensor = self.layers(embedded, src_key_padding_mask=pads)
         return out

@@ -69,32 +69,32 @@ class Backbone(nn.Module):
     @torch.no_grad()
     def width(self, size: int) -> int:
         """F, found by a forward pass of one blank picture."""
-        was = self.training
+        was_training = self.training
         self.eval()
         blank = torch.zeros(1, 3, size, size, device=next(self.parameters()).device)
-        found = self(blank).shape[1]
-        self.train(was)
-        return int(found)
+        width = self(blank).shape[1]
+        self.train(was_training)
+        return int(width)
 
 
 def load_backbone(name: str, data: Path) -> Backbone:
     """The backbone of that name: a folder below `data`, a folder, or a Hugging Face name (needs its cache or
     the network). Weights are safetensors only. Raises DataError when it can't be loaded."""
-    place = str(find_folder(name, data) or name)
+    source = str(find_folder(name, data) or name)
     disable_progress_bar()
     try:
-        model = AutoModel.from_pretrained(place, use_safetensors=True)
+        model = AutoModel.from_pretrained(source, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0]
         raise DataError(
             f"vision.backbone {name}: neither a folder with a model nor loadable: {reason}"
         ) from None
-    return Backbone(model, _pixel_scale(place))
+    return Backbone(model, _pixel_scale(source))
 
 
-def _pixel_scale(place: str) -> PixelScale:
+def _pixel_scale(source: str) -> PixelScale:
     try:
-        config, _ = ImageProcessingMixin.get_image_processor_dict(place)
+        config, _ = ImageProcessingMixin.get_image_processor_dict(source)
     except OSError:
         return PixelScale()
     mean, std = config.get("image_mean"), config.get("image_std")

@@ -26,20 +26,20 @@ def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Ve
     and where `folder` is "", from its sentences' token ids. Lengths are 1 on average in each language, so
     that no language's words outweigh another's.
     """
-    place = find_folder(folder, data.folder) if folder else None
-    if folder and place is None:
+    vector_folder = find_folder(folder, data.folder) if folder else None
+    if folder and vector_folder is None:
         raise DataError(f"text.vectors {folder}: no folder of that name, in the data or elsewhere")
     tokenizer = data.tokenizer
     words = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
     sentences = {language: data.sentences.get(language, []) for language in data.languages}
-    vectors = word_vectors(place, words, sentences, width, data.seed)
+    vectors = word_vectors(vector_folder, words, sentences, width, data.seed)
     return [_of_mean_length_one(rows) for rows in vectors.values()]
 
 
 def _of_mean_length_one(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1)
-    some = lengths > 0
-    return vectors / lengths[some].mean() if some.any() else vectors
+    nonzero = lengths > 0
+    return vectors / lengths[nonzero].mean() if nonzero.any() else vectors
 
 
 def word_vectors(
@@ -51,14 +51,14 @@ def word_vectors(
     which is cut to its principal components where it is wider.
     Raises DataError for a file that is not fastText's, or narrower than `width`.
     """
-    vocabulary, found = {word: row for row, word in enumerate(words)}, {}
+    vocabulary, vectors = {word: row for row, word in enumerate(words)}, {}
     for number, (language, rows) in enumerate(sentences.items()):
         file = folder / f"{language}.vec" if folder else None
         if file and file.is_file():
-            found[language] = principal(read_vec(file, vocabulary, width), width)
+            vectors[language] = principal(read_vec(file, vocabulary, width), width)
         else:
-            found[language] = learn_vectors(rows, len(words), width, seed + number)
-    return found
+            vectors[language] = learn_vectors(rows, len(words), width, seed + number)
+    return vectors
 
 
 def read_vec(file: Path, vocabulary: Mapping[str, int], width: int) -> Vectors:
@@ -68,16 +68,16 @@ def read_vec(file: Path, vocabulary: Mapping[str, int], width: int) -> Vectors:
             dimension = int(lines.readline().split()[1])
             if dimension < width:
                 raise DataError(f"{file} has {dimension} dimensions: take vectors of {width} or more")
-            found = np.zeros((len(vocabulary), dimension), np.float32)
+            vectors = np.zeros((len(vocabulary), dimension), np.float32)
             for line in lines:
                 word, *values = line.rstrip().split(" ")
                 if word in vocabulary:
-                    found[vocabulary[word]] = np.asarray(values, np.float32)
+                    vectors[vocabulary[word]] = np.asarray(values, np.float32)
     except (OSError, ValueError, IndexError) as error:
         raise DataError(f"{file} is not fastText's .vec format: {error}") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(vectors).all():
         raise DataError(f"{file} has numbers that are not finite")
-    return found
+    return vectors
 
 
 def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors:
@@ -87,12 +87,14 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
     What skip-gram with negative sampling factorises (Levy & Goldberg 2014), and in seconds.
     """
     counts = cooccurrences(rows, vocabulary)
-    seen = np.flatnonzero(counts.sum(axis=1))
-    found = np.zeros((vocabulary, width), np.float32)
-    if len(seen):
-        left, values = leading(positive_information(counts[seen][:, seen]), min(width, len(seen)), seed)
-        found[np.ix_(seen, np.arange(len(values)))] = left * np.sqrt(values)
-    return found
+    seen_words = np.flatnonzero(counts.sum(axis=1))
+    vectors = np.zeros((vocabulary, width), np.float32)
+    if len(seen_words):
+        left_vectors, values = leading(
+            positive_information(counts[seen_words][:, seen_words]), min(width, len(seen_words)), seed
+        )
+        vectors[np.ix_(seen_words, np.arange(len(values)))] = left_vectors * np.sqrt(values)
+    return vectors
 
 
 def leading(matrix: csr_array, rank: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -115,32 +117,32 @@ def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
     flat = np.concatenate([*rows, np.empty(0, np.int32)])
     sentence = np.repeat(np.arange(len(rows)), lengths)
     for distance in range(1, CONTEXT_WORDS + 1):
-        near = sentence[:-distance] == sentence[distance:]
-        one, other = flat[:-distance][near], flat[distance:][near]
-        ones = np.ones(len(one))
-        total = total + coo_array((ones, (one, other)), total.shape).tocsr()
+        same_sentence = sentence[:-distance] == sentence[distance:]
+        words, contexts = flat[:-distance][same_sentence], flat[distance:][same_sentence]
+        ones = np.ones(len(words))
+        total = total + coo_array((ones, (words, contexts)), total.shape).tocsr()
     return csr_array(total + total.T)
 
 
 def positive_information(counts: csr_array) -> csr_array:
     """max(0, log p(w, c) / (p(w) p(c))), the contexts' p flattened by SMOOTHING."""
-    some = coo_array(counts)
+    entries = coo_array(counts)
     words = counts.sum(axis=1)
     contexts = words**SMOOTHING
-    expected = words[some.row] * contexts[some.col] / max(contexts.sum(), 1e-12)
-    values = np.maximum(0, np.log(some.data / np.maximum(expected, 1e-12)))
-    found = csr_array((values, (some.row, some.col)), some.shape)
-    found.eliminate_zeros()
-    return found
+    expected = words[entries.row] * contexts[entries.col] / max(contexts.sum(), 1e-12)
+    values = np.maximum(0, np.log(entries.data / np.maximum(expected, 1e-12)))
+    information = csr_array((values, (entries.row, entries.col)), entries.shape)
+    information.eliminate_zeros()
+    return information
 
 
 def principal(vectors: Vectors, width: int) -> Vectors:
     """(n, d) -> (n, width): their first principal components, d at least `width`; rows of zeros, which stand
     for nothing, stay so and are not counted."""
-    some = np.abs(vectors).sum(axis=1) > 0
-    found = np.zeros((len(vectors), width), np.float32)
-    if some.any():
-        centred = vectors[some] - vectors[some].mean(axis=0)
+    nonzero = np.abs(vectors).sum(axis=1) > 0
+    components = np.zeros((len(vectors), width), np.float32)
+    if nonzero.any():
+        centred = vectors[nonzero] - vectors[nonzero].mean(axis=0)
         _, axes = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
-        found[some] = centred @ axes[:, ::-1][:, :width]
-    return found
+        components[nonzero] = centred @ axes[:, ::-1][:, :width]
+    return components

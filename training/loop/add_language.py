@@ -87,27 +87,27 @@ def add_language(folder: Path, language: str, data: Path, out: Path, schedule: S
 
 def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
     """What the run with the new language says that it is. UsageError where there can be none."""
-    was = base.recipe
+    base_recipe = base.recipe
     _check(base, language)
-    objectives = {name: o for name, o in was.objectives.items() if not o.skipped_for_new_language}
+    objectives = {name: o for name, o in base_recipe.objectives.items() if not o.skipped_for_new_language}
     unfit = [name for name, objective in objectives.items() if not objective.learns_new_language]
     if unfit or not objectives:
         raise UsageError(
-            f"{base.folder} learned by {(unfit or list(was.objectives))[0]}: no language can be added"
+            f"{base.folder} learned by {(unfit or list(base_recipe.objectives))[0]}: no language can be added"
         )
-    table = was.model_dump(mode="json") | {
-        "name": f"{was.name}-{language.lower()}"[:63],
+    table = base_recipe.model_dump(mode="json") | {
+        "name": f"{base_recipe.name}-{language.lower()}"[:63],
         "mining": None,
         "transfer": None,
         "schedule": {},
     }
     table["description"] += f"; {known_language(language).name} added to the finished run"
     table["objectives"] = {name: table["objectives"][name] for name in objectives}
-    codes, added = (*was.data.languages, language), (*was.data.added, language)
+    codes, added = (*base_recipe.data.languages, language), (*base_recipe.data.added, language)
     table["data"] |= {"languages": codes, "added": added}
     table["optimiser"] |= {
         "epochs": schedule.epochs,
-        "learning_rate": schedule.learning_rate or was.optimiser.learning_rate,
+        "learning_rate": schedule.learning_rate or base_recipe.optimiser.learning_rate,
         "freeze_encoder_epochs": 0,
     }
     # Dev pictures say how well sentences find pictures, and a short run has no better moment than its end.
@@ -122,21 +122,21 @@ def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
 
 def _check(base: Run, language: str) -> None:
     """UsageError where the run can't get the language."""
-    was = base.recipe
+    base_recipe = base.recipe
     try:
         check_codes((language,))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    if language in was.data.languages:
+    if language in base_recipe.data.languages:
         raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
-    if was.data.stream:
+    if base_recipe.data.stream:
         raise UsageError(f"{base.folder} was streamed: a language can be added to runs on photos/ only")
-    if was.data.rotation:
+    if base_recipe.data.rotation:
         raise UsageError(f"{base.folder} has data.rotation, which leaves no pictures to a new language")
-    if was.tokenizer.kind == "words" or not was.text.can_grow:
+    if base_recipe.tokenizer.kind == "words" or not base_recipe.text.can_grow:
         raise UsageError(
-            f"{base.folder} reads whole words, or its encoder {was.text.encoder} can't grow: no language "
-            "can be added"
+            f"{base.folder} reads whole words, or its encoder {base_recipe.text.encoder} can't grow: "
+            "no language can be added"
         )
 
 

@@ -67,10 +67,10 @@ def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> Cache
     train, dev = training_captions(run, data), dev.without(skipped.names)
     archive.require(train.pictures + dev.pictures)
     backbone = load_backbone(base.recipe.vision.backbone, data)
-    more = dev.pictures + tuple(name for name in train.pictures if name not in set(old.pictures))
-    sources = picture_sources(base, archive, backbone, old, CaptionedPictures(more, ()))
-    place = {name: row for row, name in enumerate(old.pictures + more)}
-    rows = np.asarray([place[name] for name in train.pictures])
+    new_pictures = dev.pictures + tuple(name for name in train.pictures if name not in set(old.pictures))
+    sources = picture_sources(base, archive, backbone, old, CaptionedPictures(new_pictures, ()))
+    row_of = {name: row for row, name in enumerate(old.pictures + new_pictures)}
+    rows = np.asarray([row_of[name] for name in train.pictures])
     whitened = None
     if "whitened" in recipe.inputs:
         spaces = [whitened_space(recipe, sources[0], source) for source in sources]
@@ -78,7 +78,7 @@ def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> Cache
     return CachedEmbeddings(
         captions=train,
         texts=_old_texts(base, train, language, model),
-        views=_views(model, sources, (len(old.pictures), len(more)))[rows],
+        views=_views(model, sources, (len(old.pictures), len(new_pictures)))[rows],
         whitened=whitened,
         dev=dev,
         dev_pictures=sources[1],
@@ -89,9 +89,9 @@ def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> Cache
 @torch.inference_mode()
 def _old_texts(base: Run, captions: CaptionedPictures, new: str, model: TwoBranch) -> Vectors:
     vectors = np.zeros((len(captions.captions), base.recipe.head.dimension), np.float32)
-    known = [number for number, caption in enumerate(captions.captions) if caption.language != new]
-    tokens = tokenize(base.tokenizer(), [captions.captions[number].text for number in known])
-    vectors[known] = embed_texts(model, tokens, pick_device())
+    known_captions = [number for number, caption in enumerate(captions.captions) if caption.language != new]
+    tokens = tokenize(base.tokenizer(), [captions.captions[number].text for number in known_captions])
+    vectors[known_captions] = embed_texts(model, tokens, pick_device())
     return vectors
 
 
@@ -99,8 +99,10 @@ def _old_texts(base: Run, captions: CaptionedPictures, new: str, model: TwoBranc
 def _views(
     model: TwoBranch, sources: tuple[PictureSource, PictureSource], counts: tuple[int, int]
 ) -> Vectors:
-    both = zip(sources, counts, strict=True)
-    return np.concatenate([embed_pictures(model, source, n, pick_device()) for source, n in both if n])
+    counted_sources = zip(sources, counts, strict=True)
+    return np.concatenate(
+        [embed_pictures(model, source, n, pick_device()) for source, n in counted_sources if n]
+    )
 
 
 class NewLanguageSource:

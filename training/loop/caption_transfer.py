@@ -15,7 +15,7 @@ from index.errors import DataError, UsageError
 from index.text.normalisation import clean
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
-from training.data.transfer import Given, write_given
+from training.data.transfer import TransferredCaption, write_transferred
 from training.loop.mining import BLOCK, mine
 from training.loop.model import load_model
 from training.loop.prepare import training_captions
@@ -28,7 +28,7 @@ MOST_LINES = 10_000_000  # of aligned text
 NEIGHBOURS = 10  # of CSLS
 
 Vectors = NDArray[np.float32]
-Found = tuple[NDArray[np.int64], Vectors]  # (m, 2) rows, (m,) cosines
+RankedPairs = tuple[NDArray[np.int64], Vectors]  # (m, 2) rows, (m,) cosines
 
 
 def start_folder(settings: TransferSettings, out: Path) -> Path:
@@ -77,55 +77,57 @@ def take_up(run: Run, data: Path, start: Run | None) -> None:
         shutil.copyfile(start.best_file, run.start_file)
     captions = training_captions(run, data)
     if settings.aligned:
-        given = translations(captions, data / "text", settings.aligned)
+        transferred = translations(captions, data / "text", settings.aligned)
     else:
         assert start is not None, "a recipe that looks for pseudopairs has a start"
-        given = pseudopairs(captions, start, data, settings)
-    if not given:
+        transferred = pseudopairs(captions, start, data, settings)
+    if not transferred:
         raise DataError(_nothing(settings))
-    write_given(run.transferred_file, captions, given)
+    write_transferred(run.transferred_file, captions, transferred)
 
 
 def pseudopairs(
     captions: CaptionedPictures, start: Run, data: Path, settings: TransferSettings
-) -> list[Given]:
+) -> list[TransferredCaption]:
     """Each caption's nearest ones in other languages by the start's encoder, if `settings` keeps them."""
     numbers: dict[str, list[int]] = {}
     for number, caption in enumerate(captions.captions):
         numbers.setdefault(caption.language, []).append(number)
     model, tokenizer = load_model(start, data), start.tokenizer()
     vectors = {}
-    for language, own in numbers.items():
-        texts = [captions.captions[number].text for number in own]
+    for language, rows in numbers.items():
+        texts = [captions.captions[row].text for row in rows]
         with torch.inference_mode():
             vectors[language] = embed_texts(model, tokenize(tokenizer, texts), torch.device("cpu"))
     return [
-        Given(numbers[own][i], other, captions.captions[numbers[other][j]].text, float(cosine))
-        for (own, other), (rows, cosines) in nearest(vectors, settings, start.recipe.seed).items()
+        TransferredCaption(
+            numbers[first][i], second, captions.captions[numbers[second][j]].text, float(cosine)
+        )
+        for (first, second), (rows, cosines) in nearest(vectors, settings, start.recipe.seed).items()
         for (i, j), cosine in zip(rows, cosines, strict=True)
     ]
 
 
 def nearest(
     vectors: Mapping[str, Vectors], settings: TransferSettings, seed: int = 0
-) -> dict[tuple[str, str], Found]:
+) -> dict[tuple[str, str], RankedPairs]:
     """Language -> (n, d) unit rows; (language, other) -> rows of a sentence and of its nearest one, and their
     cosines, those that the filter keeps, in the order of the sentences."""
     if settings.nearest == "mutual":
         return _both_ways(vectors, mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=seed))
-    found = {}
-    for one, other in permutations(vectors, 2):
-        best, cosines = _nearest(vectors[one], vectors[other])
-        kept = np.sort(np.argsort(-cosines, kind="stable")[: round(settings.keep * len(cosines))])
-        found[one, other] = np.stack([kept, best[kept]], axis=1), cosines[kept]
-    return found
+    ranked_pairs = {}
+    for first, second in permutations(vectors, 2):
+        best, cosines = _nearest(vectors[first], vectors[second])
+        kept_rows = np.sort(np.argsort(-cosines, kind="stable")[: round(settings.keep * len(cosines))])
+        ranked_pairs[first, second] = np.stack([kept_rows, best[kept_rows]], axis=1), cosines[kept_rows]
+    return ranked_pairs
 
 
-def _nearest(one: Vectors, other: Vectors) -> tuple[NDArray[np.int64], Vectors]:
-    """For each row of `one` the row of `other` with the highest cosine, and that."""
-    best, cosines = np.empty(len(one), np.int64), np.empty(len(one), np.float32)
-    for start in range(0, len(one), BLOCK):
-        block = one[start : start + BLOCK] @ other.T
+def _nearest(queries: Vectors, candidates: Vectors) -> tuple[NDArray[np.int64], Vectors]:
+    """For each query (n, d) the row of the candidate (m, d) with the highest cosine, and that cosine."""
+    best, cosines = np.empty(len(queries), np.int64), np.empty(len(queries), np.float32)
+    for start in range(0, len(queries), BLOCK):
+        block = queries[start : start + BLOCK] @ candidates.T
         best[start : start + BLOCK] = block.argmax(axis=1)
         cosines[start : start + BLOCK] = block.max(axis=1)
     return best, cosines
@@ -133,17 +135,17 @@ def _nearest(one: Vectors, other: Vectors) -> tuple[NDArray[np.int64], Vectors]:
 
 def _both_ways(
     vectors: Mapping[str, Vectors], pairs: Mapping[tuple[str, str], NDArray[np.int64]]
-) -> dict[tuple[str, str], Found]:
-    found = {}
-    for (one, other), rows in pairs.items():
-        cosines = np.einsum("nd,nd->n", vectors[one][rows[:, 0]], vectors[other][rows[:, 1]])
-        found[one, other] = rows, cosines
+) -> dict[tuple[str, str], RankedPairs]:
+    ranked_pairs = {}
+    for (first, second), rows in pairs.items():
+        cosines = np.einsum("nd,nd->n", vectors[first][rows[:, 0]], vectors[second][rows[:, 1]])
+        ranked_pairs[first, second] = rows, cosines
         order = np.argsort(rows[:, 1], kind="stable")
-        found[other, one] = rows[order, ::-1], cosines[order]
-    return found
+        ranked_pairs[second, first] = rows[order, ::-1], cosines[order]
+    return ranked_pairs
 
 
-def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[Given]:
+def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[TransferredCaption]:
     """For each caption that is a line of `folder`/NAME.LANG.txt, that line in the other languages."""
     languages = [code for code in languages_in(folder, ".txt", f"{name}.") if code in captions.languages]
     if len(languages) < 2:
@@ -153,17 +155,19 @@ def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[G
         )
     lines = read_aligned(folder, languages, prefix=f"{name}.", most=MOST_LINES)
     places = {code: _first_places(lines[code]) for code in languages}
-    found = []
+    transferred = []
     for number, caption in enumerate(captions.captions):
-        place = places.get(caption.language, {}).get(clean(caption.text))
-        if place is not None:
-            others = (code for code in languages if code != caption.language)
-            found += [Given(number, other, lines[other][place]) for other in others]
-    return found
+        line_number = places.get(caption.language, {}).get(clean(caption.text))
+        if line_number is not None:
+            other_languages = (code for code in languages if code != caption.language)
+            transferred += [
+                TransferredCaption(number, code, lines[code][line_number]) for code in other_languages
+            ]
+    return transferred
 
 
 def _first_places(lines: Sequence[str]) -> dict[str, int]:
-    return {clean(line): place for place, line in reversed(list(enumerate(lines)))}
+    return {clean(line): line_number for line_number, line in reversed(list(enumerate(lines)))}
 
 
 def _nothing(settings: TransferSettings) -> str:

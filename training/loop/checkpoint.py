@@ -78,9 +78,9 @@ def _prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _restore_model(file: Path, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    own = {name.removeprefix(MODEL): t for name, t in tensors.items() if name.startswith(MODEL)}
+    weights = {name.removeprefix(MODEL): t for name, t in tensors.items() if name.startswith(MODEL)}
     try:
-        model.load_state_dict(own)
+        model.load_state_dict(weights)
     except RuntimeError:
         raise DamagedError(f"{file} does not fit the run's recipe; train into another folder") from None
 
@@ -97,8 +97,8 @@ def _read(file: Path) -> tuple[dict[str, Tensor], Counters]:
     try:
         with safe_open(file, framework="pt") as opened:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
-            found = json.loads(opened.metadata()["counters"])
-            counters = Counters(**found | {"losses": tuple(found.get("losses", ()))})
+            values = json.loads(opened.metadata()["counters"])
+            counters = Counters(**values | {"losses": tuple(values.get("losses", ()))})
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(f"{file} is not a readable checkpoint: {error}") from None
     return tensors, counters

@@ -46,16 +46,18 @@ class Processes:
 
     def counts(self, values: Sequence[int], device: torch.device) -> list[list[int]]:
         """Every process's `values`, in their order."""
-        own = torch.tensor(values, dtype=torch.int64, device=device)
-        return self.gather(own[None], [1] * self.count).tolist()
+        row = torch.tensor(values, dtype=torch.int64, device=device)
+        return self.gather(row[None], [1] * self.count).tolist()
 
     def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
         """Replace each gradient by its sum over all processes; what has none anywhere keeps none."""
         learned = [p for p in parameters if p.requires_grad]
         if self.count == 1 or not learned:
             return
-        some = self.sum(torch.tensor([float(p.grad is not None) for p in learned], device=learned[0].device))
-        learned = [p for p, have in zip(learned, some.tolist(), strict=True) if have]
+        gradient_counts = self.sum(
+            torch.tensor([float(p.grad is not None) for p in learned], device=learned[0].device)
+        )
+        learned = [p for p, count in zip(learned, gradient_counts.tolist(), strict=True) if count]
         gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in learned]
         total = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
         parts = torch.split(total, [parameter.numel() for parameter in learned])

@@ -81,12 +81,12 @@ class Engine:
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
     def _backward_in_parts(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> Losses:
-        kept = self.forward(chunks[0], active) if len(chunks) == 1 else None
-        parts = [_embedded(kept, active)] if kept else self._first_pass(chunks, active)
-        whole, totals, start = self._gathered(parts)
-        losses, gradients = _across_rows(active, whole)
+        only_pass = self.forward(chunks[0], active) if len(chunks) == 1 else None
+        parts = [_embedded(only_pass, active)] if only_pass else self._first_pass(chunks, active)
+        batch_step, totals, start = self._gathered(parts)
+        losses, gradients = _across_rows(active, batch_step)
         for chunk in chunks:
-            step = kept or self.forward(chunk, active)
+            step = only_pass or self.forward(chunk, active)
             stop = start + len(step.text)
             rows = [row for name in parts[0].rows for row in step[name]]
             by_term = _of_terms(active, step, totals)
@@ -110,9 +110,11 @@ class Engine:
         terms = [sum(part.terms[name] for part in parts) for name in parts[0].terms]
         counts = self.processes.counts([len(rows[0]), *terms], rows[0].device)
         sizes = [count[0] for count in counts]
-        whole = self.processes.gather(torch.cat(rows, dim=1), sizes)
+        batch_rows = self.processes.gather(torch.cat(rows, dim=1), sizes)
         gathered: dict[str, tuple[Tensor, ...]] = {}
-        for name, row in zip(names, torch.split(whole, [row.shape[1] for row in rows], dim=1), strict=True):
+        for name, row in zip(
+            names, torch.split(batch_rows, [row.shape[1] for row in rows], dim=1), strict=True
+        ):
             gathered[name] = (*gathered.get(name, ()), row.clone().requires_grad_())
         totals = {name: sum(c[1 + i] for c in counts) for i, name in enumerate(parts[0].terms)}
         return Step(gathered), totals, sum(sizes[: self.processes.number])
@@ -130,10 +132,10 @@ def _of_terms(active: Mapping[str, Objective], step: Step, totals: Mapping[str, 
     return {name: loss * shares[name] for name, loss in weighted_losses(objectives, step).items()}
 
 
-def _across_rows(active: Mapping[str, Objective], whole: Step) -> tuple[Losses, list[Tensor]]:
+def _across_rows(active: Mapping[str, Objective], step: Step) -> tuple[Losses, list[Tensor]]:
     """The losses in which rows meet, and the gradient of their sum with respect to each tensor of rows."""
-    leaves = [row for rows in whole.rows.values() for row in rows]
-    losses = weighted_losses({n: o for n, o in active.items() if not o.by_term}, whole)
+    leaves = [row for rows in step.rows.values() for row in rows]
+    losses = weighted_losses({n: o for n, o in active.items() if not o.by_term}, step)
     if not losses:
         return {}, [torch.zeros_like(row) for row in leaves]
     gradients = torch.autograd.grad(
@@ -162,7 +164,7 @@ def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
         )
     parts = max(processes.count, -(-rows // chunk_size) if chunk_size else 1)
     edges = [rows * i // parts for i in range(parts + 1)]
-    first, last = (parts * (processes.number + more) // processes.count for more in (0, 1))
+    first, last = (parts * (processes.number + offset) // processes.count for offset in (0, 1))
     return [slice(edges[i], edges[i + 1]) for i in range(first, last)]
 
 

@@ -31,27 +31,27 @@ def mine(
     draw = np.random.default_rng(seed)
     centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
     samples = {language: _sample(rows, draw) for language, rows in centred.items()}
-    found = {}
-    for one, other in combinations(centred, 2):
-        near = [
+    candidates = {}
+    for first, second in combinations(centred, 2):
+        neighbourhoods = [
             _neighbourhood(centred[a], samples[b], neighbours * len(samples[b]) / len(centred[b]))
-            for a, b in ((one, other), (other, one))
+            for a, b in ((first, second), (second, first))
         ]
-        found[one, other] = _mutual(centred[one], centred[other], *near)
-    return _surest(found, keep)
+        candidates[first, second] = _mutual(centred[first], centred[second], *neighbourhoods)
+    return _surest(candidates, keep)
 
 
 def _surest(
-    found: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
+    candidates: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
 ) -> dict[tuple[str, str], Pairs]:
     """Of pairs and their scores the share with the highest."""
-    scores = np.concatenate([scores for _, scores in found.values()])
+    scores = np.concatenate([scores for _, scores in candidates.values()])
     order = np.argsort(-scores, kind="stable")
-    kept = np.zeros(len(scores), bool)
-    kept[order[: round(keep * len(scores))]] = True
-    ends = np.cumsum([len(scores) for _, scores in found.values()])
-    parts = np.split(kept, ends[:-1])
-    return {key: pairs[part] for (key, (pairs, _)), part in zip(found.items(), parts, strict=True)}
+    is_kept = np.zeros(len(scores), bool)
+    is_kept[order[: round(keep * len(scores))]] = True
+    ends = np.cumsum([len(scores) for _, scores in candidates.values()])
+    parts = np.split(is_kept, ends[:-1])
+    return {key: pairs[part] for (key, (pairs, _)), part in zip(candidates.items(), parts, strict=True)}
 
 
 def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:
@@ -68,19 +68,21 @@ def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
     return np.concatenate(means)
 
 
-def _mutual(one: Vectors, other: Vectors, near_one: Vectors, near_other: Vectors) -> tuple[Pairs, Vectors]:
+def _mutual(
+    first: Vectors, second: Vectors, first_means: Vectors, second_means: Vectors
+) -> tuple[Pairs, Vectors]:
     """(m, 2) rows that are each other's best by CSLS, and their scores."""
-    best, scores = np.empty(len(one), np.int64), np.empty(len(one), np.float32)
-    back, highest = np.zeros(len(other), np.int64), np.full(len(other), -np.inf, np.float32)
-    columns = np.arange(len(other))
-    for start in range(0, len(one), BLOCK):
-        part = slice(start, min(start + BLOCK, len(one)))
-        block = csls_scores(one[part] @ other.T, near_one[part, None], near_other)
+    best, scores = np.empty(len(first), np.int64), np.empty(len(first), np.float32)
+    back, highest = np.zeros(len(second), np.int64), np.full(len(second), -np.inf, np.float32)
+    columns = np.arange(len(second))
+    for start in range(0, len(first), BLOCK):
+        part = slice(start, min(start + BLOCK, len(first)))
+        block = csls_scores(first[part] @ second.T, first_means[part, None], second_means)
         best[part] = block.argmax(axis=1)
         scores[part] = block[np.arange(len(block)), best[part]]
         rows = block.argmax(axis=0)
         better = block[rows, columns] > highest
         highest[better] = block[rows, columns][better]
         back[better] = rows[better] + start
-    mutual = np.flatnonzero(back[best] == np.arange(len(one)))
+    mutual = np.flatnonzero(back[best] == np.arange(len(first)))
     return np.stack([mutual, best[mutual]], axis=1), scores[mutual]

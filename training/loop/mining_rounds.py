@@ -23,21 +23,21 @@ def take_up_round(
     A round's pairs are kept in the run's folder, so that a run which goes on in the midst of it has the same.
     """
     settings = run.recipe.mining
-    held = last_round(epoch, settings) if settings else None
-    if settings is None or held is None:
+    round_epoch = last_round(epoch, settings) if settings else None
+    if settings is None or round_epoch is None:
         return {}
-    file = run.pseudopairs_file(held)
+    file = run.pseudopairs_file(round_epoch)
     if source.file == file:
         return {}
     if file.is_file():
         source.read(file)
-    elif held == epoch:
+    elif round_epoch == epoch:
         source.pairs = _mine(source, epoch, model, device, settings)
         source.write(file)
     else:
         raise DamagedError(f"{file} is missing; train again into another folder")
-    counts = {f"{one}-{other}": len(rows) for (one, other), rows in sorted(source.pairs.items())}
-    return counts if held == epoch else {}
+    counts = {f"{first}-{second}": len(rows) for (first, second), rows in sorted(source.pairs.items())}
+    return counts if round_epoch == epoch else {}
 
 
 def last_round(epoch: int, settings: MiningSettings) -> int | None:
@@ -49,30 +49,30 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
     """The epochs, first and past the last, from the round before `epoch` (or the start) to the next."""
     if settings is None:
         return 0, epochs
-    held = last_round(epoch, settings)
-    start, stop = (0, settings.begin) if held is None else (held, held + settings.every)
+    round_epoch = last_round(epoch, settings)
+    start, stop = (0, settings.begin) if round_epoch is None else (round_epoch, round_epoch + settings.every)
     return start, min(stop, epochs)
 
 
 def _mine(
     source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
 ) -> dict[tuple[str, str], Pairs]:
-    was = model.training
+    was_training = model.training
     model.eval()
-    drawn = {
+    sampled = {
         language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
         for language, rows in source.tokens.items()
     }
     with torch.inference_mode():
         vectors = {
             language: embed_texts(model, [source.tokens[language][i] for i in rows], device)
-            for language, rows in drawn.items()
+            for language, rows in sampled.items()
         }
-    model.train(was)
+    model.train(was_training)
     pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
     return {
-        (one, other): np.stack([drawn[one][rows[:, 0]], drawn[other][rows[:, 1]]], axis=1)
-        for (one, other), rows in pairs.items()
+        (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
+        for (first, second), rows in pairs.items()
     }
 
 

@@ -20,7 +20,7 @@ from training.data.skipped import Skipped, find_bad_pictures
 from training.data.stream import Inventory, Stream
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.data.transfer import read_given
+from training.data.transfer import read_transferred
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_collection
 from training.encoders.vision import Backbone, load_backbone
@@ -35,11 +35,11 @@ from training.recipes.recipe import Recipe
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe, folder = run.recipe, DataFolder(data)
-    whole = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
+    splits = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
     archive = folder.pictures(recipe.data, recipe.vision.image_size)
-    skipped = skipped_pictures(run, archive, [name for part in whole.values() for name in part.pictures])
+    skipped = skipped_pictures(run, archive, [name for part in splits.values() for name in part.pictures])
     texts = folder.texts(recipe.data, recipe.seed)
-    train, dev = _captions_of_run(run, whole["train"], skipped, texts), whole["dev"].without(skipped.names)
+    train, dev = _captions_of_run(run, splits["train"], skipped, texts), splits["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train, texts, recipe.text.own_tokenizer(folder.path))
     torch.manual_seed(recipe.seed)
@@ -60,7 +60,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         tokens,
         texts,
         sentences_of(tokenizer, texts, train, tokens),
-        read_given(run.transferred_file, train) if recipe.transfer else (),
+        read_transferred(run.transferred_file, train) if recipe.transfer else (),
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         whitened_space=lambda: whitened_space(recipe, pictures),
         mine_captions=recipe.mining.captions if recipe.mining else None,
@@ -133,13 +133,16 @@ def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]
 
 
 def vocabulary(
-    run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]], own: Tokenizer | None = None
+    run: Run,
+    train: CaptionedPictures,
+    texts: Mapping[str, Sequence[str]],
+    own_tokenizer: Tokenizer | None = None,
 ) -> Tokenizer:
     """The run's tokenizer: the text encoder's `own`, or learned from captions and texts the first time."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    tokenizer = own or train_tokenizer(
+    tokenizer = own_tokenizer or train_tokenizer(
         balanced(_by_language(train, texts), recipe.tokenizer.language_temperature),
         recipe.tokenizer,
         sequence_token=recipe.text.reads_sequence_token,

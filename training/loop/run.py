@@ -124,8 +124,8 @@ class Run:
             raise UsageError(
                 f"{self.folder} is not a finished run; continue it with passepartout train --resume"
             )
-        found: dict[str, Any] = json.loads(self.result_file.read_text(encoding="utf-8"))
-        return found
+        result: dict[str, Any] = json.loads(self.result_file.read_text(encoding="utf-8"))
+        return result
 
 
 def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:

@@ -14,7 +14,7 @@ from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped
 from training.data.tokens import by_length, pad
 from training.data.training_data import TrainingData
-from training.data.transfer import GivenSampler
+from training.data.transfer import TransferSampler
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
@@ -58,7 +58,7 @@ class CaptionSource:
     data: TrainingData
     sha256: str
     pictures: PictureSource
-    sampler: PictureSampler | GivenSampler
+    sampler: PictureSampler | TransferSampler
     suppliers: Mapping[str, Supplier]
     validation: ValidationSet
     model: TwoBranch
@@ -128,9 +128,9 @@ class CaptionSource:
         ids, mask = pad([tokens[i] for i in captions], self.device)
         views = self.pictures.views(self.data.picture_places[captions], draw)
         auxiliary = {
-            name: given
+            name: supplied
             for name, supplier in self.suppliers.items()
-            if (given := supplier.part(captions, rows, draw, self.device)) is not None
+            if (supplied := supplier.part(captions, rows, draw, self.device)) is not None
         }
         pictures = tuple(view.to(self.device) for view in views)
         return Batch(ids, mask, pictures, auxiliary, spans, inactive)
@@ -141,7 +141,7 @@ def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
     return {name: supplier(data) for name, supplier in SUPPLIERS.items() if name in recipe.inputs}
 
 
-def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | GivenSampler:
+def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferSampler:
     """What draws the batches of an epoch, from a picture's own captions and from those transferred to it."""
     sampler = PictureSampler(
         data.captions,
@@ -152,4 +152,4 @@ def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | GivenSamp
     )
     if recipe.transfer is None:
         return sampler
-    return GivenSampler(sampler, data.shown, len(data.tokens), recipe.transfer.share, recipe.seed)
+    return TransferSampler(sampler, data.shown, len(data.tokens), recipe.transfer.share, recipe.seed)

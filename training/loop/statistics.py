@@ -45,10 +45,10 @@ def pooled_statistics(model: nn.Module, processes: Processes) -> Iterator[None]:
 @torch.no_grad()
 def _move(layers: Sequence[_BatchNorm], before: Sequence[Sequence[Tensor]], processes: Processes) -> None:
     """Move statistics from what they were before towards what was seen since, in all processes."""
-    own: list[Tensor] = []
-    for mean, variance, seen in map(_buffers, layers):
-        own += [mean * seen, variance * seen, seen[None].to(mean.dtype)]
-    total = iter(torch.split(processes.sum(torch.cat(own)), [len(part) for part in own]))
+    sums: list[Tensor] = []
+    for mean, variance, batches in map(_buffers, layers):
+        sums += [mean * batches, variance * batches, batches[None].to(mean.dtype)]
+    total = iter(torch.split(processes.sum(torch.cat(sums)), [len(part) for part in sums]))
     for layer, (mean, variance, steps) in zip(layers, before, strict=True):
         means, variances, count = next(total), next(total), next(total)
         momentum = 1 / (steps + 1) if layer.momentum is None else torch.full_like(count, layer.momentum)
@@ -65,8 +65,8 @@ def _move(layers: Sequence[_BatchNorm], before: Sequence[Sequence[Tensor]], proc
 
 def _normalisations(model: nn.Module) -> list[_BatchNorm]:
     """The batch normalisations that keep running statistics."""
-    found = [module for module in model.modules() if isinstance(module, _BatchNorm)]
-    return [layer for layer in found if layer.track_running_stats and layer.running_mean is not None]
+    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    return [layer for layer in layers if layer.track_running_stats and layer.running_mean is not None]
 
 
 def _buffers(layer: _BatchNorm) -> tuple[Tensor, Tensor, Tensor]:

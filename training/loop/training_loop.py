@@ -105,8 +105,8 @@ class Loop:
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
         done = self.counters.epoch
-        left, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
-        with self.processes.shown(Progress(left, unit="epochs", label=label)) as bar:
+        remaining, label = self.settings.epochs - done, f"train {self.run.recipe.name}"
+        with self.processes.shown(Progress(remaining, unit="epochs", label=label)) as bar:
             for epoch in range(done, self.settings.epochs):
                 if self._stalled():
                     break
@@ -188,8 +188,8 @@ class Loop:
         if not math.isfinite(loss):
             raise self._stopped("the loss is not finite")
         if self.guard.exploded(loss):
-            many = self.settings.explosion_steps
-            raise self._stopped(f"the loss has been {self.guard.factor:g} times its median for {many} steps")
+            steps = self.settings.explosion_steps
+            raise self._stopped(f"the loss has been {self.guard.factor:g} times its median for {steps} steps")
 
     def _log(self, entry: dict[str, object]) -> None:
         if self.processes.first:

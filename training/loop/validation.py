@@ -30,18 +30,18 @@ class ValidationSet:
 @torch.inference_mode()
 def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) -> dict[str, float]:
     """Language -> sum of recalls at 1, 5, 10 in both directions (0 to 600), each among its own pictures."""
-    was = model.training
+    was_training = model.training
     model.eval()
     texts = embed_texts(model, validation.tokens, device)
     pictures = embed_pictures(model, validation.pictures, len(validation.data.pictures), device)
-    model.train(was)
-    found: dict[str, float] = {}
+    model.train(was_training)
+    recalls: dict[str, float] = {}
     for language in validation.data.languages:
         rows = [i for i, caption in enumerate(validation.data.captions) if caption.language == language]
         owners = np.asarray([validation.data.captions[i].picture for i in rows])
-        seen, place = np.unique(owners, return_inverse=True)
-        found[language] = image_sentence_recall(pictures[seen], texts[rows], place)
-    return found
+        picture_rows, positives = np.unique(owners, return_inverse=True)
+        recalls[language] = image_sentence_recall(pictures[picture_rows], texts[rows], positives)
+    return recalls
 
 
 def embed_texts(

@@ -22,11 +22,11 @@ class BackTranslation(Writing):
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
         ids, mask, languages = forward.batch.ids, forward.batch.mask, forward.language_places()
-        drawn = torch.randperm(len(ids), device=ids.device)[: max(1, round(self.share * len(ids)))]
-        ids, mask, languages = ids[drawn], mask[drawn], languages[drawn]
+        sample = torch.randperm(len(ids), device=ids.device)[: max(1, round(self.share * len(ids)))]
+        ids, mask, languages = ids[sample], mask[sample], languages[sample]
         away = torch.randint(1, forward.model.languages, languages.shape, device=languages.device)
-        read = translated(forward.model, (ids, mask), (languages + away) % forward.model.languages)
-        return {"back_translation": self.write(forward, read, (ids, mask), languages)}
+        translation = translated(forward.model, (ids, mask), (languages + away) % forward.model.languages)
+        return {"back_translation": self.write(forward, translation, (ids, mask), languages)}
 
     def written(self, step: Step) -> Terms:
         logits, truth = step["back_translation"]
@@ -38,10 +38,10 @@ def translated(model: TwoBranch, texts: Texts, languages: Tensor) -> Texts:
     """The model's translations of sentences into `languages` (N,), without dropout."""
     decoder = model.learned["decoder"]
     assert isinstance(decoder, Decoder)
-    encoder, was = model.text, model.text.training
+    encoder, was_training = model.text, model.text.training
     encoder.eval()
     decoder.eval()
-    found = decoder.write(encoder.states(*texts), texts[1], languages)
-    encoder.train(was)
-    decoder.train(was)
-    return found
+    translation = decoder.write(encoder.states(*texts), texts[1], languages)
+    encoder.train(was_training)
+    decoder.train(was_training)
+    return translation

@@ -108,11 +108,11 @@ class Forward(Step):
             self.rows["views"] = tuple(map(self.model.embed_pictures, self.batch.pictures))
 
     def _embed_auxiliary(self, name: str) -> None:
-        given = self.batch.auxiliary[name]
-        if isinstance(given, Tensor):
-            self.rows[name] = (given,)
+        value = self.batch.auxiliary[name]
+        if isinstance(value, Tensor):
+            self.rows[name] = (value,)
             return
-        text, inner = zip(*(self.model.embed_layers(*side) for side in given), strict=True)
+        text, inner = zip(*(self.model.embed_layers(*side) for side in value), strict=True)
         self.rows |= {name: text, f"inner_{name}": inner}
 
 
@@ -219,10 +219,10 @@ def unit_similarity(a: Tensor, b: Tensor) -> Tensor:
 
 def partner_loss(pairs: Rows, temperature: float) -> Tensor:
     """Eq. 1 over 2N sentences (N, D), (N, D), where α is 1 for row i of both and 0 for all else."""
-    both = torch.cat(pairs)
-    logits = unit_similarity(both, both) / temperature
-    itself = torch.eye(len(both), dtype=torch.bool, device=both.device)
-    partner = torch.arange(len(both), device=both.device).roll(len(pairs[0]))
+    sentences = torch.cat(pairs)
+    logits = unit_similarity(sentences, sentences) / temperature
+    itself = torch.eye(len(sentences), dtype=torch.bool, device=sentences.device)
+    partner = torch.arange(len(sentences), device=sentences.device).roll(len(pairs[0]))
     return F.cross_entropy(logits.masked_fill(itself, float("-inf")), partner)
 
 

@@ -48,9 +48,9 @@ class CaptionTuning(Objective):
 
     def _tuned(self, captions: Tensor, others: Tensor, scale: Tensor) -> Tensor:
         logits = captions @ others.T * scale
-        own = torch.arange(len(captions), device=captions.device)
-        loss = F.cross_entropy(logits, own)
-        return (loss + F.cross_entropy(logits.T, own)) / 2 if self.directions == "both" else loss
+        targets = torch.arange(len(captions), device=captions.device)
+        loss = F.cross_entropy(logits, targets)
+        return (loss + F.cross_entropy(logits.T, targets)) / 2 if self.directions == "both" else loss
 
 
 class LearnedScale(nn.Module):

@@ -15,9 +15,9 @@ class CrossModal(Contrastive):
     """
 
     def __call__(self, step: Step) -> Tensor:
-        own = torch.arange(len(step.text), device=step.text.device)
+        targets = torch.arange(len(step.text), device=step.text.device)
         losses = []
         for view in step.views:
             logits = unit_similarity(view, step.text) / self.temperature
-            losses.append(F.cross_entropy(logits, own) + F.cross_entropy(logits.T, own))
+            losses.append(F.cross_entropy(logits, targets) + F.cross_entropy(logits.T, targets))
         return torch.stack(losses).mean()

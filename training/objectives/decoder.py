@@ -36,11 +36,11 @@ class Writing(Objective):
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         return {"decoder": lambda: Decoder(model.text, model.languages)}
 
-    def write(self, forward: Forward, read: Texts, wanted: Texts, languages: Tensor) -> Terms:
+    def write(self, forward: Forward, source: Texts, target: Texts, languages: Tensor) -> Terms:
         """Logits and truth of the tokens of `wanted`, written from `read`."""
         decoder = forward.model.learned["decoder"]
         assert isinstance(decoder, Decoder)
-        return decoder.surprise(forward.model.text.states(*read), read[1], *wanted, languages)
+        return decoder.surprise(forward.model.text.states(*source), source[1], *target, languages)
 
     def written(self, step: Step) -> Terms:
         """What `compute` has put into the step: logits and truth."""
@@ -79,7 +79,7 @@ class Decoder(nn.Module):
         nn.init.normal_(self.languages.weight, std=0.02)
 
     def surprise(
-        self, states: Tensor, mask: Tensor, ids: Tensor, wanted: Tensor, languages: Tensor
+        self, states: Tensor, mask: Tensor, ids: Tensor, target_mask: Tensor, languages: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Logits (M, vocabulary) of the tokens to write, teacher-forced, and those tokens (M,).
 
@@ -89,9 +89,9 @@ class Decoder(nn.Module):
         hidden = self._hidden(states, mask, ids[:, 1:], languages)
         # <seq> w1 .. wn is written as w1 .. wn <seq>.
         truth = torch.cat([ids[:, 1:], torch.full_like(ids[:, :1], PAD_ID)], dim=1)
-        last = wanted.sum(dim=1, keepdim=True) - 1
+        last = target_mask.sum(dim=1, keepdim=True) - 1
         truth = truth.scatter(1, last, SEQUENCE_ID)
-        real = wanted == 1
+        real = target_mask == 1
         return self._logits(hidden[real]), truth[real]
 
     @torch.no_grad()
@@ -118,10 +118,10 @@ class Decoder(nn.Module):
     def _hidden(self, states: Tensor, mask: Tensor, written: Tensor, languages: Tensor) -> Tensor:
         """(N, T + 1, W): a state for what comes next after the language and each token written so far."""
         inputs = torch.cat([self.languages(languages)[:, None], self.tokens(written)], dim=1)
-        place = torch.arange(inputs.shape[1], device=inputs.device)
-        future = torch.ones(len(place), len(place), dtype=torch.bool, device=inputs.device).triu(1)
+        position = torch.arange(inputs.shape[1], device=inputs.device)
+        future = torch.ones(len(position), len(position), dtype=torch.bool, device=inputs.device).triu(1)
         out: Tensor = self.layer(
-            self.norm(inputs + self.positions(place)),
+            self.norm(inputs + self.positions(position)),
             states,
             tgt_mask=future,
             memory_key_padding_mask=mask == 0,

@@ -24,8 +24,8 @@ class Denoising(Writing):
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
         ids, mask = forward.batch.ids, forward.batch.mask
-        read = noisy(ids, mask, drop=self.drop, blank=self.blank, reach=self.reach)
-        return {"denoising": self.write(forward, read, (ids, mask), forward.language_places())}
+        noisy_texts = noisy(ids, mask, drop=self.drop, blank=self.blank, reach=self.reach)
+        return {"denoising": self.write(forward, noisy_texts, (ids, mask), forward.language_places())}
 
     def written(self, step: Step) -> Terms:
         logits, truth = step["denoising"]
@@ -38,15 +38,15 @@ def noisy(ids: Tensor, mask: Tensor, *, drop: float, blank: float, reach: int) -
     Each token but the first, <seq>, is lost with probability `drop` (one always stays), else becomes <mask>
     with probability `blank`; none moves by more than `reach` places. Draws from torch's global generator.
     """
-    place = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
-    key = place + torch.rand(ids.shape, device=ids.device) * (reach + 1)
+    position = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
+    key = position + torch.rand(ids.shape, device=ids.device) * (reach + 1)
     chance = torch.rand(ids.shape, device=ids.device)
-    ordinary = (mask == 1) & (place > 0)
+    ordinary = (mask == 1) & (position > 0)
     spared = chance == chance.masked_fill(~ordinary, -1).amax(dim=1, keepdim=True)
     lost = (chance < drop) & ordinary & ~spared
     blanked = (torch.rand(ids.shape, device=ids.device) < blank) & ordinary
     out = ids.masked_fill(blanked, MASK_ID).masked_fill(lost, PAD_ID)
-    kept = (mask == 1) & ~lost
-    key = key.masked_fill(place == 0, -1.0).masked_fill(~kept, float("inf"))
+    is_kept = (mask == 1) & ~lost
+    key = key.masked_fill(position == 0, -1.0).masked_fill(~is_kept, float("inf"))
     order = key.argsort(dim=1, stable=True)
-    return out.gather(1, order), kept.long().gather(1, order)
+    return out.gather(1, order), is_kept.long().gather(1, order)

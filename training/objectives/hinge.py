@@ -62,8 +62,8 @@ class MinedHinge(Hinge):
     def __call__(self, step: Step) -> Tensor:
         if "mined" not in step:
             return step.text.sum() * 0
-        one, other = step["mined"]
-        return max_violation(one @ other.T, self.margin)
+        first, second = step["mined"]
+        return max_violation(first @ second.T, self.margin)
 
 
 def max_violation(similarities: Tensor, margin: float) -> Tensor:
@@ -71,18 +71,18 @@ def max_violation(similarities: Tensor, margin: float) -> Tensor:
 
     A batch of one pair has no wrong one: 0.
     """
-    own = similarities.diagonal()
-    itself = torch.eye(len(own), dtype=torch.bool, device=own.device)
+    positives = similarities.diagonal()
+    itself = torch.eye(len(positives), dtype=torch.bool, device=positives.device)
     rivals = similarities.masked_fill(itself, float("-inf"))
-    by_row = (margin - own + rivals.amax(dim=1)).clamp(min=0)
-    by_column = (margin - own + rivals.amax(dim=0)).clamp(min=0)
+    by_row = (margin - positives + rivals.amax(dim=1)).clamp(min=0)
+    by_column = (margin - positives + rivals.amax(dim=0)).clamp(min=0)
     return (by_row + by_column).mean()
 
 
 def mean_violation(similarities: Tensor, margin: float) -> Tensor:
     """The same with the mean over all wrong ones instead of the largest violation."""
-    own = similarities.diagonal()
-    others = ~torch.eye(len(own), dtype=torch.bool, device=own.device)
-    by_row = (margin - own[:, None] + similarities).clamp(min=0)
-    by_column = (margin - own[None, :] + similarities).clamp(min=0)
-    return ((by_row + by_column) * others).sum() / max(1, len(own) * (len(own) - 1))
+    positives = similarities.diagonal()
+    negatives = ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
+    by_row = (margin - positives[:, None] + similarities).clamp(min=0)
+    by_column = (margin - positives[None, :] + similarities).clamp(min=0)
+    return ((by_row + by_column) * negatives).sum() / max(1, len(positives) * (len(positives) - 1))

@@ -65,7 +65,8 @@ class MaskedCrossLanguage(Objective):
             return step.text.sum() * 0
         rows = step["completed"]
         losses = [
-            (told - whole).norm(dim=1).mean() for told, whole in zip(rows[::2], rows[1::2], strict=True)
+            (completed - target).norm(dim=1).mean()
+            for completed, target in zip(rows[::2], rows[1::2], strict=True)
         ]
         return 2 * torch.stack(losses).mean()  # the sentences of both sides are in one mean
 
@@ -96,9 +97,9 @@ class MaskedPairs(nn.Module):
         super().__init__()
         self.missing = nn.Linear(2 * width, 2 * width)
 
-    def forward(self, one: Tensor, other: Tensor) -> Tensor:
-        left = torch.cat([one, other], dim=1)
-        first, second = (left + self.missing(left)).chunk(2, dim=1)
+    def forward(self, first_hidden: Tensor, second_hidden: Tensor) -> Tensor:
+        remaining = torch.cat([first_hidden, second_hidden], dim=1)
+        first, second = (remaining + self.missing(remaining)).chunk(2, dim=1)
         return F.normalize(torch.cat([first, second]).float(), dim=1)
 
 
@@ -121,11 +122,11 @@ class MaskedModel(nn.Module):
 
 def embed_hidden(model: TwoBranch, ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
     """z^l of sentences with words as <mask> (N, D), and the inner layer without these words (N, U)."""
-    masked, kept = hide_words(ids, mask, share)
+    masked, kept_mask = hide_words(ids, mask, share)
     states = model.text.states(masked, mask)
     last: Tensor = model.text_head(model.text.pool(states, mask))
-    inner = model.text.inner(states, kept)
-    return last, model.text.pool(states, kept) if inner is None else inner
+    inner = model.text.inner(states, kept_mask)
+    return last, model.text.pool(states, kept_mask) if inner is None else inner
 
 
 def hide_words(ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:

@@ -27,14 +27,14 @@ class Triplet(Objective):
         return frozenset({"text", "views", "languages"})
 
     def __call__(self, step: Step) -> Tensor:
-        other = ~torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
+        other_pairs = ~torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
         (language,) = step["languages"]
-        rivals = other & (language == language.T)
+        rivals = other_pairs & (language == language.T)
         losses = []
         for view in step.views:
             cosines = view @ step.text.T
             to_sentence = top_violations(cosines, cosines.diagonal(), rivals, self.margin, self.top)
-            to_picture = top_violations(cosines.T, cosines.diagonal(), other, self.margin, self.top)
+            to_picture = top_violations(cosines.T, cosines.diagonal(), other_pairs, self.margin, self.top)
             losses.append(to_sentence + self.from_sentences * to_picture)
         return torch.stack(losses).mean()
 
@@ -58,11 +58,11 @@ class Neighbourhood(Objective):
 
     def constraints(self, sentences: Tensor, neighbours: Tensor) -> Tensor:
         """Unit rows (N, D), row i of both about picture i: both are anchors, and rivals of all others."""
-        own = (sentences * neighbours).sum(dim=1).repeat(2)
-        every = torch.cat([sentences, neighbours])
-        picture = torch.arange(len(sentences), device=every.device).repeat(2)
+        positives = (sentences * neighbours).sum(dim=1).repeat(2)
+        anchors = torch.cat([sentences, neighbours])
+        picture = torch.arange(len(sentences), device=anchors.device).repeat(2)
         rivals = picture[:, None] != picture[None, :]
-        return top_violations(every @ every.T, own, rivals, self.margin, self.top)
+        return top_violations(anchors @ anchors.T, positives, rivals, self.margin, self.top)
 
 
 @named("inner_neighbourhood")
@@ -75,5 +75,5 @@ class InnerNeighbourhood(Neighbourhood):
         return frozenset({"inner", "inner_neighbours"})
 
     def __call__(self, step: Step) -> Tensor:
-        inner, near = step["inner"][0], step["inner_neighbours"][0]
-        return self.constraints(F.normalize(inner, dim=1), F.normalize(near, dim=1))
+        inner, inner_neighbours = step["inner"][0], step["inner_neighbours"][0]
+        return self.constraints(F.normalize(inner, dim=1), F.normalize(inner_neighbours, dim=1))

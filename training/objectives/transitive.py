@@ -59,8 +59,8 @@ class Transitive(Contrastive):
         pictures = step["whitened"][0] if self.space == "whitened" else view
         path = unit_similarity(pictures, pictures)
         if not self.visual_only:
-            own = (1 + (view * step.text).sum(dim=1)) / 2
-            path = own[:, None] * path * own[None, :]
+            pair_similarity = (1 + (view * step.text).sum(dim=1)) / 2
+            path = pair_similarity[:, None] * path * pair_similarity[None, :]
         return (path - self.margin).clamp(min=0) / (1 - self.margin)
 
     def _reduce(self, rows: Tensor, positives: Tensor) -> Tensor:
@@ -68,5 +68,5 @@ class Transitive(Contrastive):
             return rows.mean()
         if self.normalise == "positives":
             return rows.sum() / positives.sum().clamp(min=1e-6)
-        some = positives > 0
-        return (rows[some] / positives[some]).sum() / some.sum().clamp(min=1)
+        has_positives = positives > 0
+        return (rows[has_positives] / positives[has_positives]).sum() / has_positives.sum().clamp(min=1)

@@ -30,5 +30,5 @@ class VisualContrastive(Contrastive):
         n = len(first)
         logits = unit_similarity(views, views) / self.temperature
         logits = logits.masked_fill(torch.eye(2 * n, dtype=torch.bool, device=views.device), float("-inf"))
-        other = torch.arange(2 * n, device=views.device).roll(n)
-        return F.cross_entropy(logits, other)
+        targets = torch.arange(2 * n, device=views.device).roll(n)
+        return F.cross_entropy(logits, targets)

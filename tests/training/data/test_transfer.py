@@ -10,7 +10,13 @@ from index.errors import DamagedError
 from training.data.captions import Caption, CaptionedPictures
 from training.data.sampler import PictureSampler
 from training.data.training_data import TrainingData
-from training.data.transfer import Given, GivenSampler, read_given, with_given, write_given
+from training.data.transfer import (
+    TransferredCaption,
+    TransferSampler,
+    read_transferred,
+    with_transferred,
+    write_transferred,
+)
 
 PICTURES = 40
 OWN = CaptionedPictures(
@@ -22,25 +28,29 @@ OWN = CaptionedPictures(
     ),
 )
 # The first caption of each of the first ten pictures stands beside two of German, the second beside none.
-GIVEN = [Given(2 * i, "de", f"caption {20 + i + n} a", 0.5 + n / 10) for i in range(10) for n in (0, 1)]
-TOLD = with_given(OWN, GIVEN)
+TRANSFERRED = [
+    TransferredCaption(2 * i, "de", f"caption {20 + i + n} a", 0.5 + n / 10)
+    for i in range(10)
+    for n in (0, 1)
+]
+SHOWN = with_transferred(OWN, TRANSFERRED)
 
 
-def sampler(share: float, seed: int = 0) -> GivenSampler:
-    return GivenSampler(PictureSampler(OWN, 8, seed), TOLD, len(OWN.captions), share, seed)
+def sampler(share: float, seed: int = 0) -> TransferSampler:
+    return TransferSampler(PictureSampler(OWN, 8, seed), SHOWN, len(OWN.captions), share, seed)
 
 
 def test_given_captions_stand_behind_with_the_picture_of_what_they_stand_beside() -> None:
-    assert TOLD.captions[: len(OWN.captions)] == OWN.captions
-    assert TOLD.pictures == OWN.pictures
-    for one, caption in zip(GIVEN, TOLD.captions[len(OWN.captions) :], strict=True):
+    assert SHOWN.captions[: len(OWN.captions)] == OWN.captions
+    assert SHOWN.pictures == OWN.pictures
+    for one, caption in zip(TRANSFERRED, SHOWN.captions[len(OWN.captions) :], strict=True):
         own = OWN.captions[one.caption]
         assert (caption.picture, caption.language, caption.text) == (own.picture, "de", one.text)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    write_given(tmp_path / "given.tsv", OWN, GIVEN)
-    assert read_given(tmp_path / "given.tsv", OWN) == GIVEN
+    write_transferred(tmp_path / "given.tsv", OWN, TRANSFERRED)
+    assert read_transferred(tmp_path / "given.tsv", OWN) == TRANSFERRED
     first = (tmp_path / "given.tsv").read_text("utf-8").splitlines()[0].split("\t")
     assert first == ["0.jpg", "en", "caption 0 a", "de", "caption 20 a", "0.5000"]
 
@@ -51,13 +61,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 def test_a_file_about_other_captions_is_damage(tmp_path: Path, text: str) -> None:
     (tmp_path / "given.tsv").write_text(text)
     with pytest.raises(DamagedError, match="damaged or about other captions; train again"):
-        read_given(tmp_path / "given.tsv", OWN)
+        read_transferred(tmp_path / "given.tsv", OWN)
 
 
 def test_each_picture_comes_once_an_epoch_with_its_own_or_a_given_caption() -> None:
     for epoch in range(3):
         batches = sampler(0.5).batches(epoch)
-        shown = [TOLD.captions[i].picture for batch in batches for i in batch]
+        shown = [SHOWN.captions[i].picture for batch in batches for i in batch]
         assert sorted(shown) == list(range(PICTURES))
         assert [len(batch) for batch in batches] == [len(b) for b in sampler(0.5).sampler.batches(epoch)]
 
@@ -66,7 +76,7 @@ def test_the_share_is_that_of_pictures_which_were_given_some() -> None:
     own, counts = len(OWN.captions), Counter[int]()
     for epoch in range(200):
         for i in np.concatenate(sampler(0.3).batches(epoch)):
-            counts[TOLD.captions[i].picture] += i >= own
+            counts[SHOWN.captions[i].picture] += i >= own
     given = [counts[picture] for picture in range(10)]
     assert np.mean(given) / 200 == pytest.approx(0.3, abs=0.03)
     assert not any(counts[picture] for picture in range(10, PICTURES)), "others keep their own"
@@ -82,15 +92,15 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
 
 
 def test_c2c_pairs_are_what_stands_beside_each_other() -> None:
-    tokens = [np.asarray([10 + i], np.int32) for i in range(len(TOLD.captions))]
+    tokens = [np.asarray([10 + i], np.int32) for i in range(len(SHOWN.captions))]
     data = TrainingData(Path(), ("en", "de"), 0, Tokenizer(models.BPE()), OWN, tokens[: len(OWN.captions)])
-    data = replace(data, transferred=GIVEN)
+    data = replace(data, transferred=TRANSFERRED)
     vars(data)["shown_tokens"] = tokens
     pairs = data.pseudopairs
     assert list(pairs.pairs) == [("en", "de")]
     found = pairs.draw(64, 0, 0)
     assert found is not None
-    beside = {(10 + one.caption, 10 + len(OWN.captions) + i) for i, one in enumerate(GIVEN)}
+    beside = {(10 + one.caption, 10 + len(OWN.captions) + i) for i, one in enumerate(TRANSFERRED)}
     drawn = {(int(a[0]), int(b[0])) for a, b in found}
     assert drawn <= beside
     assert len(drawn) > 10

@@ -14,7 +14,7 @@ from index.errors import DataError, RecipeError, UsageError
 from passepartout import run as command
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
-from training.data.transfer import read_given
+from training.data.transfer import read_transferred
 from training.export.bundle import export_run
 from training.loop.add_language import Schedule, add_language
 from training.loop.caption_transfer import nearest, start_folder, start_recipe, translations
@@ -154,7 +154,7 @@ def test_the_start_is_a_run_without_what_is_transferred(tuned: Run) -> None:
 
 def test_what_was_given_is_what_the_start_finds(tuned: Run, data: Path) -> None:
     captions = training_captions(tuned, data)
-    found = read_given(tuned.transferred_file, captions)
+    found = read_transferred(tuned.transferred_file, captions)
     counts = {code: sum(c.language == code for c in captions.captions) for code in captions.languages}
     assert len(found) == sum(2 * round(0.75 * count) for count in counts.values())
     own = [caption.text for caption in captions.captions]
@@ -193,7 +193,7 @@ def test_a_recipe_of_another_kind_is_retrained_with_translations(data: Path, tmp
     text_folder(copy / "text", en=lines, de=[f"zu {line}" for line in lines])
     given = ('transfer={"aligned": "given", "then": "restart"}', "optimiser.epochs=1")
     run = train(recipe(BAG, tmp_path, *given), copy, tmp_path / "run")
-    found = read_given(run.transferred_file, training_captions(run, copy))
+    found = read_transferred(run.transferred_file, training_captions(run, copy))
     assert {one.language for one in found} == {"de"}
     assert all(one.text.startswith("zu ") for one in found)
     text_folder(copy / "text", en=["nowhere"], de=["nirgends"])
