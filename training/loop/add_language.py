@@ -1,7 +1,7 @@
-"""A new language for a finished run, from captions of pictures that were held out (globetrotter, A.2).
+"""Adds a language to a finished run, from captions of pictures that were held out (globetrotter, A.2).
 
-Pictures, and the texts of the languages that are there, are embedded once, by the run's model as it is. Then
-the same losses go on, over new captions beside old ones, whose embeddings are a given.
+Pictures and the captions of the old languages are embedded once by the run's model. The new language is then
+trained with the same losses, its captions in one batch with old ones, whose embeddings stay fixed.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from training.data.tokens import tokenize
 from training.data.training_data import TrainingData, sentences_of
 from training.data.vocabulary_extension import extend_vocabulary
 from training.encoders.two_branch import TwoBranch
-from training.loop.allocator import keep_freed_memory
 from training.loop.cached_embeddings import CachedEmbeddings, NewLanguageSource, embed_beforehand
+from training.loop.distributed import keep_freed_memory
 from training.loop.model import build_model, load_model, pick_device
 from training.loop.prepare import training_texts
 from training.loop.run import Run, create_run, open_run
@@ -30,8 +30,11 @@ from training.recipes.recipe import Recipe
 
 @dataclass(frozen=True)
 class Schedule:
-    """epochs: each shows every caption of the new language once. captions: of these, how many a step; old
-    ones fill the recipe's batch. learning_rate: the recipe's unless given."""
+    """How a language is added.
+
+    epochs: passes over the captions of the new language. captions: how many of them a batch holds; old
+    captions fill the rest of the recipe's batch size. learning_rate: the recipe's if None.
+    """
 
     epochs: int = 1
     captions: int = 32
@@ -40,7 +43,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class AddedLanguage:
-    """The run with its new language, the one it was made from, and the models of both, on the CPU."""
+    """The new run, the run it was made from (`base`), and the models of both, on the CPU."""
 
     base: Run
     run: Run
@@ -53,15 +56,15 @@ class AddedLanguage:
 
     @property
     def new_tokens(self) -> int:
-        """Subwords that the vocabulary got."""
+        """How many subwords were added to the vocabulary."""
         return self.after.vocabulary - self.before.vocabulary
 
 
 def add_language(folder: Path, language: str, data: Path, out: Path, schedule: Schedule) -> AddedLanguage:
-    """Teach the finished run in `folder` a language; the result is a finished run at `out`.
+    """Add a language to the finished run in `folder`; the result is a finished run at `out`.
 
-    It learns from the captions of pictures that `data.held_out` kept for the language and that no language
-    had. Raises UsageError where that can't be, DataError for want of such pictures, TrainingError when the
+    Trains on pictures that `data.held_out` kept for the language, and on those that no language had. Raises
+    UsageError if the run cannot be extended, DataError if there are no such pictures, TrainingError if the
     loss is not finite.
     """
     base = open_run(folder)
@@ -86,7 +89,7 @@ def add_language(folder: Path, language: str, data: Path, out: Path, schedule: S
 
 
 def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
-    """What the run with the new language says that it is. UsageError where there can be none."""
+    """The recipe of the run with the new language. UsageError if the language cannot be added."""
     base_recipe = base.recipe
     _check(base, language)
     objectives = {name: o for name, o in base_recipe.objectives.items() if not o.skipped_for_new_language}
@@ -110,7 +113,7 @@ def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
         "learning_rate": schedule.learning_rate or base_recipe.optimiser.learning_rate,
         "freeze_encoder_epochs": 0,
     }
-    # Dev pictures say how well sentences find pictures, and a short run has no better moment than its end.
+    # A run this short is validated and saved at its end only.
     table["run"] |= {
         "validate_every": schedule.epochs,
         "checkpoint_every": schedule.epochs,
@@ -121,7 +124,7 @@ def extended_recipe(base: Run, language: str, schedule: Schedule) -> Recipe:
 
 
 def _check(base: Run, language: str) -> None:
-    """UsageError where the run can't get the language."""
+    """UsageError if the run cannot be extended by the language."""
     base_recipe = base.recipe
     try:
         check_codes((language,))
@@ -141,7 +144,7 @@ def _check(base: Run, language: str) -> None:
 
 
 def _source(base: Run, run: Run, data: Path, before: TwoBranch, schedule: Schedule) -> NewLanguageSource:
-    """The data and the model that learns the language."""
+    """Build the batches and the model that learns the language."""
     recipe = run.recipe
     cached = embed_beforehand(base, run, data, before)
     texts, lines = training_texts(run, data), [caption.text for caption in cached.captions.captions]
@@ -171,7 +174,7 @@ def _source(base: Run, run: Run, data: Path, before: TwoBranch, schedule: Schedu
 
 
 def _tokenizer(base: Run, run: Run, cached: CachedEmbeddings) -> Tokenizer:
-    """The run's vocabulary, extended by a language's share for the new captions, and written."""
+    """Extend the vocabulary by a language's share for the new captions, and write it to the run."""
     settings, languages = run.recipe.tokenizer, run.recipe.data.languages
     lines = [caption.text for caption in cached.captions.captions if caption.language == languages[-1]]
     share = max(200, settings.vocabulary // len(base.recipe.data.languages))

@@ -1,4 +1,4 @@
-"""Learning a new language beside everything else as a finished run embeds it."""
+"""Batches for a new language: its captions together with everything else as a finished run embeds it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,16 +29,16 @@ from training.recipes.recipe import Recipe
 
 Rows = NDArray[np.int64]
 Vectors = NDArray[np.float32]
-PLACES_STREAM = 1  # keeps the draw of old captions apart from others of the same step
+OLD_CAPTIONS_STREAM = 1  # keeps the draw of old captions apart from others of the same step
 
 
 @dataclass(frozen=True)
 class CachedEmbeddings:
-    """The captions of a run with one language more than the finished run `base`, its last.
+    """Captions and pictures of a run that adds a language, embedded by the finished run it extends.
 
-    texts: a unit row a caption, from the model of `base`; zeros for those of the new language. views: a unit
-    row a picture, as the model of `base` sees it. whitened: a row a picture in a fixed space, where an
-    objective reads it. dev, dev_pictures: to validate on.
+    texts: (captions, D) unit rows, zeros for captions of the new language, the last one. views: (pictures, D)
+    unit rows. whitened: (pictures, K) rows of a fixed space, if an objective reads it. dev, dev_pictures: the
+    validation set.
     """
 
     captions: CaptionedPictures
@@ -51,8 +51,10 @@ class CachedEmbeddings:
 
 
 def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> CachedEmbeddings:
-    """Everything that `run` learns beside, embedded by `model`, that of `base`, which must have been trained
-    on `data`. DataError where no picture is left for the new language."""
+    """Embed pictures and old captions for `run` with `model`, the model of the finished run `base`.
+
+    `data` is the folder that `base` was trained on. DataError if no picture is left for the new language.
+    """
     folder, recipe = DataFolder(data), run.recipe
     old = training_captions(base, data)
     train, dev = (folder.captions(split, recipe.data) for split in ("train", "dev"))
@@ -106,9 +108,9 @@ def _views(
 
 
 class NewLanguageSource:
-    """Captions of the new language, each once an epoch, and beside them old ones, already embedded.
+    """Batches of captions of the new language, each once an epoch, filled up with old, embedded captions.
 
-    captions_a_batch: new ones; old ones fill the recipe's batch size.
+    captions_a_batch: captions of the new language in a batch of the recipe's size.
     """
 
     def __init__(
@@ -136,9 +138,9 @@ class NewLanguageSource:
         return []
 
     def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """One chunk a batch: no more than the new captions has a graph."""
+        """Yield one chunk a batch: only the new captions need a graph, so memory is no concern."""
         for number, new in enumerate(self._new_captions(epoch)):
-            draw = np.random.default_rng([self.recipe.seed, epoch, number, PLACES_STREAM])
+            draw = np.random.default_rng([self.recipe.seed, epoch, number, OLD_CAPTIONS_STREAM])
             batch = self._batch(new, self._old_captions(new, draw))
             yield [Chunk(batch, int(draw.integers(2**63)))]
 
@@ -151,7 +153,7 @@ class NewLanguageSource:
         }
 
     def _new_captions(self, epoch: int) -> Iterator[Rows]:
-        """The numbers of the new captions, each once; in a batch no picture comes twice."""
+        """Yield the numbers of the new captions in batches; no batch has a picture twice."""
         draw = np.random.default_rng([self.recipe.seed, epoch])
         order = draw.permutation(self.new)
         owners = self.data.picture_places[order]
@@ -164,7 +166,7 @@ class NewLanguageSource:
             yield from np.array_split(rows, max(1, round(len(rows) / self.captions_a_batch)))
 
     def _old_captions(self, new: Rows, draw: np.random.Generator) -> Rows:
-        """Old captions that fill the batch, of different pictures that the new ones do not show."""
+        """Draw old captions to fill the batch, of pictures that are not in it yet."""
         pictures = self.data.picture_places
         order = draw.permutation(self.old[~np.isin(pictures[self.old], pictures[new])])
         _, first = np.unique(pictures[order], return_index=True)

@@ -1,5 +1,8 @@
-"""Captions transferred between pictures of different languages (Kádár et al. 2019, 2.2 and 2.3), with any
-run's encoder or from given translations, to retrain any recipe with."""
+"""Transfers captions between pictures of different languages (Kádár et al. 2019, 2.2 and 2.3).
+
+A caption's nearest ones in other languages, by a finished run's encoder or from translations on disk, become
+captions of its picture.
+"""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -25,19 +28,19 @@ from training.recipes.recipe import Recipe
 from training.recipes.settings import TransferSettings
 
 MOST_LINES = 10_000_000  # of aligned text
-NEIGHBOURS = 10  # of CSLS
+CSLS_NEIGHBOURS = 10
 
 Vectors = NDArray[np.float32]
 RankedPairs = tuple[NDArray[np.int64], Vectors]  # (m, 2) rows, (m,) cosines
 
 
 def start_folder(settings: TransferSettings, out: Path) -> Path:
-    """Where the run is that comes before the one at `out`."""
+    """The folder of the run that the run at `out` starts from."""
     return Path(settings.start) if settings.start else out.with_name(f"{out.name}-start")
 
 
 def start_recipe(recipe: Recipe) -> Recipe:
-    """The recipe without its table [transfer], and without losses on what is transferred."""
+    """The recipe of the first run: without the table [transfer] and the losses on transferred pairs."""
     table = recipe.model_dump(mode="json", exclude={"transfer"})
     if recipe.mining is None:
         left_out = [name for name, objective in recipe.objectives.items() if "mined" in objective.inputs]
@@ -50,9 +53,9 @@ def start_recipe(recipe: Recipe) -> Recipe:
 
 
 def finished_start(recipe: Recipe, out: Path) -> Run:
-    """The run that `recipe` goes on from. UsageError if it has not finished or can't be gone on from."""
+    """Open the run that `recipe` starts from. UsageError if it is unfinished or its weights do not fit."""
     settings = recipe.transfer
-    assert settings is not None, "asked for recipes with a table [transfer]"
+    assert settings is not None, "only recipes with a table [transfer] have a start"
     start = open_run(start_folder(settings, out))
     start.result()
     if settings.then == "fine-tune":
@@ -66,8 +69,10 @@ def finished_start(recipe: Recipe, out: Path) -> Run:
 
 
 def take_up(run: Run, data: Path, start: Run | None) -> None:
-    """Put into the run's folder what it begins with: the captions that are transferred and, for fine-tuning,
-    the start's vocabulary and weights. What is there already stays."""
+    """Write the transferred captions into the run's folder and, for fine-tuning, the start's weights.
+
+    Existing files stay. DataError if no caption can be transferred.
+    """
     settings = run.recipe.transfer
     if settings is None or run.transferred_file.is_file():
         return
@@ -89,7 +94,7 @@ def take_up(run: Run, data: Path, start: Run | None) -> None:
 def pseudopairs(
     captions: CaptionedPictures, start: Run, data: Path, settings: TransferSettings
 ) -> list[TransferredCaption]:
-    """Each caption's nearest ones in other languages by the start's encoder, if `settings` keeps them."""
+    """Find each caption's nearest ones in other languages by the start's encoder, filtered by `settings`."""
     numbers: dict[str, list[int]] = {}
     for number, caption in enumerate(captions.captions):
         numbers.setdefault(caption.language, []).append(number)
@@ -111,10 +116,13 @@ def pseudopairs(
 def nearest(
     vectors: Mapping[str, Vectors], settings: TransferSettings, seed: int = 0
 ) -> dict[tuple[str, str], RankedPairs]:
-    """Language -> (n, d) unit rows; (language, other) -> rows of a sentence and of its nearest one, and their
-    cosines, those that the filter keeps, in the order of the sentences."""
+    """Find each sentence's nearest one in every other language, as far as the filter of `settings` keeps it.
+
+    vectors: language -> (n, d) unit rows. Returns (language, other) -> (m, 2) rows, in the order of the
+    sentences, and (m,) cosines.
+    """
     if settings.nearest == "mutual":
-        return _both_ways(vectors, mine(vectors, keep=settings.keep, neighbours=NEIGHBOURS, seed=seed))
+        return _both_ways(vectors, mine(vectors, keep=settings.keep, neighbours=CSLS_NEIGHBOURS, seed=seed))
     ranked_pairs = {}
     for first, second in permutations(vectors, 2):
         best, cosines = _nearest(vectors[first], vectors[second])
@@ -146,7 +154,7 @@ def _both_ways(
 
 
 def translations(captions: CaptionedPictures, folder: Path, name: str) -> list[TransferredCaption]:
-    """For each caption that is a line of `folder`/NAME.LANG.txt, that line in the other languages."""
+    """For each caption that is a line of `folder`/NAME.LANG.txt, the same line in the other languages."""
     languages = [code for code in languages_in(folder, ".txt", f"{name}.") if code in captions.languages]
     if len(languages) < 2:
         raise DataError(

@@ -19,7 +19,7 @@ MODEL, OPTIMISER, RANDOM = "model.", "optimiser.", "random."
 @dataclass(frozen=True)
 class Counters:
     """Where a run stands: epochs and steps done, the best validation and its epoch, the log's size in bytes,
-    seconds so far (epochs, mining, validations), and the state of its loss guard (training.loop.guard)."""
+    seconds so far (epochs, mining, validations), and the state of its loss guard."""
 
     epoch: int = 0
     step: int = 0
@@ -32,7 +32,7 @@ class Counters:
 
 
 def save_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, counters: Counters) -> None:
-    """Everything needed to go on exactly as if nothing had happened."""
+    """Write everything that an exact continuation needs."""
     tensors = _prefixed(MODEL, model.state_dict())
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= _prefixed(f"{OPTIMISER}{number}.", state)
@@ -43,7 +43,7 @@ def save_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, co
 
 
 def save_best(file: Path, model: nn.Module, counters: Counters) -> None:
-    """The model alone."""
+    """Write the model alone."""
     _write(file, _prefixed(MODEL, model.state_dict()), counters)
 
 

@@ -29,7 +29,7 @@ Losses = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows of a batch, and the seed of the chance that they meet in the model."""
+    """Some rows of a batch, and the seed of dropout and masks in the model."""
 
     batch: Batch
     seed: int
@@ -37,8 +37,11 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What the losses need of a chunk at first: the rows in which chunks meet, and how many terms each of the
-    other losses is a mean of."""
+    """What the first pass keeps of a chunk.
+
+    rows: those that losses over the whole batch read. terms: of each other objective the number of terms that
+    its loss is the mean of.
+    """
 
     rows: dict[str, tuple[Tensor, ...]]
     terms: dict[str, int]
@@ -46,17 +49,17 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Engine:
-    """Computes the gradient of a recipe's objectives for `model`, among these processes."""
+    """Computes the gradient of a recipe's objectives for `model`, together with the other processes."""
 
     model: TwoBranch
     recipe: Recipe
     processes: Processes = field(default_factory=Processes)
 
     def backward(self, chunks: Sequence[Chunk]) -> Losses:
-        """Leave the gradient of the whole batch on the parameters; objective -> its weighted loss.
+        """Add the gradient of the whole batch to the parameters; returns objective -> its weighted loss.
 
-        `chunks` are this process's share of the batch; those of all processes in their order are the batch.
-        Losses and gradients are the same in every process. Parameters must be without gradients before.
+        `chunks` are this process's share; the chunks of all processes, in their order, are the batch. Losses
+        and gradients are the same in every process. Parameters must have no gradients before.
         """
         active = self._active(chunks)
         with pooled_statistics(self.model, self.processes):
@@ -68,7 +71,7 @@ class Engine:
         return {name: losses[name].detach() for name in active}
 
     def forward(self, chunk: Chunk, active: Mapping[str, Objective]) -> Forward:
-        """What the active objectives read of a chunk, in float32 whatever it was computed in."""
+        """Compute what the active objectives read of a chunk, as float32 whatever the precision."""
         torch.manual_seed(chunk.seed)
         device = chunk.batch.ids.device
         bfloat16 = uses_bfloat16(self.recipe.optimiser, device)
@@ -76,7 +79,7 @@ class Engine:
             return Forward(self.model, chunk.batch, active)
 
     def _active(self, chunks: Sequence[Chunk]) -> dict[str, Objective]:
-        """The objectives that the batch is about."""
+        """The objectives that this batch trains."""
         inactive = chunks[0].batch.inactive
         return {name: o for name, o in self.recipe.objectives.items() if name not in inactive}
 
@@ -102,8 +105,11 @@ class Engine:
             return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
 
     def _gathered(self, parts: Sequence[Embedded]) -> tuple[Step, dict[str, int], int]:
-        """The rows of the whole batch, as leaves; objective -> its terms in the whole batch, where it has
-        any; and the place of this process's first row."""
+        """Gather the rows of the whole batch, as leaves.
+
+        Also returns objective -> its terms in the whole batch, if it has any, and the place of this process's
+        first row.
+        """
         names = [name for name, rows in parts[0].rows.items() for _ in rows]
         columns = zip(*([row for rows in part.rows.values() for row in rows] for part in parts), strict=True)
         rows = [torch.cat(column) for column in columns]
@@ -126,14 +132,14 @@ def _embedded(step: Forward, active: Mapping[str, Objective]) -> Embedded:
 
 
 def _of_terms(active: Mapping[str, Objective], step: Step, totals: Mapping[str, int]) -> Losses:
-    """This part's share of the losses that are means of terms."""
+    """A chunk's share of the losses that are means of terms."""
     objectives = {name: active[name] for name in totals}
     shares = {name: o.terms(step) / max(1, totals[name]) for name, o in objectives.items()}
     return {name: loss * shares[name] for name, loss in weighted_losses(objectives, step).items()}
 
 
 def _across_rows(active: Mapping[str, Objective], step: Step) -> tuple[Losses, list[Tensor]]:
-    """The losses in which rows meet, and the gradient of their sum with respect to each tensor of rows."""
+    """The losses over the whole batch, and the gradient of their sum with respect to each tensor of rows."""
     leaves = [row for rows in step.rows.values() for row in rows]
     losses = weighted_losses({n: o for n, o in active.items() if not o.by_term}, step)
     if not losses:
@@ -145,17 +151,17 @@ def _across_rows(active: Mapping[str, Objective], step: Step) -> tuple[Losses, l
 
 
 def uses_bfloat16(settings: OptimiserSettings, device: torch.device) -> bool:
-    """Whether the encoders compute in bfloat16 there."""
+    """Whether the encoders compute in bfloat16 on `device`."""
     if settings.precision == "auto":
         return device.type == "cuda" and torch.cuda.is_bf16_supported()
     return settings.precision == "bfloat16"
 
 
 def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
-    """This process's chunks of a batch: contiguous, about equal, of `chunk_size` rows at most (0: no limit).
+    """Cut a batch into chunks and return this process's, each of `chunk_size` rows at most (0: no limit).
 
-    How a batch is cut depends on the number of processes only where they outnumber the chunks. UsageError for
-    a batch with fewer rows than there are processes.
+    Chunks are contiguous and of about equal size. The cut depends on the number of processes only where they
+    outnumber the chunks. UsageError for a batch with fewer rows than there are processes.
     """
     if rows < processes.count:
         raise UsageError(
@@ -169,7 +175,7 @@ def cut(rows: int, chunk_size: int, processes: Processes) -> list[slice]:
 
 
 def _pass_on(rows: Sequence[Tensor], gradients: Sequence[Tensor], losses: Sequence[Tensor]) -> None:
-    """Backward from rows with their gradients and from losses, through one graph."""
+    """Backpropagate the gradients of rows and the losses through one graph."""
     pairs = [(row, gradient) for row, gradient in zip(rows, gradients, strict=True) if row.requires_grad]
     tensors = [row for row, _ in pairs] + [loss for loss in losses if loss.requires_grad]
     torch.autograd.backward(tensors, [*(g for _, g in pairs), *(None for _ in tensors[len(pairs) :])])

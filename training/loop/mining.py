@@ -1,20 +1,27 @@
-"""Pseudopairs: sentences of two languages that are each other's nearest (Kádár et al. 2019, 2.2).
+"""Mines pseudopairs: sentences of two languages that are each other's nearest (Kádár et al. 2019, 2.2).
 
-They are found with the encoder as it is and teach the encoder that it becomes; rounds of this follow each
-other. Nearest is by CSLS over centred languages, and mutual: what is near to everything pairs with nothing.
+Before some epochs, pairs are mined with the encoder as it then is, and the next epochs train on them. Nearest
+is by CSLS over centred languages, and mutual: a sentence that is near to everything pairs with nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
+from index.errors import DamagedError
 from index.search.hubness import csls_scores
+from training.data.pairs import Pseudopairs
+from training.encoders.two_branch import TwoBranch
+from training.loop.run import Run
+from training.loop.validation import embed_texts
+from training.recipes.settings import MiningSettings
 
-BLOCK = 250  # rows of a block of similarities, which then stay in the cache
-SAMPLE = 4000  # sentences of a language that neighbourhood means are taken over
+BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
+SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
 Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
@@ -23,10 +30,11 @@ Pairs = NDArray[np.int64]
 def mine(
     vectors: Mapping[str, Vectors], *, keep: float, neighbours: int, seed: int
 ) -> dict[tuple[str, str], Pairs]:
-    """Language -> (n, d) unit rows; (language, other) -> (m, 2) rows of mutually nearest sentences.
+    """Find mutually nearest sentences of each two languages.
 
-    Of all pairs the share `keep` with the highest CSLS stays: languages that are far apart have to wait until
-    they are nearer. `neighbours` is the k of CSLS in the whole of a language.
+    vectors: language -> (n, d) unit rows. keep: the share of all pairs, those with the highest CSLS, that
+    stays, so that languages that are far apart wait until they are nearer. neighbours: the k of CSLS in the
+    whole of a language. Returns (language, other) -> (m, 2) rows of the paired sentences.
     """
     draw = np.random.default_rng(seed)
     centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
@@ -38,13 +46,13 @@ def mine(
             for a, b in ((first, second), (second, first))
         ]
         candidates[first, second] = _mutual(centred[first], centred[second], *neighbourhoods)
-    return _surest(candidates, keep)
+    return _best_share(candidates, keep)
 
 
-def _surest(
+def _best_share(
     candidates: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
 ) -> dict[tuple[str, str], Pairs]:
-    """Of pairs and their scores the share with the highest."""
+    """Keep the share `keep` of all pairs that has the highest scores."""
     scores = np.concatenate([scores for _, scores in candidates.values()])
     order = np.argsort(-scores, kind="stable")
     is_kept = np.zeros(len(scores), bool)
@@ -59,7 +67,7 @@ def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:
 
 
 def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
-    """Mean cosine of each row to its nearest ones in a sample; at least 3, so that chance does not decide."""
+    """Mean cosine of each row to its nearest k in a sample, at least 3, so that chance does not decide."""
     count = min(len(sample), max(3, round(k)))
     means = [
         np.partition(rows[start : start + BLOCK] @ sample.T, -count, axis=1)[:, -count:].mean(axis=1)
@@ -71,7 +79,7 @@ def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
 def _mutual(
     first: Vectors, second: Vectors, first_means: Vectors, second_means: Vectors
 ) -> tuple[Pairs, Vectors]:
-    """(m, 2) rows that are each other's best by CSLS, and their scores."""
+    """(m, 2) rows of `first` and `second` that are each other's best by CSLS, and their scores (m,)."""
     best, scores = np.empty(len(first), np.int64), np.empty(len(first), np.float32)
     back, highest = np.zeros(len(second), np.int64), np.full(len(second), -np.inf, np.float32)
     columns = np.arange(len(second))
@@ -86,3 +94,70 @@ def _mutual(
         back[better] = rows[better] + start
     mutual = np.flatnonzero(back[best] == np.arange(len(first)))
     return np.stack([mutual, best[mutual]], axis=1), scores[mutual]
+
+
+def load_or_mine_round(
+    run: Run, epoch: int, source: Pseudopairs, model: TwoBranch, device: torch.device
+) -> dict[str, int]:
+    """Give `source` the pairs that `epoch` trains on, mined where a round begins with it.
+
+    Returns the number of pairs per "language-language" when a round begins, else {}. A round's pairs are kept
+    in the run's folder, so that a resumed run has the same; DamagedError when that file is missing.
+    """
+    settings = run.recipe.mining
+    round_epoch = last_round(epoch, settings) if settings else None
+    if settings is None or round_epoch is None:
+        return {}
+    file = run.pseudopairs_file(round_epoch)
+    if source.file == file:
+        return {}
+    if file.is_file():
+        source.read(file)
+    elif round_epoch == epoch:
+        source.pairs = _mine(source, epoch, model, device, settings)
+        source.write(file)
+    else:
+        raise DamagedError(f"{file} is missing; train again into another folder")
+    counts = {f"{first}-{second}": len(rows) for (first, second), rows in sorted(source.pairs.items())}
+    return counts if round_epoch == epoch else {}
+
+
+def last_round(epoch: int, settings: MiningSettings) -> int | None:
+    """The epoch that began with the mining round whose pairs `epoch` trains on, if there is one."""
+    return None if epoch < settings.begin else epoch - (epoch - settings.begin) % settings.every
+
+
+def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int, int]:
+    """First epoch and end epoch of the stage of `epoch`, from one mining round (or the start) to the next."""
+    if settings is None:
+        return 0, epochs
+    round_epoch = last_round(epoch, settings)
+    start, stop = (0, settings.begin) if round_epoch is None else (round_epoch, round_epoch + settings.every)
+    return start, min(stop, epochs)
+
+
+def _mine(
+    source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
+) -> dict[tuple[str, str], Pairs]:
+    was_training = model.training
+    model.eval()
+    sampled = {
+        language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
+        for language, rows in source.tokens.items()
+    }
+    with torch.inference_mode():
+        vectors = {
+            language: embed_texts(model, [source.tokens[language][i] for i in rows], device)
+            for language, rows in sampled.items()
+        }
+    model.train(was_training)
+    pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
+    return {
+        (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
+        for (first, second), rows in pairs.items()
+    }
+
+
+def _draw(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:
+    """`most` of the numbers below `count`, or all of them, drawn at random and sorted."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:most])

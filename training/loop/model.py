@@ -17,10 +17,10 @@ from training.recipes.recipe import Recipe
 def build_model(
     recipe: Recipe, data: Path, vocabulary: int, features: int, backbone: Backbone | None
 ) -> TwoBranch:
-    """The model with the weights that it begins with: random ones, or a pretrained encoder's.
+    """Build the model with its initial weights: random ones, or a pretrained encoder's.
 
-    data: the data folder. vocabulary: how many tokens there are. features: F, the width of picture features.
-    backbone: where it is tuned.
+    data: the data folder. vocabulary: the number of tokens. features: F, the width of picture features.
+    backbone: the vision backbone if it is tuned, else None.
     """
     languages, dimension = len(recipe.data.languages), recipe.head.dimension
     text = recipe.text.build(vocabulary, languages, data)
@@ -39,14 +39,14 @@ def build_model(
     builders: dict[str, Callable[[], nn.Module]] = {}
     for objective in recipe.objectives.values():
         builders |= objective.modules(model)
-    # By name, so that what is drawn does not depend on the order of a recipe's tables.
+    # Sorted by name: random weights must not depend on the order of a recipe's tables.
     for name in sorted(builders):
         model.learned[name] = builders[name]()
     return model
 
 
 def load_model(run: Run, data: Path) -> TwoBranch:
-    """The model of a run's best checkpoint, on the CPU, not training."""
+    """Load the model of a run's best checkpoint, on the CPU, in evaluation mode."""
     vision = run.recipe.vision
     backbone = load_backbone(vision.backbone, data)
     tuned = backbone if vision.training == "tuned" else None
@@ -57,7 +57,7 @@ def load_model(run: Run, data: Path) -> TwoBranch:
 
 
 def pick_device() -> torch.device:
-    """This process's GPU where there is one."""
+    """This process's GPU if there is one, else the CPU."""
     if torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu")

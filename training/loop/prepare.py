@@ -1,4 +1,4 @@
-"""From a recipe and a data folder to the source that a loop learns from."""
+"""Turns a recipe and a data folder into the source of batches that the loop trains on."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -84,8 +84,10 @@ def prepare(run: Run, data: Path) -> CaptionSource:
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
-    """The captions that the run is trained on, of a stream its first window; UsageError if `data` is not what
-    it began with."""
+    """The captions that the run is trained on; of a stream, those of its first window.
+
+    UsageError if `data` is not what the run began with.
+    """
     if run.recipe.data.stream:
         return open_stream(run, data).window(0, run.recipe.vision.image_size).data
     skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
@@ -94,14 +96,14 @@ def training_captions(run: Run, data: Path) -> CaptionedPictures:
 
 
 def open_stream(run: Run, data: Path) -> Stream:
-    """The stream of a run that has begun."""
+    """Open the stream of a run that has begun. UsageError if the shards have changed."""
     settings, inventory = run.recipe.data, Inventory.read(run.stream_file)
     inventory.check(data / settings.stream)
     return Stream(data / settings.stream, inventory, settings.languages, settings.window, run.recipe.seed)
 
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
-    """Language -> the sentences without pictures that the run learns from."""
+    """Language -> the sentences without pictures that the run is trained on."""
     return DataFolder(data).texts(run.recipe.data, run.recipe.seed)
 
 
@@ -118,8 +120,10 @@ def _captions_of_run(
 
 
 def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]) -> Skipped:
-    """The pictures that this run does without, found when it begins and kept: a run that goes on does without
-    the same. TrainingError when they are too many in an archive."""
+    """The unusable pictures among `names`, checked when the run begins and kept for when it is resumed.
+
+    TrainingError if an archive has more of them than `data.bad_pictures` allows.
+    """
     if run.skipped_file.is_file():
         return Skipped.read(run.skipped_file)
     skipped = Skipped()
@@ -138,7 +142,7 @@ def vocabulary(
     texts: Mapping[str, Sequence[str]],
     own_tokenizer: Tokenizer | None = None,
 ) -> Tokenizer:
-    """The run's tokenizer: the text encoder's `own`, or learned from captions and texts the first time."""
+    """The run's tokenizer: `own_tokenizer`, or one learned from captions and texts when the run begins."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
@@ -169,7 +173,7 @@ def picture_sources(
     train: CaptionedPictures,
     dev: CaptionedPictures,
 ) -> tuple[PictureSource, PictureSource]:
-    """Where training and dev pictures come from; a whitened space is fitted on the training pictures."""
+    """Sources of training and dev pictures; a whitened space is fitted to the training pictures."""
     vision, threads = run.recipe.vision, torch.get_num_threads()
     if vision.training == "tuned":
         train_source, dev_source = (
@@ -204,8 +208,10 @@ def fixed_sources(
 def whitened_space(
     recipe: Recipe, fitted: PictureSource, shown: PictureSource | None = None
 ) -> NDArray[np.float32]:
-    """(N, D) unit rows: the pictures of `shown` (the training pictures unless given) in the fixed whitened
-    space of the training pictures, `fitted`."""
+    """Map pictures into the whitened space of the training pictures: (N, D) unit rows.
+
+    fitted: the training pictures. shown: the pictures to map, `fitted` if None.
+    """
     shown = shown or fitted
     assert isinstance(fitted, FixedFeatures), "the recipe's validation demands frozen features"
     assert isinstance(shown, FixedFeatures)

@@ -2,14 +2,14 @@
 
     recipe.json           the recipe as trained, overrides in
     stream.json           the shards that it is streamed from, where it is
-    skipped.json          pictures that could not be used, found when the run began
+    skipped.json          pictures that cannot be used, as checked when the run began
     data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
-    last.safetensors      everything needed to go on: model, optimiser, random state, counters
-    transferred.tsv       captions that pictures were given, where the recipe transfers them
-    start.safetensors     the model that it begins with, where it goes on from another run
-    pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, where the recipe mines
+    last.safetensors      everything needed to continue: model, optimiser, random state, counters
+    transferred.tsv       captions that were transferred to other pictures, if the recipe does so
+    start.safetensors     the initial weights, if the run fine-tunes another
+    pseudopairs-N.safetensors  the pairs of sentences mined before epoch N, if the recipe mines
     best.safetensors      the model with the best validation so far
     result.json           written at the end: measures and time; its presence says the run is complete
 
@@ -79,7 +79,7 @@ class Run:
         return self.folder / f"pseudopairs-{epoch}.safetensors"
 
     def bind(self, data_sha256: str) -> None:
-        """Note the data of this run, or check that it is the data noted. UsageError if it is other data."""
+        """Record the data of a new run, or check that it is unchanged. UsageError if it is other data."""
         file = self.folder / "data.sha256"
         if not file.is_file():
             replace_text(file, data_sha256 + "\n")
@@ -89,7 +89,7 @@ class Run:
             )
 
     def discard(self) -> None:
-        """Remove a run that has not begun, so that the corrected command may use its folder."""
+        """Remove the files of a run that failed before its first step, to free its folder."""
         begun = ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json")
         for name in (*begun, "transferred.tsv", "start.safetensors"):
             (self.folder / name).unlink(missing_ok=True)
@@ -111,7 +111,7 @@ class Run:
         return self.log_file.stat().st_size if self.log_file.exists() else 0
 
     def cut_log(self, size: int) -> None:
-        """Drop what was logged after a checkpoint."""
+        """Truncate the log to the `size` in bytes that it had at a checkpoint."""
         if self.log_size() > size:
             os.truncate(self.log_file, size)
 
@@ -119,7 +119,7 @@ class Run:
         replace_text(self.result_file, json.dumps(result, indent=1) + "\n")
 
     def result(self) -> dict[str, Any]:
-        """What the finished run measured. UsageError if it has not finished."""
+        """Read result.json. UsageError if the run has not finished."""
         if not self.result_file.is_file():
             raise UsageError(
                 f"{self.folder} is not a finished run; continue it with passepartout train --resume"
@@ -129,9 +129,9 @@ class Run:
 
 
 def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
-    """A new run, or with `resume` an existing one of the same recipe.
+    """Create a run or, with `resume`, open an existing one of the same recipe.
 
-    Raises UsageError when the folder holds another run, or one already and `resume` is not asked for.
+    Raises UsageError if the folder holds a run of another recipe, or any run without `resume`.
     """
     described = folder / "recipe.json"
     if described.is_file():
@@ -152,7 +152,7 @@ def create_run(folder: Path, recipe: Recipe, *, resume: bool) -> Run:
 
 
 def open_run(folder: Path) -> Run:
-    """An existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
+    """Open an existing run. Raises UsageError if there is none, DamagedError if its recipe can't be read."""
     described = folder / "recipe.json"
     if not described.is_file():
         raise UsageError(f"{folder} contains no training run")

@@ -1,4 +1,4 @@
-"""Where a run's batches come from: what a source is, and the one of captioned pictures in memory."""
+"""The source of a run's batches: its protocol, and captioned pictures in memory."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from training.data.transfer import TransferSampler
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
-from training.loop.mining_rounds import take_up_round
+from training.loop.mining import load_or_mine_round
 from training.loop.run import Run
 from training.loop.validation import ValidationSet
 from training.recipes.recipe import Recipe
@@ -27,7 +27,7 @@ Numbers = NDArray[np.int64]
 
 
 class Source(Protocol):
-    """What a run learns from, epoch by epoch, and the model that learns it."""
+    """What a run trains on, epoch by epoch, and its model."""
 
     @property
     def model(self) -> TwoBranch: ...
@@ -38,16 +38,16 @@ class Source(Protocol):
 
     @property
     def steps(self) -> int:
-        """How many batches an epoch has."""
+        """Batches an epoch."""
 
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
-        """Get ready for an epoch; what is to be logged of it."""
+        """Prepare an epoch; returns entries for the log."""
 
     def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """This process's part of each batch; depends on seed and epoch alone."""
+        """Yield this process's chunks of each batch; they depend on seed and epoch alone."""
 
     def summary(self) -> dict[str, Any]:
-        """What a finished run says of its data."""
+        """What result.json says about the data."""
 
 
 @dataclass
@@ -74,19 +74,19 @@ class CaptionSource:
         return len(self.sampler.batches(0))
 
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
-        """Mine the pseudopairs that the epoch trains on, where a round begins with it."""
+        """Mine pseudopairs where a round begins with the epoch."""
         entries: list[dict[str, Any]] = []
         if epoch == 0 and self.skipped.names:
             entries.append({"skipped_pictures": self.skipped.summary()})
         if self.recipe.mining:
             with processes.after_the_first():
-                mined = take_up_round(self.run, epoch, self.data.pseudopairs, self.model, self.device)
+                mined = load_or_mine_round(self.run, epoch, self.data.pseudopairs, self.model, self.device)
             if mined:
                 entries.append({"epoch": epoch, "pseudopairs": mined})
         return entries
 
     def batches(self, epoch: int, processes: Processes) -> Iterator[list[Chunk]]:
-        """While a batch is learned from, the pictures of the next are decoded."""
+        """Yield the chunks of each batch; meanwhile the pictures of the next batch are decoded."""
         batches = self.sampler.batches(epoch)
         for number, captions in enumerate(batches):
             chunks = self._chunks(captions, epoch, number, processes)
@@ -104,7 +104,7 @@ class CaptionSource:
         }
 
     def _chunks(self, captions: Numbers, epoch: int, number: int, processes: Processes) -> list[Chunk]:
-        """This process's part of a batch of captions. Chance depends on seed, epoch, batch and first row."""
+        """This process's chunks of a batch. Random draws depend on seed, epoch, batch and first row."""
         recipe, size = self.recipe, len(captions)
         inactive = recipe.schedule.inactive(
             recipe.objectives, recipe.seed, epoch, number, pretrained=recipe.fine_tunes
@@ -122,7 +122,7 @@ class CaptionSource:
         self, captions: Numbers, rows: slice, draw: np.random.Generator, inactive: frozenset[str]
     ) -> Batch:
         tokens, recipe = self.data.shown_tokens, self.recipe
-        # An encoder that sees padding is not to notice which captions stand beside one.
+        # Where padding changes the output, it must not depend on the group a caption is in.
         groups = 1 if recipe.text.sees_padding else recipe.optimiser.length_groups
         captions, spans = by_length(captions, tokens, groups)
         ids, mask = pad([tokens[i] for i in captions], self.device)
@@ -137,12 +137,12 @@ class CaptionSource:
 
 
 def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
-    """The suppliers of the auxiliary inputs that the recipe's objectives read."""
+    """Build the suppliers of the auxiliary inputs that the recipe's objectives read."""
     return {name: supplier(data) for name, supplier in SUPPLIERS.items() if name in recipe.inputs}
 
 
 def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferSampler:
-    """What draws the batches of an epoch, from a picture's own captions and from those transferred to it."""
+    """Build the sampler of a recipe: a picture's own captions, and transferred ones where there are any."""
     sampler = PictureSampler(
         data.captions,
         recipe.optimiser.batch_size,

@@ -1,4 +1,4 @@
-"""The running statistics of batch normalisation, when a step's batch comes in chunks, views and processes."""
+"""Running statistics of batch normalisation when a batch comes in chunks, views and processes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from training.loop.distributed import Processes
 
 @contextmanager
 def still_statistics(model: nn.Module) -> Iterator[None]:
-    """Batch normalisation by the batch as ever, but leaving its running statistics alone."""
+    """Freeze the running statistics; batches are still normalised by their own."""
     layers = _normalisations(model)
     for layer in layers:
         layer.track_running_stats = False
@@ -25,13 +25,15 @@ def still_statistics(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def pooled_statistics(model: nn.Module, processes: Processes) -> Iterator[None]:
-    """Running statistics move once, towards the mean of all that a step's chunks, views and processes see:
-    the same in every process, and however many there are."""
+    """Update the running statistics once, by the mean over a step's chunks, views and processes.
+
+    They are the same in every process, and do not depend on how many chunks and processes there are.
+    """
     layers = _normalisations(model)
     before = [[buffer.clone() for buffer in _buffers(layer)] for layer in layers]
     momenta = [layer.momentum for layer in layers]
     for layer in layers:
-        layer.momentum = None  # the plain mean of what is seen from here on
+        layer.momentum = None  # a plain mean from here on
         _buffers(layer)[2].zero_()
     try:
         yield
@@ -44,7 +46,7 @@ def pooled_statistics(model: nn.Module, processes: Processes) -> Iterator[None]:
 
 @torch.no_grad()
 def _move(layers: Sequence[_BatchNorm], before: Sequence[Sequence[Tensor]], processes: Processes) -> None:
-    """Move statistics from what they were before towards what was seen since, in all processes."""
+    """Move the statistics from those `before` towards those of this step in all processes."""
     sums: list[Tensor] = []
     for mean, variance, batches in map(_buffers, layers):
         sums += [mean * batches, variance * batches, batches[None].to(mean.dtype)]

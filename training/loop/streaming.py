@@ -27,7 +27,7 @@ from training.loop.validation import ValidationSet
 
 
 class StreamSource:
-    """The windows of a stream, one an epoch, each in memory as long as it is learned from."""
+    """Batches of the windows of a stream, one window an epoch; only the current one is in memory."""
 
     def __init__(
         self,
@@ -45,12 +45,12 @@ class StreamSource:
 
     @property
     def steps(self) -> int:
-        """The most that a window gives."""
+        """Batches of a full window."""
         size = self.run.recipe.optimiser.batch_size
         return max(1, round(min(self.stream.length, self.stream.inventory.samples) / size))
 
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
-        """Read the epoch's window. TrainingError where too many of its pictures are bad."""
+        """Read the epoch's window. TrainingError if too many of its pictures are bad."""
         window = self.stream.window(epoch, self.run.recipe.vision.image_size)
         total = len(window.data.pictures) + len(window.skipped.names)
         window.skipped.check(total, self.run.recipe.data.bad_pictures, self.stream.folder)
@@ -95,9 +95,9 @@ class StreamSource:
 
 
 def prepare_streamed(run: Run, data: Path) -> StreamSource:
-    """As `training.loop.prepare.prepare`; validation is by photos/."""
+    """Prepare a run on shards, as `training.loop.prepare.prepare` does; it is validated on photos/."""
     recipe, folder = run.recipe, DataFolder(data)
-    inventory, tokenizer = _stock(run, data / recipe.data.stream)
+    inventory, tokenizer = _inventory_and_vocabulary(run, data / recipe.data.stream)
     run.bind(inventory.sha256)
     dev = folder.captions("dev", recipe.data)
     archive = folder.photographs(recipe.vision.image_size)
@@ -124,31 +124,31 @@ def prepare_streamed(run: Run, data: Path) -> StreamSource:
 def pixels(
     run: Run, pictures: PictureArchive | Window, names: tuple[str, ...], scale: PixelScale
 ) -> AugmentedPictures:
-    """Pictures for a backbone that is tuned."""
+    """Augmented pixels, for a tuned backbone."""
     views, threads = run.recipe.vision.views, torch.get_num_threads()
     return AugmentedPictures(pictures, names, scale, views, device=pick_device(), threads=threads)
 
 
-def _stock(run: Run, folder: Path) -> tuple[Inventory, Tokenizer]:
-    """What the shards hold and their captions' vocabulary, from one pass over them when the run begins."""
+def _inventory_and_vocabulary(run: Run, folder: Path) -> tuple[Inventory, Tokenizer]:
+    """Count the shards' contents and learn the vocabulary, in one pass when the run begins."""
     recipe = run.recipe
     if run.stream_file.is_file() and run.tokenizer_file.is_file():
         return Inventory.read(run.stream_file), run.tokenizer()
-    stock = _Stock(folder, recipe.data.languages)
+    captions = _ShardCaptions(folder, recipe.data.languages)
     tokenizer = train_tokenizer(
-        stock,
+        captions,
         recipe.tokenizer,
         sequence_token=recipe.text.reads_sequence_token,
         max_tokens=recipe.text.max_tokens,
     )
-    assert stock.inventory is not None, "a tokenizer is learned from all there is"
-    stock.inventory.write(run.stream_file)
+    assert captions.inventory is not None, "a tokenizer is learned from all there is"
+    captions.inventory.write(run.stream_file)
     replace_text(run.tokenizer_file, tokenizer.to_str(pretty=True))
-    return stock.inventory, tokenizer
+    return captions.inventory, tokenizer
 
 
-class _Stock:
-    """The captions of a folder of shards; once they have all been seen, its inventory as well."""
+class _ShardCaptions:
+    """Iterates over the captions of a folder of shards; sets `inventory` at the end."""
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
         self.folder, self.languages = folder, languages

@@ -2,21 +2,21 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import torch
 
 from index.errors import PassepartoutError, TrainingError
 from index.progress import Progress
 from training.encoders.two_branch import TwoBranch
-from training.loop.allocator import keep_freed_memory
 from training.loop.caption_transfer import finished_start, start_folder, start_recipe, take_up
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
-from training.loop.distributed import Processes, joined
+from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
-from training.loop.guard import LossGuard
-from training.loop.mining_rounds import stage
+from training.loop.mining import stage
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
 from training.loop.source import Source
@@ -26,20 +26,22 @@ from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
 LOG_STEPS = 10
+GUARD_WINDOW = 100  # ordinary losses that the median is taken over
+GUARD_MINIMUM = 10  # ordinary losses before any loss is judged
 
 
 def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run:
     """Train a recipe on a data folder into a run folder and return the run.
 
-    With `resume` an interrupted run goes on from its last checkpoint, to the same result as an unbroken one;
-    a finished run is left as it is. Started by torchrun, its processes train together: the first one writes.
+    With `resume` an interrupted run continues from its last checkpoint, to the same result as an unbroken
+    one; a finished run is left as it is. Processes started by torchrun train together; the first one writes.
     Raises TrainingError when the loss or the weights are not finite or the loss explodes (the last good
     checkpoint stays).
     """
     start = _take_start(recipe, data, out, resume=resume) if recipe.transfer else None
     with joined() as processes:
         with processes.after_the_first():
-            new = not out.exists() or not any(out.iterdir())
+            is_new = not out.exists() or not any(out.iterdir())
             run = create_run(out, recipe, resume=resume) if processes.first else open_run(out)
             if run.result_file.is_file():
                 return run
@@ -50,7 +52,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
                 take_up(run, data, start)
                 source = prepare_streamed(run, data) if recipe.data.stream else prepare(run, data)
             except PassepartoutError:
-                if new:
+                if is_new:
                     run.discard()
                 raise
         Loop(run, source, processes).run_epochs()
@@ -59,7 +61,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
 
 
 def _take_start(recipe: Recipe, data: Path, out: Path, *, resume: bool) -> Run | None:
-    """The finished run that this one begins with, trained first where that is still to do."""
+    """Return the finished run that this one starts from, training it first where necessary."""
     settings = recipe.transfer
     if settings is None or not settings.needs_start:
         return None
@@ -71,10 +73,30 @@ def _take_start(recipe: Recipe, data: Path, out: Path, *, resume: bool) -> Run |
 
 
 def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:
-    """The rate of a step: a linear rise over the warm-up, then constant or a linear fall to 0."""
+    """Learning rate of a step: linear warm-up, then constant or linear decay to 0."""
     rise = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
     fall = 1 - step / max(1, steps) if settings.schedule == "linear" else 1.0
     return settings.learning_rate * rise * fall
+
+
+class LossGuard:
+    """Detects a loss that is above `factor` times its running median for `patience` steps in a row.
+
+    Losses above the bound do not enter the median, so that an explosion cannot become ordinary. Its whole
+    state is `losses`, the ordinary losses, and `high`, the length of the current streak.
+    """
+
+    def __init__(self, factor: float, patience: int, losses: Sequence[float] = (), high: int = 0) -> None:
+        self.factor, self.patience = factor, patience
+        self.losses, self.high = tuple(losses), high
+
+    def exploded(self, loss: float) -> bool:
+        """Record a step's loss; returns whether the streak has reached `patience`."""
+        if len(self.losses) >= GUARD_MINIMUM and loss > self.factor * median(self.losses):
+            self.high += 1
+        else:
+            self.losses, self.high = (*self.losses, loss)[-GUARD_WINDOW:], 0
+        return self.high >= self.patience
 
 
 class Loop:
@@ -119,14 +141,14 @@ class Loop:
             self.run.finish(self._result())
 
     def _stalled(self) -> bool:
-        """Whether validations have waited for a better one as long as the recipe is patient."""
+        """Whether no validation has been better for as long as `run.patience` allows."""
         recipe, counters, settings = self.run.recipe, self.counters, self.run.recipe.run
         pretraining = 0 if recipe.fine_tunes else recipe.schedule.pretraining_epochs
         waited = counters.epoch - max(counters.best_epoch, pretraining)
         return 0 < settings.patience * settings.validate_every <= waited
 
     def _stage(self, epoch: int) -> tuple[int, int]:
-        """The first step and the number of steps that the rate's rise and fall are about."""
+        """First step and number of steps of the learning rate schedule that `epoch` belongs to."""
         recipe = self.run.recipe
         start, stop = stage(epoch, self.settings.epochs, recipe.mining)
         if not recipe.fine_tunes:
@@ -134,17 +156,17 @@ class Loop:
         return start * self.epoch_steps, (stop - start) * self.epoch_steps
 
     def _seconds(self) -> float:
-        """So far, of epochs, mining and validations. To be kept: what is counted now is not again."""
+        """Seconds of epochs, mining and validations so far; restarts the clock, so store what it returns."""
         before, self.clock = self.clock, time.monotonic()
         return self.counters.seconds + self.clock - before
 
     def _epoch(self, epoch: int) -> None:
-        if 0 < epoch == self.run.recipe.schedule.pretraining_epochs:  # other losses, of another size
+        if 0 < epoch == self.run.recipe.schedule.pretraining_epochs:  # other losses, on another scale
             self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
         self.model.train()
         for chunks in self.source.batches(epoch, self.processes):
             self._step(chunks)
-        # A gradient can overflow where the loss does not; what it spoilt may not reach a checkpoint.
+        # A gradient can overflow where the loss does not; damaged weights must not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.model.parameters()):
             raise self._stopped("weights are not finite")
         losses, high = self.guard.losses, self.guard.high
@@ -155,7 +177,7 @@ class Loop:
             self._keep(epoch + 1)
 
     def _keep(self, epoch: int) -> None:
-        """Validate and save, where it is time and the loss is in its bounds."""
+        """Validate and save a checkpoint where they are due and the loss is not exploding."""
         settings, last = self.run.recipe.run, epoch == self.settings.epochs
         if self.guard.high and not last:
             return

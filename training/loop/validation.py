@@ -1,6 +1,6 @@
-"""Validation by retrieval between sentences and pictures: no sentence ever meets its translation.
+"""Validation by retrieval between sentences and pictures, without any translations.
 
-A recipe's dev pictures are shared out among its languages just as its training pictures are.
+Dev pictures are divided among the languages in the same way as training pictures.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class ValidationSet:
 
 @torch.inference_mode()
 def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) -> dict[str, float]:
-    """Language -> sum of recalls at 1, 5, 10 in both directions (0 to 600), each among its own pictures."""
+    """Measure each language among its own pictures: the sum of recalls at 1, 5, 10 both ways (0 to 600)."""
     was_training = model.training
     model.eval()
     texts = embed_texts(model, validation.tokens, device)
@@ -47,7 +47,7 @@ def validate(model: TwoBranch, validation: ValidationSet, device: torch.device) 
 def embed_texts(
     model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device
 ) -> NDArray[np.float32]:
-    """Token ids -> (N, D) unit rows."""
+    """Embed N sentences, given as token ids: (N, D) unit rows."""
     parts = [
         model.embed_text(*pad(tokens[start : start + EMBEDDING_BATCH], device)).float().cpu().numpy()
         for start in range(0, len(tokens), EMBEDDING_BATCH)
@@ -58,7 +58,7 @@ def embed_texts(
 def embed_pictures(
     model: TwoBranch, source: PictureSource, count: int, device: torch.device
 ) -> NDArray[np.float32]:
-    """The first `count` pictures of a source, as they are -> (N, D) unit rows."""
+    """Embed the first `count` pictures of a source, unaugmented: (count, D) unit rows."""
     parts = []
     for start in range(0, count, EMBEDDING_BATCH):
         rows = np.arange(start, min(start + EMBEDDING_BATCH, count))
