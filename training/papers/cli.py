@@ -4,6 +4,7 @@ import json
 import math
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from index.errors import UsageError
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+DATA = click.option("--data", type=FOLDER, required=True)
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 
 @click.command("add-language")
@@ -57,9 +60,9 @@ def experiment() -> None:
     "--encoder-run", "runs", type=FOLDER, required=True, multiple=True, help="A finished run; repeatable."
 )
 @click.option("--adapted", type=FOLDER, help="The first run after add-language, tested with the same head.")
-@click.option("--data", type=FOLDER, required=True)
+@DATA
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@SEED
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
 def correspondence(
     runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
@@ -78,9 +81,9 @@ def correspondence(
 @click.option(
     "--without-vision", type=FOLDER, help="Another to compare with, such as one of recipe text-only."
 )
-@click.option("--data", type=FOLDER, required=True)
+@DATA
 @click.option("--clusters", "count", type=click.IntRange(2), default=50, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@SEED
 @click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes captions.")
 def clusters(
     encoder: Path, without_vision: Path | None, data: Path, count: int, seed: int, out: Path
@@ -92,14 +95,15 @@ def clusters(
     encoders = [open_frozen(folder, data) for folder in (encoder, without_vision) if folder]
     shared = [code for code in encoders[0].languages if all(code in other.languages for other in encoders)]
     texts = photo_captions(data, "test", shared)
-    found = [clusters.cluster(encoder, texts, count, seed) for encoder in encoders]
-    _write_report(out, "Clusters", clusters.facts(found, texts, count), clusters.blocks(found, texts, count))
-    click.echo("\n".join(map(clusters.line, found)))
+    systems = [clusters.cluster(encoder, texts, count, seed) for encoder in encoders]
+    facts, blocks = clusters.facts(systems, texts, count), clusters.blocks(systems, texts, count)
+    _write_report(out, "Clusters", facts, blocks)
+    click.echo("\n".join(map(clusters.line, systems)))
 
 
 @experiment.command()
 @click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
-@click.option("--data", type=FOLDER, required=True)
+@DATA
 @click.option("--target", default="en", show_default=True, help="The language to write.")
 @click.option("--epochs", type=click.IntRange(1), default=4, show_default=True)
 @click.option(
@@ -119,7 +123,7 @@ def clusters(
     show_default=True,
     help="Sentences to write per language.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@SEED
 @click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes sentences.")
 def generate(
     encoder: Path,
@@ -133,7 +137,7 @@ def generate(
     out: Path,
 ) -> None:
     """A.5: train a small GPT-2 to write from sentence vectors, then translate from other languages."""
-    import sacrebleu  # noqa: F401 (a missing one is told now and not after the work)
+    import sacrebleu  # noqa: F401 (fails here, not after the training, where it is missing)
 
     from training.papers.experiments import generation
     from training.papers.experiments.sentences import open_frozen
@@ -160,7 +164,7 @@ def generate(
 )
 @click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="Most epochs.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@SEED
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
 def nli(
     encoder: Path,
@@ -177,12 +181,12 @@ def nli(
     from training.papers.experiments import nli
     from training.papers.experiments.sentences import open_frozen
 
-    train_pairs = nli.merged([nli.read_pairs(train)])
-    dev_pairs = nli.merged([nli.read_pairs(dev)]) if dev else None
+    train_pairs = nli.joined(nli.read_pairs(train).values())
+    dev_pairs = nli.joined(nli.read_pairs(dev).values()) if dev else None
     test_pairs = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
     settings = nli.Settings(epochs=epochs, learning_rate=learning_rate, seed=seed)
     inferred = nli.infer(open_frozen(encoder, data or Path()), train_pairs, dev_pairs, test_pairs, settings)
-    _write_report(out, "Natural language inference", nli.facts(inferred), nli.blocks(inferred))
+    _write_report(out, "Natural language inference", asdict(inferred), nli.blocks(inferred))
     click.echo(nli.line(inferred))
 
 
@@ -236,14 +240,14 @@ def _numbers(seeds: str) -> tuple[int, ...]:
 
 
 def _command() -> str:
-    """The command that is running as its report has it."""
+    """The running command with all its options, quoted for a shell."""
     context = click.get_current_context()
     words = ["passepartout", *context.command_path.removeprefix("passepartout").split()]
     for parameter in context.command.params:
         value = context.params[parameter.name or ""]
         for item in value if isinstance(value, tuple) else () if value is None else (value,):
-            shown = f"{item:g}" if isinstance(item, float) else str(item)
-            words += [shown] if isinstance(parameter, click.Argument) else [parameter.opts[0], shown]
+            word = f"{item:g}" if isinstance(item, float) else str(item)
+            words += [word] if isinstance(parameter, click.Argument) else [parameter.opts[0], word]
     return shlex.join(words)
 
 

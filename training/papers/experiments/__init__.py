@@ -1,2 +1,2 @@
-"""Experiments on frozen encoders: correspondence of sentence halves, clusters, generation, inference; and a
-language added to a finished run, with what that cost. Each file's `facts` and `blocks` are its report."""
+"""Experiments with frozen encoders: sentence correspondence, clusters, generation, inference; and retrieval
+before and after a language is added. Each file's `facts` and `blocks` make up its report."""

@@ -1,8 +1,8 @@
-"""Clusters of sentences: by meaning where vision taught them, by language where not (globetrotter, A.4)."""
+"""Clusters a frozen encoder's sentences: by meaning or by language (Globetrotter, A.4)?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, cast
 
 import faiss
 import numpy as np
@@ -13,19 +13,19 @@ from index.errors import UsageError
 from training.papers.experiments.sentences import Frozen, encoded
 
 Rows = NDArray[np.int64]
-SHOWN, SENTENCES = 3, 3  # clusters, and sentences of each
-DRAWS = 20  # shuffles that an expectation is the mean of
-ROUNDS = 50  # of k-means
+CLUSTERS_SHOWN, SENTENCES_SHOWN = 3, 3  # in the report, and of each such cluster
+SHUFFLES = 20  # of the languages, for the values expected by chance
+ITERATIONS = 50  # of k-means
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """What k-means finds in one encoder's space, and what it would find if languages were dealt by chance.
+    """Measures of one encoder's clusters, and the values expected if languages were assigned at random.
 
     purity: share of sentences in their cluster's most frequent language, per cent. entropy: of the language
     within a cluster, in bits, mean over sentences. information: normalised mutual information of cluster and
     language, 0 to 1. together: pairs of captions of one picture in two languages that share a cluster, per
-    cent. examples: sentences with their language.
+    cent. examples: (language, sentence) pairs of the first clusters.
     """
 
     name: str
@@ -37,40 +37,42 @@ class Clusters:
 def cluster(encoder: Frozen, texts: Mapping[str, Sequence[str]], k: int, seed: int) -> Clusters:
     """Cluster all sentences of `texts`, language -> lines, row i about the same picture in each.
 
-    UsageError if there are fewer than k sentences.
+    Raises UsageError if there are fewer than k sentences.
     """
     sentences = [(code, line) for code, lines in texts.items() for line in lines]
     if len(sentences) < k:
         raise UsageError(f"{len(sentences)} sentences make no {k} clusters: lower --clusters")
-    found = k_means(np.concatenate(list(encoded(encoder, texts).values())), k, seed)
+    clusters = k_means(np.concatenate(list(encoded(encoder, texts).values())), k, seed)
     languages = np.repeat(np.arange(len(texts)), [len(lines) for lines in texts.values()])
     draw = np.random.default_rng(seed)
-    chance = [measured(found, draw.permutation(languages)) for _ in range(DRAWS)]
-    expected = {key: float(np.mean([one[key] for one in chance])) for key in chance[0]}
-    sizes = np.bincount(found) / len(found)
+    chance = [measured(clusters, draw.permutation(languages)) for _ in range(SHUFFLES)]
+    expected = {key: float(np.mean([measures[key] for measures in chance])) for key in chance[0]}
+    sizes = np.bincount(clusters) / len(clusters)
     return Clusters(
         encoder.name,
-        measured(found, languages) | {"together": _together(found.reshape(len(texts), -1))},
+        measured(clusters, languages) | {"together": _together(clusters.reshape(len(texts), -1))},
         expected | {"together": 100 * float((sizes**2).sum())},
-        [_examples(sentences, np.flatnonzero(found == number), draw) for number in range(min(k, SHOWN))],
+        [
+            [sentences[i] for i in draw.permutation(np.flatnonzero(clusters == number))[:SENTENCES_SHOWN]]
+            for number in range(min(k, CLUSTERS_SHOWN))
+        ],
     )
 
 
 def k_means(vectors: NDArray[np.float32], k: int, seed: int) -> Rows:
-    """The cluster (n,) of each of (n, d) rows."""
-    fewest = max(1, len(vectors) // k)  # faiss warns of fewer points a cluster than that
+    """Assign each of (n, d) rows to one of `k` clusters: (n,) numbers below k."""
+    fewest = max(1, len(vectors) // k)  # faiss warns of clusters with fewer points
     means = faiss.Kmeans(
-        vectors.shape[1], k, niter=ROUNDS, seed=seed, min_points_per_centroid=min(39, fewest),
+        vectors.shape[1], k, niter=ITERATIONS, seed=seed, min_points_per_centroid=min(39, fewest),
         max_points_per_centroid=len(vectors),
     )  # fmt: skip
     means.train(np.ascontiguousarray(vectors))
     _, nearest = means.index.search(np.ascontiguousarray(vectors), 1)
-    found: Rows = nearest[:, 0].astype(np.int64)
-    return found
+    return cast(Rows, nearest[:, 0].astype(np.int64))
 
 
 def measured(clusters: Rows, languages: Rows) -> dict[str, float]:
-    """Purity in per cent, entropy in bits and normalised mutual information, of two labels (n,)."""
+    """Compute purity in per cent, entropy in bits and normalised mutual information, of labels (n,)."""
     counts = np.zeros((clusters.max() + 1, languages.max() + 1))
     np.add.at(counts, (clusters, languages), 1)
     joint = counts / counts.sum()
@@ -86,41 +88,31 @@ def measured(clusters: Rows, languages: Rows) -> dict[str, float]:
 
 def entropy(shares: NDArray[np.float64]) -> float:
     """-Σ p log2 p of shares that sum to 1, in bits."""
-    some = shares[shares > 0]
-    return float(-(some * np.log2(some)).sum())
+    positive = shares[shares > 0]
+    return float(-(positive * np.log2(positive)).sum())
 
 
 def _together(clusters: Rows) -> float:
-    """(languages, n) clusters of captions, a column a picture -> per cent of pairs in a column that agree."""
+    """The per cent of pairs in a column that agree; (languages, n) clusters, a column for each picture."""
     count = len(clusters)
     agree = (clusters[:, None] == clusters[None]).mean(axis=2)
     return 100 * float((agree.sum() - count) / (count * (count - 1)))
 
 
-def _examples(
-    sentences: Sequence[tuple[str, str]], members: Rows, draw: np.random.Generator
-) -> list[tuple[str, str]]:
-    return [sentences[i] for i in draw.permutation(members)[:SENTENCES]]
-
-
-def facts(found: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> dict[str, Any]:
-    """For report.json."""
+def facts(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> dict[str, Any]:
+    """The contents of report.json."""
     counts = {code: len(lines) for code, lines in texts.items()}
-    systems = [
-        {"name": one.name, "measures": one.measures, "expected": one.expected, "examples": one.examples}
-        for one in found
-    ]
-    return {"clusters": k, "sentences": counts, "systems": systems}
+    return {"clusters": k, "sentences": counts, "systems": [asdict(system) for system in systems]}
 
 
-def blocks(found: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> list[Block]:
-    """For report.md."""
+def blocks(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> list[Block]:
+    """The contents of report.md."""
     count = sum(map(len, texts.values()))
     head = ["", "purity (%)", "entropy (bits)", "information", "one picture together (%)"]
     rows = [
         [name, f"{m['purity']:.1f}", f"{m['entropy']:.2f}", f"{m['information']:.3f}", f"{m['together']:.1f}"]
-        for one in found
-        for name, m in ((one.name, one.measures), (f"{one.name}, by chance", one.expected))
+        for s in systems
+        for name, m in ((s.name, s.measures), (f"{s.name}, by chance", s.expected))
     ]
     parts: list[Block] = [
         text(
@@ -131,14 +123,14 @@ def blocks(found: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int
         ),
         Grid(head, rows),
     ]
-    for one in found:
-        parts += [Heading(2, one.name)]
-        for number, examples in enumerate(one.examples, 1):
+    for system in systems:
+        parts += [Heading(2, system.name)]
+        for number, examples in enumerate(system.examples, 1):
             parts += [Heading(3, f"cluster {number}"), Text(tuple(f"({c}) {s}" for c, s in examples), True)]
     return parts
 
 
-def line(one: Clusters) -> str:
-    """The measures, and what chance gives."""
-    told = ", ".join(f"{key} {value:.2f} ({one.expected[key]:.2f})" for key, value in one.measures.items())
-    return f"{one.name}: {told}"
+def line(system: Clusters) -> str:
+    """The measures in a line, each with the value expected by chance."""
+    values = (f"{key} {value:.2f} ({system.expected[key]:.2f})" for key, value in system.measures.items())
+    return f"{system.name}: {', '.join(values)}"

@@ -1,18 +1,19 @@
-"""What a new language cost the others and what it reaches, by retrieval (globetrotter, A.2)."""
+"""Compares retrieval before and after a language is added to a run (Globetrotter, A.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaluation.measures.scores import PairScore, Table, score_pool
+from evaluation.measures.scores import Table, score_pool
 from evaluation.reports.document import Block, Grid, Heading, Text, text
 from evaluation.reports.report import NAMES
 from evaluation.suites.translation import POOL
 from training.loop.add_language import AddedLanguage
-from training.papers.experiments.sentences import Frozen, Model, benchmarks, encoded, photo_captions
+from training.papers.experiments.sentences import Model, benchmarks, encoded, photo_captions
 
 MEASURES = ("csls_r1", "csls_r10", "positives")
 Means = dict[str, dict[str, float]]
@@ -20,7 +21,7 @@ Means = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One set of lines that correspond, measured before and after `language` came."""
+    """Scores of one set of aligned lines, before and after `language` was added."""
 
     name: str
     language: str
@@ -28,7 +29,7 @@ class Comparison:
     after: Table
 
     def means(self) -> dict[str, Means]:
-        """Pairs of languages -> "before" and "after" -> mean of each measure over these pairs, per cent."""
+        """Group of language pairs -> "before" and "after" -> mean of each measure, per cent."""
         groups = {
             "the other languages": [self.language not in (p.source, p.target) for p in self.after.pairs],
             f"from {self.language}": [self.language == p.source for p in self.after.pairs],
@@ -42,19 +43,19 @@ class Comparison:
 
 
 def compare(added: AddedLanguage, data: Path) -> list[Comparison]:
-    """On validation captions and on every benchmark set that has two of the languages."""
+    """Score validation captions and every benchmark set that has two of the languages."""
     codes = added.run.recipe.data.languages
     before = Model("before", codes[:-1], added.before, added.base.tokenizer())
     after = Model("after", codes, added.after, added.run.tokenizer())
     sets = {"validation captions": photo_captions(data, "dev", codes, POOL), **benchmarks(data, codes)}
     return [
-        Comparison(name, added.language, _table(name, texts, before), _table(name, texts, after))
+        Comparison(name, added.language, *(score_pool(name, "", encoded(m, texts)) for m in (before, after)))
         for name, texts in sets.items()
     ]
 
 
 def facts(added: AddedLanguage, comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """For report.json; measures of each pair of languages as (before, after)."""
+    """The contents of report.json; measures of each pair of languages as (before, after)."""
     result = added.run.result()
     return {
         "run": str(added.base.folder),
@@ -66,64 +67,52 @@ def facts(added: AddedLanguage, comparisons: Sequence[Comparison]) -> dict[str, 
 
 
 def blocks(added: AddedLanguage, comparisons: Sequence[Comparison]) -> list[Block]:
-    """For report.md."""
+    """The contents of report.md."""
     result, count = added.run.result(), added.new_tokens
-    told = (
+    summary = (
         f"{added.language} was learned in {result['epochs']} epochs, {result['steps']} steps, "
         f"{result['seconds']} s.",
         f"The vocabulary got {count} subwords." if count else "The vocabulary spells it as it is.",
         "Before: the run without the language. After: the run with it. Ranked by CSLS; positives found is "
         "Globetrotter's measure (5.2). Per cent, means over ordered pairs.",
     )
-    found: list[Block] = [Text(told, listed=True)]
+    parts: list[Block] = [Text(summary, listed=True)]
     for comparison in comparisons:
-        found += [
+        parts += [
             Heading(2, comparison.name),
             text(f"{comparison.after.n} lines in {', '.join(comparison.after.languages)}."),
             _grid(comparison),
         ]
-    return found
+    return parts
 
 
 def line(comparison: Comparison) -> str:
-    """R@10 of a set in a line."""
-    told = [
+    """R@10 of a set, before and after, in a line."""
+    changes = (
         f"{group} {means['before']['csls_r10']:.1f} -> {means['after']['csls_r10']:.1f}"
         for group, means in comparison.means().items()
-    ]
-    return f"{comparison.name} R@10: " + ", ".join(told)
+    )
+    return f"{comparison.name} R@10: " + ", ".join(changes)
 
 
 def _grid(comparison: Comparison) -> Grid:
     head = ["", *(f"{NAMES[key]} {when}" for key in MEASURES for when in ("before", "after", "change"))]
     rows = []
     for group, means in comparison.means().items():
-        before, after = means["before"], means["after"]
-        rows.append(
-            [group]
-            + [
-                cell
-                for k in MEASURES
-                for cell in (f"{before[k]:.1f}", f"{after[k]:.1f}", f"{after[k] - before[k]:+.1f}")
-            ]
-        )
+        values = [(means["before"][key], means["after"][key]) for key in MEASURES]
+        cells = ((f"{before:.1f}", f"{after:.1f}", f"{after - before:+.1f}") for before, after in values)
+        rows.append([group, *chain.from_iterable(cells)])
     return Grid(head, rows)
 
 
-def _table(name: str, texts: Mapping[str, Sequence[str]], encoder: Frozen) -> Table:
-    return score_pool(name, "", encoded(encoder, texts))
-
-
 def _means(table: Table, chosen: Sequence[bool]) -> dict[str, float]:
-    pairs = [pair for pair, taken in zip(table.pairs, chosen, strict=True) if taken]
+    pairs = list(compress(table.pairs, chosen))
     return {key: float(np.mean([pair.measures[key] for pair in pairs])) for key in MEASURES}
 
 
 def _pairs(comparison: Comparison) -> list[dict[str, Any]]:
-    both = zip(comparison.before.pairs, comparison.after.pairs, strict=True)
-    return [_pair(before, after) for before, after in both]
-
-
-def _pair(before: PairScore, after: PairScore) -> dict[str, Any]:
-    changes = {key: (before.measures[key], after.measures[key]) for key in after.measures}
-    return {"source": after.source, "target": after.target, **changes}
+    return [
+        {"source": after.source, "target": after.target}
+        | {key: (before.measures[key], after.measures[key]) for key in after.measures}
+        for before, after in zip(comparison.before.pairs, comparison.after.pairs, strict=True)
+    ]

@@ -1,7 +1,7 @@
-"""Sentence correspondence: do two halves belong together, in any language (globetrotter, A.1)?"""
+"""Sentence correspondence: do two halves belong to one sentence, in any language (Globetrotter, A.1)?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Examples:
-    """Token ids, how many of each are of the first half, and whether the halves belong together."""
+    """Sentences: token ids, how many are the first half's, and whether the halves belong together."""
 
     ids: list[np.ndarray[tuple[int], np.dtype[np.int32]]]
     first: list[int]
@@ -41,33 +41,36 @@ class Examples:
 
 @dataclass(frozen=True)
 class Scored:
-    """Of one system: accuracy and number of test sentences by language, per cent; which the head had seen."""
+    """One system's test results: accuracy in per cent and number of sentences by language.
+
+    seen_languages: those that the head was trained on. added: accuracy in languages added to the run later.
+    """
 
     name: str
-    seen: tuple[str, ...]
+    seen_languages: tuple[str, ...]
     accuracy: Mapping[str, float]
-    tested: Mapping[str, int]
-    adapted: Mapping[str, float]
+    sentences: Mapping[str, int]
+    added: Mapping[str, float]
 
     @property
     def means(self) -> tuple[float, float]:
-        """Accuracy over seen and over unseen languages."""
-        seen = [value for code, value in self.accuracy.items() if code in self.seen]
-        unseen = [value for code, value in self.accuracy.items() if code not in self.seen]
+        """Mean accuracy over seen and over unseen languages, per cent."""
+        seen = [value for code, value in self.accuracy.items() if code in self.seen_languages]
+        unseen = [value for code, value in self.accuracy.items() if code not in self.seen_languages]
         return float(np.mean(seen)), float(np.mean(unseen))
 
     @property
     def decrease(self) -> float | None:
-        """Of the accuracy above chance, the per cent lost on unseen languages; None at or below chance."""
+        """The per cent of the accuracy above chance lost on unseen languages; None at or below chance."""
         seen, unseen = self.means
         return 100 * (seen - unseen) / (seen - CHANCE) if seen > CHANCE else None
 
 
 class Head(nn.Module):
-    """One transformer layer with one head over frozen token states, a mark telling the halves apart.
+    """A classifier of one transformer layer with one attention head over frozen token states.
 
     States (N, T, width), mask (N, T) and half (N, T) in {0, 1} -> logits (N,) of belonging together, from the
-    mean of what the layer makes of the tokens. Marks are for encoders whose states know no place.
+    mean over the layer's outputs. An embedding marks the halves, since some encoders have no positions.
     """
 
     def __init__(self, width: int) -> None:
@@ -78,17 +81,17 @@ class Head(nn.Module):
         self.out = nn.Linear(width, 1)
 
     def forward(self, states: Tensor, mask: Tensor, half: Tensor) -> Tensor:
-        seen = self.layer(self.norm(states) + self.mark(half), src_key_padding_mask=mask == 0)
-        weights = mask.to(seen.dtype)[..., None]
-        out: Tensor = self.out((seen * weights).sum(dim=1) / weights.sum(dim=1))[:, 0]
+        outputs = self.layer(self.norm(states) + self.mark(half), src_key_padding_mask=mask == 0)
+        weights = mask.to(outputs.dtype)[..., None]
+        out: Tensor = self.out((outputs * weights).sum(dim=1) / weights.sum(dim=1))[:, 0]
         return out
 
 
 def correspond(runs: Sequence[Path], adapted: Path | None, data: Path, settings: Settings) -> list[Scored]:
-    """Train a head on each run's representation and test it; tables 5 and, with `adapted`, 7.
+    """Train a head on the states of each run's encoder and test it; tables 5 and, with `adapted`, 7.
 
-    Seen are the first half of a run's languages with captions of split test, in alphabetical order.
-    `adapted` is a run with languages added to the first of `runs`: the same head is tested on these.
+    The head is trained on the alphabetically first half of a run's languages with captions of split test.
+    `adapted` is a run that adds languages to the first of `runs`: the same head is tested on these.
     """
     return [
         _score(
@@ -117,7 +120,7 @@ def _score(model: Model, adapted: Model | None, data: Path, settings: Settings) 
 
 
 def train_head(model: Model, examples: Examples, settings: Settings) -> Head:
-    """A head that has seen each example `epochs` times; the model is left as it is."""
+    """Train a head for `settings.epochs` passes over the examples; the model stays frozen."""
     torch.manual_seed(settings.seed)
     head, draw = Head(model.model.text.width), np.random.default_rng(settings.seed)
     optimiser = torch.optim.Adam(head.parameters(), lr=settings.learning_rate)
@@ -164,27 +167,14 @@ def _examples(model: Model, samples: Sequence[SplitSentence], code: str) -> Exam
 
 
 def facts(scored: Sequence[Scored]) -> dict[str, Any]:
-    """For report.json."""
-    return {
-        "chance": CHANCE,
-        "systems": [
-            {
-                "name": system.name,
-                "seen": system.means[0],
-                "unseen": system.means[1],
-                "relative_decrease": system.decrease,
-                "seen_languages": system.seen,
-                "accuracy": system.accuracy,
-                "sentences": system.tested,
-                "added": system.adapted,
-            }
-            for system in scored
-        ],
-    }
+    """The contents of report.json."""
+    keys = ("seen", "unseen", "relative_decrease")
+    systems = [dict(zip(keys, (*s.means, s.decrease), strict=True)) | asdict(s) for s in scored]
+    return {"chance": CHANCE, "systems": systems}
 
 
 def blocks(scored: Sequence[Scored]) -> list[Block]:
-    """For report.md."""
+    """The contents of report.md."""
     means = [[s.name, *(f"{value:.1f}" for value in s.means), _decrease(s)] for s in scored]
     parts: list[Block] = [
         text(
@@ -194,20 +184,20 @@ def blocks(scored: Sequence[Scored]) -> list[Block]:
         ),
         Grid(["", "seen accuracy (%)", "unseen accuracy (%)", "relative decrease (%)"], means),
     ]
-    for system in scored:
+    for s in scored:
         rows = [
-            [code, "seen" if code in system.seen else "unseen", str(system.tested[code]), f"{value:.1f}"]
-            for code, value in system.accuracy.items()
+            [code, "seen" if code in s.seen_languages else "unseen", str(s.sentences[code]), f"{value:.1f}"]
+            for code, value in s.accuracy.items()
         ]
-        rows += [[code, "added later", "", f"{value:.1f}"] for code, value in system.adapted.items()]
-        parts += [Heading(2, system.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
+        rows += [[code, "added later", "", f"{value:.1f}"] for code, value in s.added.items()]
+        parts += [Heading(2, s.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
     return parts
 
 
 def line(system: Scored) -> str:
-    """The means of a system."""
+    """The mean accuracies of a system in a line."""
     seen, unseen = system.means
-    added = "".join(f", {code} added later {value:.1f}" for code, value in system.adapted.items())
+    added = "".join(f", {code} added later {value:.1f}" for code, value in system.added.items())
     return f"{system.name}: seen {seen:.1f}, unseen {unseen:.1f}, decrease {_decrease(system)}%{added}"
 
 

@@ -1,4 +1,4 @@
-"""Translations written by a small GPT-2 that reads vectors of other languages (globetrotter, A.5)."""
+"""Translations that a small GPT-2 writes from sentence vectors of other languages (Globetrotter, A.5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,33 +17,36 @@ from index.progress import Progress
 from training.papers.experiments.sentences import Frozen, benchmarks, encoded, photo_captions
 from training.papers.experiments.writer import Writer, WriterSettings, train_writer
 
-SHOWN = 3  # examples a language
+EXAMPLES = 3  # per language in the report
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Written:
-    """Sentences written from one language's vectors, and from vectors of other sentences of that language."""
+    """Scores of sentences written from one language's vectors; `control`: from vectors of other sentences."""
 
     language: str
     translations: Scores
     control: Scores
-    examples: Sequence[tuple[str, str, str]]  # sentence, what was written, reference
+    examples: Sequence[tuple[str, str, str]]  # sentence, translation, reference
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What to write from: lines that correspond, by language, the target's being the references."""
+    """Language -> aligned lines to write from; those in the target language are the references."""
 
     name: str
     texts: Mapping[str, Sequence[str]]
 
 
 def read_trial(encoder: Frozen, data: Path, target: str, limit: int) -> Trial:
-    """The first benchmark set with the target and another language of the encoder, else captions of the test
-    pictures; `limit` lines of it at most."""
+    """Read at most `limit` lines of the first benchmark set with the target and another of the languages.
+
+    Where there is none, captions of the test pictures. UsageError or DataError where the target has none.
+    """
     if target not in encoder.languages:
-        raise UsageError(f"{encoder.name} does not know {target}: give --target, one of {_listed(encoder)}")
+        known = ", ".join(encoder.languages)
+        raise UsageError(f"{encoder.name} does not know {target}: give --target, one of {known}")
     for name, texts in benchmarks(data, encoder.languages).items():
         if target in texts:
             return Trial(name, {code: lines[:limit] for code, lines in texts.items()})
@@ -72,7 +75,7 @@ def generate(
 
 
 def centred(vectors: Vectors) -> Vectors:
-    """Unit rows without what a language's sentences have in common, unit again."""
+    """Unit rows less their mean, which marks the language, unit again."""
     return unit(vectors - vectors.mean(axis=0))
 
 
@@ -80,47 +83,49 @@ def _written(
     writer: Writer, code: str, vectors: Vectors, trial: Trial, target: str, seed: int, bar: Progress
 ) -> Written:
     references = list(trial.texts[target])
-    found = writer.write(vectors, bar.advance)
-    other = writer.write(vectors[_others(len(vectors), seed)], bar.advance)
-    shown = list(zip(trial.texts[code], found, references, strict=True))[:SHOWN]
-    return Written(code, score(found, references, target), score(other, references, target), shown)
+    translations = writer.write(vectors, bar.advance)
+    control = writer.write(vectors[_derangement(len(vectors), seed)], bar.advance)
+    examples = list(zip(trial.texts[code], translations, references, strict=True))[:EXAMPLES]
+    return Written(
+        code, score(translations, references, target), score(control, references, target), examples
+    )
 
 
-def _others(count: int, seed: int) -> NDArray[np.int64]:
-    """For each of `count` places another one, each once."""
+def _derangement(count: int, seed: int) -> NDArray[np.int64]:
+    """A random permutation of `count` places that leaves none where it was."""
     order = np.random.default_rng(seed).permutation(count)
-    found = np.empty(count, np.int64)
-    found[order] = np.roll(order, 1)
-    return found
+    places = np.empty(count, np.int64)
+    places[order] = np.roll(order, 1)
+    return places
 
 
 def facts(written: Sequence[Written], trial: Trial, target: str) -> dict[str, Any]:
-    """For report.json."""
+    """The contents of report.json."""
     return {
         "set": trial.name,
         "sentences": len(trial.texts[target]),
         "target": target,
         "languages": {
-            one.language: {
-                "chrf": one.translations.chrf,
-                "bleu": one.translations.bleu,
-                "control_chrf": one.control.chrf,
-                "control_bleu": one.control.bleu,
-                "examples": one.examples,
+            w.language: {
+                "chrf": w.translations.chrf,
+                "bleu": w.translations.bleu,
+                "control_chrf": w.control.chrf,
+                "control_bleu": w.control.bleu,
+                "examples": w.examples,
             }
-            for one in written
+            for w in written
         },
     }
 
 
 def blocks(written: Sequence[Written], trial: Trial, target: str, settings: WriterSettings) -> list[Block]:
-    """For report.md."""
+    """The contents of report.md."""
     rows = [
         [
-            f"{one.language} (itself)" if one.language == target else one.language,
-            *(f"{value:.1f}" for s in (one.translations, one.control) for value in (s.chrf, s.bleu)),
+            f"{w.language} (itself)" if w.language == target else w.language,
+            *(f"{value:.1f}" for s in (w.translations, w.control) for value in (s.chrf, s.bleu)),
         ]
-        for one in written
+        for w in written
     ]
     parts: list[Block] = [
         text(
@@ -131,19 +136,16 @@ def blocks(written: Sequence[Written], trial: Trial, target: str, settings: Writ
         ),
         Grid(["from", "chrF", "BLEU", "chrF, control", "BLEU, control"], rows),
     ]
-    for one in written:
-        told = tuple(f"{sentence} → **{found}** ({reference})" for sentence, found, reference in one.examples)
-        parts += [Heading(2, one.language), Text(told, listed=True)]
+    for w in written:
+        items = (f"{sentence} → **{output}** ({reference})" for sentence, output, reference in w.examples)
+        parts += [Heading(2, w.language), Text(tuple(items), listed=True)]
     return parts
 
 
-def line(one: Written) -> str:
-    """chrF and BLEU, and the control's."""
+def line(written: Written) -> str:
+    """chrF and BLEU of a language in a line, the control's in parentheses."""
+    scores, control = written.translations, written.control
     return (
-        f"{one.language}: chrF {one.translations.chrf:.1f} (control {one.control.chrf:.1f}), "
-        f"BLEU {one.translations.bleu:.1f} ({one.control.bleu:.1f})"
+        f"{written.language}: chrF {scores.chrf:.1f} (control {control.chrf:.1f}), "
+        f"BLEU {scores.bleu:.1f} ({control.bleu:.1f})"
     )
-
-
-def _listed(encoder: Frozen) -> str:
-    return ", ".join(encoder.languages)

@@ -1,8 +1,8 @@
-"""Inference between sentences: a probe of frozen encoders (Krasner et al. 2025, 3.4; Conneau et al. 2017)."""
+"""Natural language inference with a frozen encoder (Krasner et al. 2025, 3.4; Conneau et al. 2017)."""
 
 import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,12 +26,12 @@ COLUMNS = {
     "hypothesis": ("sentence2", "hypothesis", "hypo"),
 }
 BATCH = 256
-DEV_SHARE = 0.1  # of what is learned from, kept to stop by, where no file is given for it
+DEV_SHARE = 0.1  # of the training pairs, held out for early stopping where no file is given
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The paper's: two hidden layers of `width`, Adam, at most `epochs`, early stopping after `patience`."""
+    """As in the paper: two hidden layers of `width`, Adam, stopping after `patience` epochs without gain."""
 
     epochs: int = 100
     width: int = 2048
@@ -42,7 +42,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Premises and hypotheses of one language with their labels, as places in LABELS."""
+    """Premises and hypotheses with their labels, as indices of LABELS."""
 
     premises: list[str]
     hypotheses: list[str]
@@ -50,11 +50,11 @@ class Pairs:
 
 
 def read_pairs(file: Path, language: str = "") -> dict[str, Pairs]:
-    """Language -> its pairs, from a TSV file with a header, in the order of first appearance.
+    """Read language -> pairs from a TSV file with a header, languages in the order of first appearance.
 
     Its columns are named as in XNLI, MultiNLI or AmericasNLI. A file without a column `language` is in
     `language`. Pairs without a gold label ("-") are left out: their annotators did not agree.
-    Raises DataError for a file that is none, or has no pairs.
+    Raises DataError for a file of another format or without pairs.
     """
     rows: dict[str, list[tuple[str, str, int]]] = {}
     try:
@@ -62,25 +62,28 @@ def read_pairs(file: Path, language: str = "") -> dict[str, Pairs]:
             table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
             names = _columns(file, table.fieldnames or ())
             for number, row in enumerate(table, 2):
-                if (found := _pair(file, number, row, names)) is not None:
-                    rows.setdefault(row.get("language") or language or "?", []).append(found)
+                if (pair := _pair(file, number, row, names)) is not None:
+                    rows.setdefault(row.get("language") or language or "?", []).append(pair)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file} can't be read as UTF-8 text: {error}") from None
     if not rows:
         raise DataError(f"{file} has no pair with a gold label")
-    return {code: _gathered(found) for code, found in rows.items()}
+    return {
+        code: Pairs([p for p, _, _ in pairs], [h for _, h, _ in pairs], np.asarray([n for _, _, n in pairs]))
+        for code, pairs in rows.items()
+    }
 
 
 def _columns(file: Path, names: Sequence[str]) -> dict[str, str]:
-    found = {}
+    columns = {}
     for what, possible in COLUMNS.items():
         name = next((name for name in possible if name in names), None)
         if name is None:
             raise DataError(
                 f"{file} has no column {' or '.join(possible)}: give a TSV file with XNLI's header"
             )
-        found[what] = name
-    return found
+        columns[what] = name
+    return columns
 
 
 def _pair(
@@ -95,29 +98,21 @@ def _pair(
     return premise, hypothesis, LABELS.index(label)
 
 
-def _gathered(rows: Sequence[tuple[str, str, int]]) -> Pairs:
-    return Pairs([row[0] for row in rows], [row[1] for row in rows], np.asarray([row[2] for row in rows]))
-
-
 def by_language(files: Sequence[Mapping[str, Pairs]]) -> dict[str, Pairs]:
-    """The pairs of several files, language by language."""
-    codes = dict.fromkeys(code for found in files for code in found)
-    return {code: _joined([found[code] for found in files if code in found]) for code in codes}
+    """Join the pairs of several files, language by language."""
+    codes = dict.fromkeys(code for file in files for code in file)
+    return {code: joined([file[code] for file in files if code in file]) for code in codes}
 
 
-def merged(files: Sequence[Mapping[str, Pairs]]) -> Pairs:
-    """The pairs of all files and languages."""
-    return _joined([pairs for found in files for pairs in found.values()])
-
-
-def _joined(parts: Sequence[Pairs]) -> Pairs:
+def joined(parts: Collection[Pairs]) -> Pairs:
+    """All pairs of `parts` as one."""
     premises = [sentence for part in parts for sentence in part.premises]
     hypotheses = [sentence for part in parts for sentence in part.hypotheses]
     return Pairs(premises, hypotheses, np.concatenate([part.labels for part in parts]))
 
 
 def features(premises: Tensor, hypotheses: Tensor) -> Tensor:
-    """u ⊕ v ⊕ |u - v| ⊕ u * v: (n, d) twice -> (n, 4 d)."""
+    """Concatenate u ⊕ v ⊕ |u - v| ⊕ u * v: (n, d) twice -> (n, 4 d)."""
     return torch.cat([premises, hypotheses, (premises - hypotheses).abs(), premises * hypotheses], dim=1)
 
 
@@ -135,12 +130,12 @@ class Encoded:
 
 
 def encode_pairs(encoder: Frozen, pairs: Pairs) -> Encoded:
-    """Each distinct sentence is encoded once."""
+    """Encode premises and hypotheses, each distinct sentence once."""
     distinct = list(dict.fromkeys([*pairs.premises, *pairs.hypotheses]))
     place = {sentence: row for row, sentence in enumerate(distinct)}
     vectors = torch.from_numpy(np.asarray(encoder.encode(distinct), np.float32))
-    one, other = ([place[sentence] for sentence in side] for side in (pairs.premises, pairs.hypotheses))
-    return Encoded(vectors[one], vectors[other], torch.from_numpy(pairs.labels))
+    premises, hypotheses = (vectors[[place[s] for s in side]] for side in (pairs.premises, pairs.hypotheses))
+    return Encoded(premises, hypotheses, torch.from_numpy(pairs.labels))
 
 
 class Probe(nn.Module):
@@ -163,29 +158,29 @@ class Probe(nn.Module):
 
 @torch.inference_mode()
 def accuracy(probe: Probe, pairs: Encoded) -> float:
-    """Per cent of pairs whose label is the likeliest."""
+    """The per cent of pairs whose label gets the highest logit."""
     rows = np.array_split(np.arange(len(pairs.labels)), -(-len(pairs.labels) // 4096))
-    right = [int((probe(part := pairs.part(some)).argmax(dim=1) == part.labels).sum()) for some in rows]
+    right = [int((probe(part := pairs.part(chunk)).argmax(dim=1) == part.labels).sum()) for chunk in rows]
     return 100 * sum(right) / len(pairs.labels)
 
 
 def learn_probe(train: Encoded, dev: Encoded, settings: Settings) -> tuple[Probe, int]:
-    """The probe that was best on `dev`, and after how many epochs: training stops `patience` later."""
+    """Train a probe; return the one best on `dev` and its epoch. Training stops `patience` epochs later."""
     torch.manual_seed(settings.seed)
     probe = Probe(train.premises.shape[1], settings.width)
     optimiser = torch.optim.Adam(probe.parameters(), lr=settings.learning_rate)
-    best, at, kept = -1.0, 0, {}
+    best, best_epoch, best_weights = -1.0, 0, {}
     with Progress(settings.epochs, unit="epochs", label="nli") as bar:
         for epoch in range(1, settings.epochs + 1):
             _epoch(probe, optimiser, train, np.random.default_rng([settings.seed, epoch]))
             bar.advance()
-            if (found := accuracy(probe, dev)) > best:
-                best, at = found, epoch
-                kept = {name: weights.clone() for name, weights in probe.state_dict().items()}
-            elif epoch - at >= settings.patience:
+            if (score := accuracy(probe, dev)) > best:
+                best, best_epoch = score, epoch
+                best_weights = {name: weights.clone() for name, weights in probe.state_dict().items()}
+            elif epoch - best_epoch >= settings.patience:
                 break
-    probe.load_state_dict(kept)
-    return probe, at
+    probe.load_state_dict(best_weights)
+    return probe, best_epoch
 
 
 def _epoch(probe: Probe, optimiser: torch.optim.Optimizer, train: Encoded, draw: np.random.Generator) -> None:
@@ -199,10 +194,10 @@ def _epoch(probe: Probe, optimiser: torch.optim.Optimizer, train: Encoded, draw:
 
 @dataclass(frozen=True)
 class Inferred:
-    """Accuracy by language, in per cent; how many pairs each has, and that of always saying the commonest."""
+    """Accuracy by language, in per cent, number of pairs, and accuracy of the most frequent label."""
 
     encoder: str
-    accuracies: dict[str, float]
+    accuracy: dict[str, float]
     pairs: dict[str, int]
     commonest: dict[str, float]
     epochs: int
@@ -211,48 +206,39 @@ class Inferred:
 def infer(
     encoder: Frozen, train: Pairs, dev: Pairs | None, tests: Mapping[str, Pairs], settings: Settings
 ) -> Inferred:
-    """Learn the probe in one language and test it in each of `tests`."""
-    known, held = encode_pairs(encoder, train), None if dev is None else encode_pairs(encoder, dev)
-    if held is None:
+    """Train the probe on `train` and test it in each language of `tests`."""
+    learned = encode_pairs(encoder, train)
+    if dev is None:
         order = np.random.default_rng(settings.seed).permutation(len(train.labels))
         cut = max(1, round(DEV_SHARE * len(order)))
-        known, held = known.part(order[cut:]), known.part(order[:cut])
-    probe, epochs = learn_probe(known, held, settings)
-    found = {code: accuracy(probe, encode_pairs(encoder, pairs)) for code, pairs in tests.items()}
+        learned, held_out = learned.part(order[cut:]), learned.part(order[:cut])
+    else:
+        held_out = encode_pairs(encoder, dev)
+    probe, epochs = learn_probe(learned, held_out, settings)
+    accuracies = {code: accuracy(probe, encode_pairs(encoder, pairs)) for code, pairs in tests.items()}
     counts = {code: len(pairs.labels) for code, pairs in tests.items()}
     commonest = {
         code: 100 * Counter(pairs.labels.tolist()).most_common(1)[0][1] / counts[code]
         for code, pairs in tests.items()
     }
-    return Inferred(encoder.name, found, counts, commonest, epochs)
+    return Inferred(encoder.name, accuracies, counts, commonest, epochs)
 
 
-def blocks(found: Inferred) -> list[Block]:
-    """The report's table."""
+def blocks(inferred: Inferred) -> list[Block]:
+    """The contents of report.md."""
     rows = [
-        [code, str(found.pairs[code]), f"{value:.1f}", f"{found.commonest[code]:.1f}"]
-        for code, value in found.accuracies.items()
+        [code, str(inferred.pairs[code]), f"{value:.1f}", f"{inferred.commonest[code]:.1f}"]
+        for code, value in inferred.accuracy.items()
     ]
     note = (
-        f"A probe over frozen vectors of {found.encoder}, features u ⊕ v ⊕ |u - v| ⊕ u * v, best on its "
-        f"validation pairs after {found.epochs} epochs."
+        f"A probe over frozen vectors of {inferred.encoder}, features u ⊕ v ⊕ |u - v| ⊕ u * v, best on its "
+        f"validation pairs after {inferred.epochs} epochs."
     )
     return [Heading(2, "Accuracy, %"), text(note), Grid(["language", "pairs", "accuracy", "commonest"], rows)]
 
 
-def facts(found: Inferred) -> dict[str, object]:
-    """The same for programs."""
-    return {
-        "encoder": found.encoder,
-        "accuracy": found.accuracies,
-        "pairs": found.pairs,
-        "commonest": found.commonest,
-        "epochs": found.epochs,
-    }
-
-
-def line(found: Inferred) -> str:
-    """The means on one line."""
-    mean = float(np.mean(list(found.accuracies.values())))
-    each = ", ".join(f"{code} {value:.1f}" for code, value in found.accuracies.items())
-    return f"{found.encoder}: accuracy {mean:.1f} ({each})"
+def line(inferred: Inferred) -> str:
+    """The mean accuracy and that of each language in a line."""
+    mean = float(np.mean(list(inferred.accuracy.values())))
+    each = ", ".join(f"{code} {value:.1f}" for code, value in inferred.accuracy.items())
+    return f"{inferred.encoder}: accuracy {mean:.1f} ({each})"

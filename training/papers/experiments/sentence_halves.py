@@ -1,4 +1,4 @@
-"""Sentences in two halves, the second one its own or another sentence's (globetrotter, A.1)."""
+"""Captions cut in two, half of them with another's second half (Globetrotter, A.1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from index.text.languages import language
 from index.text.normalisation import words
 from training.data.tokens import SEQUENCE
 
-MIN_WORDS = 4  # of a sentence that is worth cutting
-TEST_SHARE = 0.2  # of the pictures: their captions are never trained on
+MIN_WORDS = 4  # of a sentence that is cut
+TEST_SHARE = 0.2  # of the pictures, whose captions are only tested on
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,10 @@ class SplitCaptions:
 
 
 def read_split_captions(data: Path, languages: Sequence[str], seed: int) -> SplitCaptions:
-    """Captions of split test of every one of `languages` that has some, cut and half of them swapped."""
+    """Read captions of split test in those of `languages` that have a file, cut, half of them swapped.
+
+    Raises DataError where a language has too few.
+    """
     photos = data / "photos"
     codes = sorted(available(photos / "captions", ".tsv", languages, ()))
     images = sorted(read_split(photos / "splits.tsv", "test"))
@@ -56,11 +59,11 @@ def read_split_captions(data: Path, languages: Sequence[str], seed: int) -> Spli
 
 
 def swapped(captions: Sequence[Caption], code: str, random: np.random.Generator) -> list[SplitSentence]:
-    """As many sentences with their own second half as with another's, in random order.
+    """Cut captions in two; return as many with their own second half as with another's, in random order.
 
-    Words are lower-cased and without punctuation, sentences are cut in the middle, between words, and second
-    halves change places among sentences of equally many words about different pictures: neither spelling nor
-    length nor the second half by itself tells which is which.
+    Words are lower-cased and without punctuation, sentences are cut in the middle between words, and second
+    halves are swapped among sentences of the same number of words about different pictures, so that neither
+    spelling nor length nor the second half alone gives the label away.
     """
     by_length: dict[int, list[SplitSentence]] = {}
     for caption in captions:
@@ -80,7 +83,7 @@ def swapped(captions: Sequence[Caption], code: str, random: np.random.Generator)
 
 
 def _exchanged(sentences: Sequence[SplitSentence]) -> list[SplitSentence]:
-    """Each with the second half of the next, where that is about another picture and says something else."""
+    """Each with the second half of the next, where picture and second half differ."""
     return [
         SplitSentence(sentence.first, following.second, False, sentence.image)
         for sentence, following in zip(sentences, [*sentences[1:], *sentences[:1]], strict=True)
@@ -91,7 +94,7 @@ def _exchanged(sentences: Sequence[SplitSentence]) -> list[SplitSentence]:
 def tokenize_halves(
     tokenizer: Tokenizer, sentences: Sequence[SplitSentence], code: str, max_tokens: int
 ) -> list[tuple[list[int], int]]:
-    """Ids of each sentence, at most `max_tokens` of them, and how many are of the first half."""
+    """Tokenise each sentence to at most `max_tokens` ids; also how many of them are the first half's."""
     plain = Tokenizer.from_str(tokenizer.to_str())
     plain.no_padding()
     space = "" if language(code).script in TOKENISERS else " "

@@ -1,4 +1,4 @@
-"""Sentences as a frozen encoder sees them, be it a training run or an encoder bundle."""
+"""Frozen encoders, opened from a training run or a bundle, and the sentences to encode with them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Vectors = NDArray[np.float32]
 
 
 class Frozen(Protocol):
-    """An encoder that is not learned any further."""
+    """An encoder that is not trained any further."""
 
     @property
     def name(self) -> str: ...
@@ -40,7 +40,7 @@ class Frozen(Protocol):
 
 @dataclass(frozen=True)
 class Model:
-    """A model and its vocabulary as an encoder."""
+    """A training run's model and tokenizer as a frozen encoder."""
 
     name: str
     languages: tuple[str, ...]
@@ -63,7 +63,7 @@ class _Bundled:
 
 
 def open_model(folder: Path, data: Path) -> Model:
-    """The encoder of a finished run. UsageError if there is none."""
+    """Open the encoder of a finished run. UsageError if there is none."""
     run = open_run(folder)
     run.result()
     require_photos(data)
@@ -71,36 +71,36 @@ def open_model(folder: Path, data: Path) -> Model:
 
 
 def open_frozen(folder: Path, data: Path) -> Frozen:
-    """The encoder of a bundle or of a finished run."""
+    """Open the encoder of a bundle or of a finished run."""
     return _Bundled(folder) if (folder / NAME).is_file() else open_model(folder, data)
 
 
 def photo_captions(
     data: Path, split: str, languages: Sequence[str], limit: int | None = None
 ) -> dict[str, list[str]]:
-    """Language -> captions of a split, row i about the same picture, of the languages that have a file.
+    """Read language -> captions of a split, row i about the same picture, for languages that have a file.
 
-    DataError where fewer than two do, or no picture has a caption in each.
+    Raises DataError where fewer than two do, or no picture has a caption in each.
     """
     folder = data / "photos"
     codes = available(folder / "captions", ".tsv", languages, ())
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in codes}
-    found = line_up(captions, read_split(folder / "splits.tsv", split), limit=limit)
-    if not found[codes[0]]:
+    lines = line_up(captions, read_split(folder / "splits.tsv", split), limit=limit)
+    if not lines[codes[0]]:
         raise DataError(f"{folder}: no picture of split {split} has a caption in each of {', '.join(codes)}")
-    return found
+    return lines
 
 
 def benchmarks(data: Path, languages: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Set -> language -> lines that correspond: every folder of `data`/benchmark with two of `languages`."""
-    found = {}
+    """Read set -> language -> aligned lines: every folder of `data`/benchmark with two of `languages`."""
+    sets = {}
     for folder in sorted(path for path in (data / "benchmark").glob("*") if path.is_dir()):
         codes = [code for code in languages if (folder / f"{code}.txt").is_file()]
         if len(codes) > 1:
-            found[folder.name] = read_aligned(folder, codes)
-    return found
+            sets[folder.name] = read_aligned(folder, codes)
+    return sets
 
 
 def encoded(encoder: Frozen, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
-    """Language -> unit rows."""
+    """Encode language -> n sentences to language -> (n, d) unit rows."""
     return {code: encoder.encode(lines) for code, lines in texts.items()}

@@ -14,13 +14,16 @@ from training.data.settings import TokenizerSettings
 from training.data.tokens import PAD_ID, SEQUENCE_ID, pad, tokenize, train_tokenizer
 
 Vectors = NDArray[np.float32]
-LONGEST = 40  # tokens that are written
+MAX_TOKENS = 40  # of a sentence that is written
 
 
 @dataclass(frozen=True)
 class WriterSettings:
-    """noise: the standard deviation of what is added to a training vector, its norm being 1, over all of its
-    dimensions: the writer is to read what is near, too, such as the same sentence in another language."""
+    """Settings of a writer and its training.
+
+    noise: norm of the Gaussian noise added to each training vector of norm 1, so that the writer also reads
+    nearby vectors, such as those of the same sentence in another language.
+    """
 
     epochs: int = 4
     width: int = 128
@@ -34,9 +37,9 @@ class WriterSettings:
 
 
 class Writer(nn.Module):
-    """A GPT-2 architecture, weights from nothing, whose first input is a linear map of the sentence vector.
+    """A randomly initialised GPT-2 whose first input is a linear map of the sentence vector.
 
-    <seq> begins a sentence and ends it.
+    The token <seq> begins and ends a sentence.
     """
 
     def __init__(self, settings: WriterSettings, tokenizer: Tokenizer, dimension: int) -> None:
@@ -45,7 +48,7 @@ class Writer(nn.Module):
         self.settings = settings
         config = GPT2Config(
             vocab_size=tokenizer.get_vocab_size(),
-            n_positions=LONGEST + 3,
+            n_positions=MAX_TOKENS + 3,
             n_embd=settings.width,
             n_layer=settings.layers,
             n_head=settings.heads,
@@ -58,27 +61,27 @@ class Writer(nn.Module):
     def forward(self, vectors: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
         """Mean cross-entropy of sentences (N, T), <seq> at both ends, given their vectors (N, D)."""
         embedded = torch.cat([self.prefix(vectors)[:, None], self.gpt2.transformer.wte(ids[:, :-1])], dim=1)
-        seen = torch.cat([mask.new_ones(len(mask), 1), mask[:, :-1]], dim=1)
-        logits = self.gpt2(inputs_embeds=embedded, attention_mask=seen).logits[:, 1:]
+        attended = torch.cat([mask.new_ones(len(mask), 1), mask[:, :-1]], dim=1)
+        logits = self.gpt2(inputs_embeds=embedded, attention_mask=attended).logits[:, 1:]
         truth = ids[:, 1:].masked_fill(mask[:, 1:] == 0, -100)
         return nn.functional.cross_entropy(logits.flatten(0, 1), truth.flatten(), ignore_index=-100)
 
     @torch.inference_mode()
     def write(self, vectors: Vectors, progress: Callable[[int], None] = lambda done: None) -> list[str]:
-        """A sentence for each of (n, D) vectors, the likeliest token each time."""
+        """Write a sentence for each of (n, D) vectors by greedy decoding."""
         self.eval()
-        found: list[str] = []
+        sentences: list[str] = []
         for start in range(0, len(vectors), self.settings.batch_size):
             rows = self._write(torch.from_numpy(vectors[start : start + self.settings.batch_size]))
-            found += [self.tokenizer.decode(row) for row in rows]
+            sentences += [self.tokenizer.decode(row) for row in rows]
             progress(len(rows))
-        return found
+        return sentences
 
     def _write(self, vectors: Tensor) -> list[list[int]]:
         begin = torch.full((len(vectors), 1), SEQUENCE_ID)
         inputs = torch.cat([self.prefix(vectors)[:, None], self.gpt2.transformer.wte(begin)], dim=1)
         past, columns, ended = None, [], torch.zeros(len(vectors), dtype=torch.bool)
-        for _ in range(LONGEST):
+        for _ in range(MAX_TOKENS):
             out = self.gpt2(inputs_embeds=inputs, past_key_values=past, use_cache=True)
             past, token = out.past_key_values, out.logits[:, -1].argmax(dim=1)
             ended |= token == SEQUENCE_ID
@@ -95,12 +98,12 @@ def train_writer(
     settings: WriterSettings,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Writer:
-    """A writer that has seen each sentence with its vector, (n, D) unit rows, `epochs` times; seeded."""
+    """Train a writer on sentences and their vectors, (n, D) unit rows, for `settings.epochs` passes."""
     tokenizer = train_tokenizer(
         sentences,
         TokenizerSettings(vocabulary=settings.vocabulary, lowercase=False),
         sequence_token=True,
-        max_tokens=LONGEST,
+        max_tokens=MAX_TOKENS,
     )
     tokenizer.decoder = decoders.Metaspace()
     rows = [np.append(row, np.int32(SEQUENCE_ID)) for row in tokenize(tokenizer, sentences)]
@@ -108,22 +111,19 @@ def train_writer(
     writer, draw = Writer(settings, tokenizer, vectors.shape[1]), np.random.default_rng(settings.seed)
     steps = settings.epochs * -(-len(rows) // settings.batch_size)
     optimiser = torch.optim.AdamW(writer.parameters(), lr=settings.learning_rate)
-    fall = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.05, steps)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.05, steps)
     for _ in range(settings.epochs):
         order = draw.permutation(len(rows))
         for batch in np.array_split(order, -(-len(rows) // settings.batch_size)):
-            loss = writer(_noisy(vectors[batch], settings.noise), *_padded(rows, batch))
+            ids, mask = pad([rows[i] for i in batch], torch.device("cpu"))
+            loss = writer(_noisy(vectors[batch], settings.noise), ids, mask)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(writer.parameters(), 1.0)
             optimiser.step()
-            fall.step()
+            schedule.step()
             progress(1)
     return writer.eval()
-
-
-def _padded(rows: Sequence[NDArray[np.int32]], batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-    return pad([rows[i] for i in batch], torch.device("cpu"))
 
 
 def _noisy(vectors: Vectors, noise: float) -> Tensor:

@@ -18,7 +18,7 @@ from training.papers.experiments.nli import (
     by_language,
     features,
     infer,
-    merged,
+    joined,
     read_pairs,
 )
 
@@ -66,7 +66,7 @@ def test_xnlis_format_is_read_with_its_quotes_and_without_disagreements(tmp_path
     assert list(found) == ["de", "en"]
     assert found["de"].premises == ['Er sagte: "Mama, ich bin da.', "Es regnet."]
     assert [LABELS[label] for label in found["de"].labels] == ["neutral", "contradiction"]
-    assert merged([found]).labels.tolist() == [1, 2, 0]
+    assert joined(found.values()).labels.tolist() == [1, 2, 0]
 
 
 def test_multinlis_and_its_translations_columns_are_known(tmp_path: Path) -> None:
@@ -101,11 +101,11 @@ def test_it_learns_what_the_vectors_hold_and_nothing_from_shuffled_labels() -> N
     train, test = inferences(900, 0), inferences(300, 1)
     settings = Settings(epochs=12, width=64, learning_rate=3e-3)
     found = infer(Directions(), train, None, {"de": test}, settings)
-    assert found.accuracies["de"] > 90
+    assert found.accuracy["de"] > 90
     assert found.pairs == {"de": 300}
     labels = np.random.default_rng(0).permutation(train.labels)
     blind = Pairs(train.premises, train.hypotheses, labels)
-    assert infer(Directions(), blind, None, {"de": test}, settings).accuracies["de"] < 55
+    assert infer(Directions(), blind, None, {"de": test}, settings).accuracy["de"] < 55
 
 
 def test_it_stops_when_validation_no_longer_gains() -> None:
