@@ -1,5 +1,5 @@
-"""What the papers did, beside their recipes (training/recipes/papers): the commands in `cli`.
+"""The papers' experiments, besides their recipes (training/recipes/papers); `cli` has the commands.
 
-experiments/ asks a finished run what Globetrotter's appendix and Krasner et al. ask of theirs, and adds a
-language; reproduce/ trains and measures all systems of a paper within a budget of time.
+experiments/ has those of Globetrotter's appendix and of Krasner et al. on a finished run; reproduce/ trains
+and measures all systems of a paper within a budget of time.
 """

@@ -1,4 +1,4 @@
-"""Globetrotter's appendix A as steps: `passepartout add-language` and `passepartout experiment`, measured."""
+"""Lists the steps of Globetrotter's appendix A, by `passepartout add-language` and `experiment`."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ WRITING = Experiment(
     "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
     headline="chrF",
 )
-EXTENDED = {"best": 14.0, "globetrotter-mini": 10.0}  # systems, and about how many minutes each takes
+EXTENDED = {"best": 14.0, "globetrotter-mini": 10.0}  # system -> approximate minutes
 PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
 CLUSTER_MEASURES = {
     "purity": "purity, %",
@@ -64,19 +64,27 @@ COST_MEASURES = ("csls_r10", "positives")
 
 
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
-    """The steps of one seed; `trained` is the experiment whose steps trained the systems."""
+    """List the steps of one seed; `trained` is the experiment whose steps trained the systems."""
     for system in PROBED:
-        of = f"{trained.name}.{system}.{seed}"
-        yield _measured(study, CORRESPONDENCE, of, system, seed, PROBE_MINUTES, _probe(study, of, seed))
-        yield _measured(study, CLUSTERS, of, system, seed, PROBE_MINUTES, _cluster(study, of, seed))
+        needs = f"{trained.name}.{system}.{seed}"
+        yield _measured(study, CORRESPONDENCE, needs, system, seed, PROBE_MINUTES, _probe(study, needs, seed))
+        yield _measured(study, CLUSTERS, needs, system, seed, PROBE_MINUTES, _cluster(study, needs, seed))
     for system, minutes in EXTENDED.items():
-        of = f"{ADDED.name}.{system}.{seed}"
+        needs = f"{ADDED.name}.{system}.{seed}"
         yield _added(study, system, minutes, seed)
         yield _measured(
-            study, CORRESPONDENCE_ADDED, of, system, seed, PROBE_MINUTES, _probe(study, of, seed, added=True)
+            study,
+            CORRESPONDENCE_ADDED,
+            needs,
+            system,
+            seed,
+            PROBE_MINUTES,
+            _probe(study, needs, seed, added=True),
         )
-        of = f"{trained.name}.{system}.{seed}"
-        yield _measured(study, WRITING, of, system, seed, WRITE_MINUTES, _write(study, of, system, seed))
+        needs = f"{trained.name}.{system}.{seed}"
+        yield _measured(
+            study, WRITING, needs, system, seed, WRITE_MINUTES, _write(study, needs, system, seed)
+        )
 
 
 def _measured(
@@ -119,7 +127,7 @@ def _experiment(name: str, study: Study, seed: int, out: Path, *options: object)
 
 
 def clusters(report: Path) -> Figures:
-    """What `experiment clusters` measured of its first encoder, each beside what chance gives."""
+    """Read the measures of the first encoder of `experiment clusters`, each with the value by chance."""
     with _read(report) as facts:
         system = facts["systems"][0]
         return {
@@ -130,27 +138,22 @@ def clusters(report: Path) -> Figures:
 
 
 def generation(report: Path) -> Figures:
-    """What `experiment generate` measured, mean over the languages that are not the one written."""
-    titles = {
-        "chrf": "chrF",
-        "control_chrf": "chrF, control",
-        "bleu": "BLEU",
-        "control_bleu": "BLEU, control",
-    }
+    """Read the scores of `experiment generate`, mean over all languages but the one written."""
+    titles = dict(chrf="chrF", control_chrf="chrF, control", bleu="BLEU", control_bleu="BLEU, control")
     with _read(report) as facts:
-        others = [found for code, found in facts["languages"].items() if code != facts["target"]]
-        return {title: float(mean(found[key] for found in others)) for key, title in titles.items()}
+        scores = [language for code, language in facts["languages"].items() if code != facts["target"]]
+        return {title: float(mean(language[key] for language in scores)) for key, title in titles.items()}
 
 
 def correspondence(report: Path) -> Figures:
-    """What `experiment correspondence` measured of its first run, per cent."""
+    """Read the accuracies of `experiment correspondence`, per cent."""
     with _read(report) as facts:
         (system,) = facts["systems"]
-        found = {"seen languages": system["seen"], "unseen languages": system["unseen"]}
-        found |= {"relative decrease": system["relative_decrease"]}
+        figures = {"seen languages": system["seen"], "unseen languages": system["unseen"]}
+        figures |= {"relative decrease": system["relative_decrease"]}
         if system["added"]:
-            found["language added later"] = mean(system["added"].values())
-        return {name: float(value) for name, value in found.items() if value is not None}
+            figures["language added later"] = mean(system["added"].values())
+        return {name: float(value) for name, value in figures.items() if value is not None}
 
 
 def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
@@ -163,7 +166,7 @@ def _add(study: Study, system: str, seed: int) -> Run:
         overrides, recipe = without_last(study, system, seed)
         train_run(study.data, folder / "run", system, overrides)
         language, added = recipe.data.held_out[0], folder / "added"
-        shutil.rmtree(added, ignore_errors=True)  # of a run that was interrupted here: it takes a minute
+        shutil.rmtree(added, ignore_errors=True)  # left by an interrupted run; adding takes a minute
         call("add-language", folder / "run", language, "--data", study.data, "--out", added)
         return Outcome(measures=costs(added / "report", language))
 
@@ -171,7 +174,7 @@ def _add(study: Study, system: str, seed: int) -> Run:
 
 
 def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...], Recipe]:
-    """The overrides that hold the last language of a recipe out, and the recipe that they make of it."""
+    """Hold out the last language of a recipe; the overrides that do it, and the recipe with them."""
     codes = study.recipe(system, seed).data.languages
     held = (f"data.languages={json.dumps(codes[:-1])}", f"data.held_out={json.dumps(codes[-1:])}")
     overrides = (*study.settings(seed), *held)
@@ -179,8 +182,8 @@ def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...],
 
 
 def costs(report: Path, language: str) -> Figures:
-    """What `add-language` measured on validation captions: the languages there were, before and after, and
-    the new one."""
+    """Read the measures of `add-language` on validation captions: the old languages before and after, and the
+    new one."""
     groups = {
         "the others before": ("the other languages", "before"),
         "the others after": ("the other languages", "after"),
@@ -198,7 +201,7 @@ def costs(report: Path, language: str) -> Figures:
 
 @contextmanager
 def _read(report: Path) -> Iterator[dict[str, Any]]:
-    """report.json of an experiment; DamagedError for what is not there, in it or as it should be."""
+    """Read report.json of an experiment; DamagedError if it, or a key read within, is missing or bad."""
     path = report / "report.json"
     try:
         yield json.loads(path.read_text("utf-8"))

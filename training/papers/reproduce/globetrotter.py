@@ -1,4 +1,4 @@
-"""Globetrotter (arXiv 2012.04631), experiment by experiment: the most telling steps first, seed by seed."""
+"""Lists the steps that reproduce Globetrotter (arXiv 2012.04631): seed by seed, the most important first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from evaluation.reports.report import read_tables
 from evaluation.suites.corpus import BENCHMARK
 from evaluation.suites.sets import available
 from training.papers.reproduce.appendix import appendix
+from training.papers.reproduce.baselines import measure_ridge, ridge_recipe
 from training.papers.reproduce.study import Planned, Study
 from training.papers.reproduce.systems import (
     BETWEEN_SCRIPTS,
@@ -19,7 +20,6 @@ from training.papers.reproduce.systems import (
     measure,
     train,
 )
-from training.recipes.recipe import Recipe
 
 RIDGE = "ridge"
 SENTENCES = Experiment(
@@ -60,13 +60,13 @@ WORDS = tuple(
     }.items()
 )
 WORD_MEASURES = ("before_cosine_r10", "cosine_r10", "before_csls_r10", "csls_r10", "rose_csls_r10")
-# Matrices of these are drawn (Fig. 7 and 9).
+# Systems whose matrices are drawn (Fig. 7 and 9).
 DRAWN = ("best", "globetrotter-mini", "best-photos-11-pictograms")
 
 
 @dataclass(frozen=True)
 class System:
-    """A row of the tables: a shipped recipe, and about how many minutes it takes on one core."""
+    """A row of the tables: a shipped recipe, and its approximate minutes on one core."""
 
     recipe: str
     minutes: float
@@ -93,7 +93,7 @@ OF_ELEVEN = (
     System("supervised-photos-11-balanced", 5),
     System("best-photos-11", 25),
 )
-# Whose words are translated and whose answers are read, early and late in a seed.
+# Systems measured by words and by answers from a corpus, early and late in a seed.
 READ_FIRST, READ_THEN = (
     ("best", "globetrotter-mini"),
     ("supervised", "text-only", "sigurdsson", "lample-conneau"),
@@ -101,14 +101,14 @@ READ_FIRST, READ_THEN = (
 
 
 def globetrotter(study: Study) -> list[Planned]:
-    """Every step of every seed; a step comes after those it needs."""
+    """List the steps of all seeds; a step comes after those it needs."""
     return [step for seed in study.seeds for step in _of_seed(study, seed)]
 
 
 def _of_seed(study: Study, seed: int) -> Iterator[Planned]:
     yield from (_trained(study, SENTENCES, system, seed) for system in FIRST)
-    if seed == study.seeds[0]:  # in closed form: it has no seed
-        yield Planned(Step(SENTENCES, RIDGE, 4, _ridge(study), seed), lambda: _ridge_recipe(study))
+    if seed == study.seeds[0]:  # solved in closed form, without randomness
+        yield Planned(Step(SENTENCES, RIDGE, 4, _ridge(study), seed), lambda: ridge_recipe(study.overrides))
     for system in READ_FIRST:
         yield from _read(study, SENTENCES, system, seed)
     yield from (_trained(study, SENTENCES, system, seed) for system in THEN)
@@ -122,16 +122,16 @@ def _of_seed(study: Study, seed: int) -> Iterator[Planned]:
 def _trained(study: Study, experiment: Experiment, system: System, seed: int) -> Planned:
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         train(study.data, folder, system.recipe, study.settings(seed))
-        found = measure(study.data, folder)
+        figures = measure(study.data, folder)
         pool = outcome(read_tables(folder / "photos")[-1])
-        return Outcome(measures=named(found), matrices=pool.matrices if system.recipe in DRAWN else {})
+        return Outcome(measures=named(figures), matrices=pool.matrices if system.recipe in DRAWN else {})
 
     step = Step(experiment, system.recipe, system.minutes, run, seed)
     return Planned(step, lambda: study.recipe(system.recipe, seed))
 
 
 def named(figures: Figures) -> Figures:
-    """The figures of a system as the report has them: the paper's measure first, CSLS before cosine."""
+    """Order and name figures for the report: the paper's measure first, CSLS before cosine."""
     titles = {name: f"between scripts, CSLS R@{name.rpartition('r')[2]}" for name in BETWEEN_SCRIPTS}
     order = (POOL, *sorted(TRANSLATION, key=lambda name: name.startswith("cosine")), *BETWEEN_SCRIPTS)
     return {titles.get(name, name): figures[name] for name in order if name in figures}
@@ -139,9 +139,7 @@ def named(figures: Figures) -> Figures:
 
 def _ridge(study: Study) -> Run:
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        from training.papers.reproduce.baselines import measure_ridge
-
-        known = _ridge_recipe(study).data.languages
+        known = ridge_recipe(study.overrides).data.languages
         languages = available(study.data / "benchmark" / BENCHMARK, ".txt", known, [])
         return Outcome(measures=named(measure_ridge(study.data, languages, study.overrides)))
 
@@ -149,7 +147,7 @@ def _ridge(study: Study) -> Run:
 
 
 def _read(study: Study, trained: Experiment, system: str, seed: int) -> Iterator[Planned]:
-    """What its answers are like, and its words."""
+    """Measure a system's answers from a corpus, and its words."""
     needs = (f"{trained.name}.{system}.{seed}",)
     step = Step(CORPUS, system, 6, _suite(study, "corpus", needs[0]), seed, needs=needs)
     yield Planned(step, lambda: study.recipe(system, seed))
@@ -157,7 +155,7 @@ def _read(study: Study, trained: Experiment, system: str, seed: int) -> Iterator
 
 
 def _words(study: Study, trained: Experiment, system: str, seed: int, minutes: float) -> Iterator[Planned]:
-    """Four tables of one measurement: the first step measures, the others read."""
+    """Four steps for the tables of one measurement: the first step measures, the others read its report."""
     bundle = f"{trained.name}.{system}.{seed}"
     measured = f"{WORDS[0].name}.{system}.{seed}"
     for number, experiment in enumerate(WORDS):
@@ -168,7 +166,7 @@ def _words(study: Study, trained: Experiment, system: str, seed: int, minutes: f
 
 
 def _suite(study: Study, suite: str, trained: str) -> Run:
-    """Measure the bundle of the step `trained` on a suite; its first table."""
+    """Measure the bundle of the step `trained` on a suite; the outcome is its first table."""
 
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         bundle = needed[trained] / "bundle"
@@ -183,13 +181,7 @@ def _table(measured: str, number: int) -> Run:
 
 
 def _picked(report: Path, number: int) -> Outcome:
-    """A table of a report; of words the measures that the paper has, and no matrices."""
-    found = outcome(read_tables(report)[number])
-    kept = {key: value for key, value in found.measures.items() if key in WORD_MEASURES or "_r10" not in key}
+    """The measures of a report's table; of word translation only those that the paper has."""
+    measures = outcome(read_tables(report)[number]).measures
+    kept = {key: value for key, value in measures.items() if key in WORD_MEASURES or "_r10" not in key}
     return Outcome(measures=kept)
-
-
-def _ridge_recipe(study: Study) -> Recipe:
-    from training.papers.reproduce.baselines import ridge_recipe
-
-    return ridge_recipe(study.overrides)

@@ -1,4 +1,4 @@
-"""The steps of a paper's experiments: what each depends on, and which of them are asked for."""
+"""Chooses among the steps of a paper's experiments, and identifies what each depends on."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from evaluation.suites.corpus import BENCHMARK
 from index.errors import DataError, RecipeError, UsageError
 from training.recipes.recipe import Recipe, load_recipe
 
-# What is read below the data folder, besides the pictures.
+# Files of the data folder that results depend on, besides the pictures.
 TEXTS = ("photos/splits.tsv", "photos/captions/*.tsv", f"benchmark/{BENCHMARK}/*.txt", "text/*.txt")
 
 
@@ -26,7 +26,7 @@ class Study:
     overrides: tuple[str, ...] = ()
 
     def settings(self, seed: int) -> tuple[str, ...]:
-        """The overrides of a run."""
+        """The overrides of a run with that seed."""
         return (*self.overrides, f"seed={seed}")
 
     def recipe(self, name: str, seed: int) -> Recipe:
@@ -35,45 +35,45 @@ class Study:
 
 @dataclass(frozen=True)
 class Planned:
-    """A step without its key, and what says the key: the recipe that its outcome depends on."""
+    """A step that has no key yet, and the recipe that its key is made of, read when it is needed."""
 
     step: Step
     recipe: Callable[[], Recipe]
 
 
 def choose(planned: Sequence[Planned], study: Study, only: Sequence[str], out: Path) -> list[Step]:
-    """The steps whose names fit one of the patterns `only` (all without one), what these need, and any others
-    that are finished in `out`, so that the report keeps them. With their keys.
+    """Choose the steps whose names match a pattern of `only` (all if it is empty) and those that they need.
 
-    Raises UsageError for a pattern that no step fits, RecipeError for overrides that a recipe can't take.
+    Others that are finished in `out` are kept, so that they stay in the report. Each step gets its key.
+    Raises UsageError for a pattern without a match, RecipeError for overrides that a recipe can't take.
     """
-    names = [one.step.name for one in planned]
+    names = [plan.step.name for plan in planned]
     for pattern in only:
         if not any(fnmatchcase(name, pattern) for name in names):
-            kinds = ", ".join(dict.fromkeys(one.step.experiment.name for one in planned))
+            kinds = ", ".join(dict.fromkeys(plan.step.experiment.name for plan in planned))
             raise UsageError(
                 f"--only {pattern}: no such step; steps are EXPERIMENT.SYSTEM.SEED, the experiments {kinds}"
             )
     wanted = _with_needs(planned, {n for n in names if not only or any(fnmatchcase(n, p) for p in only)})
     data = identity(study.data)
-    found: dict[str, Step] = {}
-    for one in planned:
-        if one.step.name in wanted:
-            found[one.step.name] = _keyed(one, data)
-        elif set(one.step.needs) <= set(found) and (step := _finished(one, data, out)):
-            found[step.name] = step
-    return list(found.values())
+    chosen: dict[str, Step] = {}
+    for plan in planned:
+        if plan.step.name in wanted:
+            chosen[plan.step.name] = _keyed(plan, data)
+        elif set(plan.step.needs) <= set(chosen) and (step := _finished(plan, data, out)):
+            chosen[step.name] = step
+    return list(chosen.values())
 
 
 def _finished(planned: Planned, data: str, out: Path) -> Step | None:
-    with suppress(RecipeError):  # overrides that this recipe can't take: then it was never run with them
+    with suppress(RecipeError):  # a recipe that can't take the overrides was never run with them
         step = _keyed(planned, data)
         return step if read_result(out, step) else None
     return None
 
 
 def _with_needs(planned: Iterable[Planned], wanted: set[str]) -> set[str]:
-    needs = {one.step.name: one.step.needs for one in planned}
+    needs = {plan.step.name: plan.step.needs for plan in planned}
     left = list(wanted)
     while left:
         for name in needs[left.pop()]:
@@ -88,7 +88,7 @@ def _keyed(planned: Planned, data: str) -> Step:
 
 
 def identity(data: Path) -> str:
-    """SHA-256 of the texts of a data folder and its pictures' size. DataError for what cannot be read."""
+    """SHA-256 of a data folder's texts and of its pictures' size. DataError if a file cannot be read."""
     archive = data / "photos" / "images.tar"
     files = sorted(path for pattern in TEXTS for path in data.glob(pattern))
     digest = hashlib.sha256()

@@ -1,10 +1,10 @@
-"""One system from recipe to figures, by the real commands: what `reproduce` and the benchmarks share.
+"""Trains and measures one system by the real commands, for `reproduce` and the benchmarks.
 
 The figures of a system, in per cent:
 cosine_*, csls_*: R@1, R@5 and R@10 among the 1,000 sentences of Multi30k test 2016, mean over the ordered
-pairs of the languages asked for. positives: Globetrotter's own measure on captions of 200 test pictures, all
+pairs of the languages to compare. positives: Globetrotter's own measure on captions of 200 test pictures, all
 languages of the system in one pool. scripts_*: R@1 and R@10 by CSLS between captions of one test picture,
-mean over the pairs of languages that share no letter: what spelling can't help with.
+mean over the pairs of languages without a common script, where spelling can't help.
 mr: mean of image-sentence retrieval's R@1, R@5 and R@10 in both directions, over the system's languages.
 weights: thousands of learned numbers from tokens to a sentence's embedding.
 """
@@ -31,17 +31,19 @@ from index.text.languages import language
 TRANSLATION = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
 BETWEEN_SCRIPTS = ("scripts_csls_r1", "scripts_csls_r10")
 POOL = "positives"
-# What a short table of systems shows.
+# The columns of a short table of systems.
 MEASURES = ("cosine_r1", "cosine_r10", "csls_r1", "csls_r10", *BETWEEN_SCRIPTS, POOL)
 BY_PICTURES = ("mr", "weights")  # what `measure_pictures` adds
 Figures = dict[str, float]
-PREFIX = "passepartout: "  # of the line that says what went wrong
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
+ERROR_PREFIX = "passepartout: "  # of the command's error line
+PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def train(data: Path, folder: Path, recipe: str, overrides: Iterable[str], threads: int = 0) -> float:
-    """Train into FOLDER/run, going on where it was interrupted, and export to FOLDER/bundle; the seconds that
-    training took in this call, picture features included."""
+    """Train into FOLDER/run, resuming an interrupted run, and export to FOLDER/bundle.
+
+    Returns the seconds that training took in this call, picture features included.
+    """
     began = time.monotonic()
     train_run(data, folder / "run", recipe, overrides, threads)
     seconds = time.monotonic() - began
@@ -50,27 +52,27 @@ def train(data: Path, folder: Path, recipe: str, overrides: Iterable[str], threa
 
 
 def train_run(data: Path, run: Path, recipe: str, overrides: Iterable[str], threads: int = 0) -> None:
-    """Train into the folder `run`, going on where it was interrupted; a finished run is left as it is."""
-    given = [part for override in overrides for part in ("--set", override)]
-    call("train", recipe, "--data", data, "--out", run, "--resume", *given, threads=threads)
+    """Train into the folder `run`, resuming an interrupted run; a finished one is left as it is."""
+    options = [part for override in overrides for part in ("--set", override)]
+    call("train", recipe, "--data", data, "--out", run, "--resume", *options, threads=threads)
 
 
 def measure(data: Path, folder: Path, languages: str = "") -> Figures:
-    """The figures of FOLDER/bundle; leaves the reports beside it."""
+    """Measure FOLDER/bundle, in FOLDER/multi30k, photos and scripts; `languages`: an option of `evaluate`."""
     bundle = ("--encoder", folder / "bundle", "--data")
     captions = write_captions(data, folder / "captions", open_bundle(folder / "bundle").manifest.languages)
     call("evaluate", "multi30k", *bundle, data, "--languages", languages, "--out", folder / "multi30k")
     call("evaluate", "photos", *bundle, data, "--out", folder / "photos")
     call("evaluate", "aligned", *bundle, captions, "--out", folder / "scripts")
     means = read_tables(folder / "multi30k")[0].means
-    found = {name: means.get(languages, means[ALL])[name] for name in TRANSLATION}
-    found |= between_scripts(read_tables(folder / "scripts")[0].pairs)
-    found[POOL] = read_tables(folder / "photos")[-1].means[ALL][POOL]
-    return {name: round(value, 2) for name, value in found.items()}
+    figures = {name: means.get(languages, means[ALL])[name] for name in TRANSLATION}
+    figures |= between_scripts(read_tables(folder / "scripts")[0].pairs)
+    figures[POOL] = read_tables(folder / "photos")[-1].means[ALL][POOL]
+    return {name: round(value, 2) for name, value in figures.items()}
 
 
 def measure_pictures(data: Path, folder: Path) -> Figures:
-    """What FOLDER/run and FOLDER/bundle give with the pictures of the test split, and how large they are."""
+    """Measure retrieval between sentences and test pictures by FOLDER/run, and count its weights."""
     pictures = folder / "pictures.safetensors"
     call("pictures", folder / "run", "--data", data, "--out", pictures)
     bundle = ("--encoder", folder / "bundle", "--data", data)
@@ -81,8 +83,8 @@ def measure_pictures(data: Path, folder: Path) -> Figures:
 
 
 def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
-    """LANG.txt of those of the languages that have captions, others being known by names of drawings alone:
-    a caption a test picture, in the same order."""
+    """Write LANG.txt, a caption for each test picture in the same order, for those of `codes` with captions;
+    a language may have only names of pictograms. Returns `folder`."""
     codes = available(data / "photos" / "captions", ".tsv", codes, ())
     folder.mkdir(parents=True, exist_ok=True)
     for code, texts in captions_of_test(data, codes).items():
@@ -91,62 +93,64 @@ def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
 
 
 def captions_of_test(data: Path, codes: Sequence[str], limit: int | None = None) -> dict[str, list[str]]:
-    """language -> a caption of each test picture that has one in all of these languages."""
+    """Read language -> a caption of each test picture (at most `limit`) that has one in each language."""
     photos = data / "photos"
     lines = {code: read_captions(photos / "captions" / f"{code}.tsv") for code in codes}
     return line_up(lines, read_split(photos / "splits.tsv", "test"), limit=limit)
 
 
 def between_scripts(pairs: Sequence[PairScore]) -> Figures:
-    """Means over the pairs of languages of two scripts; nothing where there are none."""
-    apart = [pair for pair in pairs if language(pair.source).script != language(pair.target).script]
-    if not apart:
+    """Mean CSLS R@1 and R@10 over the pairs of languages in different scripts; empty without such pairs."""
+    crossing = [pair for pair in pairs if language(pair.source).script != language(pair.target).script]
+    if not crossing:
         return {}
     return {
-        f"scripts_{name}": float(np.mean([pair.measures[name] for pair in apart]))
+        f"scripts_{name}": float(np.mean([pair.measures[name] for pair in crossing]))
         for name in ("csls_r1", "csls_r10")
     }
 
 
 def call(*arguments: object, threads: int | None = None) -> None:
-    """`passepartout ARGUMENTS`; its progress stays visible, its results are read from files.
+    """Run `passepartout ARGUMENTS`; its progress stays visible, its results are read from files.
 
-    It ends when this process does, even when that is killed: nothing may go on writing into a folder that the
-    next run goes on with. Raises PassepartoutError with what the command said when it failed.
+    The command is killed when this process ends, even by SIGKILL: it must not write into a folder that the
+    next run resumes in. Raises PassepartoutError with the command's last line if it fails.
     """
     words = [sys.executable, "-P", "-m", "passepartout", *map(str, arguments)]
     env = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
-    said = ""
+    last_line = ""
     with subprocess.Popen(
         words,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env=env,
-        preexec_fn=_ends_with(os.getpid()),
+        preexec_fn=_die_with(os.getpid()),
     ) as process:
         assert process.stderr is not None
         for line in process.stderr:
             sys.stderr.write(line)
-            said = line.strip() or said
+            last_line = line.strip() or last_line
     if process.returncode:
-        why = said.removeprefix(PREFIX) if said.startswith(PREFIX) else _ending(process.returncode, said)
-        raise PassepartoutError(f"{' '.join(map(str, arguments[:2]))}: {why}")
+        reported = last_line.startswith(ERROR_PREFIX)
+        reason = last_line.removeprefix(ERROR_PREFIX) if reported else _ending(process.returncode, last_line)
+        raise PassepartoutError(f"{' '.join(map(str, arguments[:2]))}: {reason}")
 
 
-def _ends_with(parent: int) -> Callable[[], None]:
-    """What the child does before it becomes the command: ask the kernel for its end with its parent's."""
-    prctl = ctypes.CDLL(None).prctl  # found here: between fork and exec there is no time for the loader
+def _die_with(parent: int) -> Callable[[], None]:
+    """A function for the child to call before exec: it asks the kernel to kill it when `parent` ends."""
+    prctl = ctypes.CDLL(None).prctl  # loaded here, since the loader is not safe between fork and exec
 
     def ask() -> None:
-        prctl(DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:  # which died before the kernel was asked
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # the parent ended before the call
             os._exit(1)
 
     return ask
 
 
-def _ending(code: int, said: str) -> str:
+def _ending(code: int, last_line: str) -> str:
+    """How a command ended that reported no error of its own."""
     if code < 0:
         return f"ended by {signal.Signals(-code).name}: repeat the command, with more memory if it is killed"
-    return f"exit code {code}: {said}"
+    return f"exit code {code}: {last_line}"
