@@ -2,13 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from evaluation.reports.experiments import Experiment, Outcome, Run, Step
+from evaluation.reports.experiments import Experiment, Outcome, Step
 from evaluation.reports.report import NAMES
 from index.errors import DamagedError
 from training.papers.reproduce.study import Planned, Study
@@ -58,7 +59,6 @@ CLUSTER_MEASURES = {
     "information": "information",
     "together": "one picture together, %",
 }
-PROBE_MINUTES, WRITE_MINUTES = 3.0, 10.0
 COST_SET = "validation captions"
 COST_MEASURES = ("csls_r10", "positives")
 
@@ -66,64 +66,25 @@ COST_MEASURES = ("csls_r10", "positives")
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
     """List the steps of one seed; `trained` is the experiment whose steps trained the systems."""
     for system in PROBED:
-        needs = f"{trained.name}.{system}.{seed}"
-        yield _measured(study, CORRESPONDENCE, needs, system, seed, PROBE_MINUTES, _probe(study, needs, seed))
-        yield _measured(study, CLUSTERS, needs, system, seed, PROBE_MINUTES, _cluster(study, needs, seed))
+        for experiment in (CORRESPONDENCE, CLUSTERS):
+            yield _measured(study, experiment, f"{trained.name}.{system}.{seed}", system, seed)
     for system, minutes in EXTENDED.items():
-        needs = f"{ADDED.name}.{system}.{seed}"
         yield _added(study, system, minutes, seed)
-        yield _measured(
-            study,
-            CORRESPONDENCE_ADDED,
-            needs,
-            system,
-            seed,
-            PROBE_MINUTES,
-            _probe(study, needs, seed, added=True),
-        )
-        needs = f"{trained.name}.{system}.{seed}"
-        yield _measured(
-            study, WRITING, needs, system, seed, WRITE_MINUTES, _write(study, needs, system, seed)
-        )
+        yield _measured(study, CORRESPONDENCE_ADDED, f"{ADDED.name}.{system}.{seed}", system, seed)
+        yield _measured(study, WRITING, f"{trained.name}.{system}.{seed}", system, seed)
 
 
-def _measured(
-    study: Study, experiment: Experiment, trained: str, system: str, seed: int, minutes: float, run: Run
-) -> Planned:
-    step = Step(experiment, system, minutes, run, seed, needs=(trained,))
+def _measured(study: Study, experiment: Experiment, trained: str, system: str, seed: int) -> Planned:
+    """The step that runs an experiment's command on what the step named `trained` left."""
+    command = COMMANDS[experiment]
+
+    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
+        options = command.options(needed[trained], study.recipe(system, seed))
+        call("experiment", command.name, *options, "--data", study.data, "--seed", seed, "--out", folder)
+        return Outcome(measures=command.read(folder))
+
+    step = Step(experiment, system, command.minutes, run, seed, needs=(trained,))
     return Planned(step, lambda: study.recipe(system, seed))
-
-
-def _probe(study: Study, trained: str, seed: int, added: bool = False) -> Run:
-    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        runs = ["--encoder-run", needed[trained] / "run"]
-        runs += ["--adapted", needed[trained] / "added"] if added else []
-        _experiment("correspondence", study, seed, folder, *runs)
-        return Outcome(measures=correspondence(folder))
-
-    return run
-
-
-def _cluster(study: Study, trained: str, seed: int) -> Run:
-    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        _experiment("clusters", study, seed, folder, "--encoder", needed[trained] / "bundle")
-        return Outcome(measures=clusters(folder))
-
-    return run
-
-
-def _write(study: Study, trained: str, system: str, seed: int) -> Run:
-    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        target = study.recipe(system, seed).data.languages[0]
-        encoder = ("--encoder", needed[trained] / "bundle", "--target", target)
-        _experiment("generate", study, seed, folder, *encoder)
-        return Outcome(measures=generation(folder))
-
-    return run
-
-
-def _experiment(name: str, study: Study, seed: int, out: Path, *options: object) -> None:
-    call("experiment", name, *options, "--data", study.data, "--seed", seed, "--out", out)
 
 
 def clusters(report: Path) -> Figures:
@@ -157,11 +118,8 @@ def correspondence(report: Path) -> Figures:
 
 
 def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
-    step = Step(ADDED, system, minutes, _add(study, system, seed), seed)
-    return Planned(step, lambda: without_last(study, system, seed)[1])
+    """The step that trains a system without its last language and adds that."""
 
-
-def _add(study: Study, system: str, seed: int) -> Run:
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         overrides, recipe = without_last(study, system, seed)
         train_run(study.data, folder / "run", system, overrides)
@@ -170,7 +128,8 @@ def _add(study: Study, system: str, seed: int) -> Run:
         call("add-language", folder / "run", language, "--data", study.data, "--out", added)
         return Outcome(measures=costs(added / "report", language))
 
-    return run
+    step = Step(ADDED, system, minutes, run, seed)
+    return Planned(step, lambda: without_last(study, system, seed)[1])
 
 
 def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...], Recipe]:
@@ -207,3 +166,36 @@ def _read(report: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path}: no report of this experiment: repeat the command") from error
+
+
+@dataclass(frozen=True)
+class Command:
+    """`passepartout experiment NAME` as a step: its approximate minutes, options, and report reader.
+
+    options: the folder of the step that trained the system, and the system's recipe -> command-line options.
+    """
+
+    name: str
+    minutes: float
+    options: Callable[[Path, Recipe], Sequence[object]]
+    read: Callable[[Path], Figures]
+
+
+COMMANDS = {
+    CORRESPONDENCE: Command(
+        "correspondence", 3, lambda trained, recipe: ("--encoder-run", trained / "run"), correspondence
+    ),
+    CORRESPONDENCE_ADDED: Command(
+        "correspondence",
+        3,
+        lambda trained, recipe: ("--encoder-run", trained / "run", "--adapted", trained / "added"),
+        correspondence,
+    ),
+    CLUSTERS: Command("clusters", 3, lambda trained, recipe: ("--encoder", trained / "bundle"), clusters),
+    WRITING: Command(
+        "generate",
+        10,
+        lambda trained, recipe: ("--encoder", trained / "bundle", "--target", recipe.data.languages[0]),
+        generation,
+    ),
+}

@@ -26,7 +26,8 @@ from training.loop.prepare import prepare
 from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet
-from training.papers.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts, captions_of_test
+from training.papers.experiments.sentences import photo_captions
+from training.papers.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts
 from training.recipes.recipe import Recipe, load_recipe
 
 RIDGE_PENALTIES = (2.0, 8.0, 32.0, 128.0)
@@ -111,7 +112,7 @@ def measure_ridge(data: Path, languages: Sequence[str], overrides: Iterable[str]
     codes = recipe.data.languages
     candidates = [Words(prepared, codes, penalty) for penalty in RIDGE_PENALTIES]
     ridge = max(candidates, key=lambda regressions: regressions.validated(prepared.validation))
-    pairs = score_translation("", "", ridge.encode(captions_of_test(data, codes))).pairs
+    pairs = score_translation("", "", ridge.encode(photo_captions(data, "test", codes))).pairs
     scripts = {name: round(value, 2) for name, value in between_scripts(pairs).items()}
     return _figures(data, languages, codes, ridge.encode) | scripts
 
@@ -130,7 +131,7 @@ def _figures(
     """Score translation between `languages`, and captions of test pictures in `codes` as one pool."""
     texts = read_aligned(data / "benchmark" / BENCHMARK, languages)
     means = score_translation("", "", encode(texts)).means[ALL]
-    positives = retrieved_positives(encode(captions_of_test(data, codes, POOLED)))
+    positives = retrieved_positives(encode(photo_captions(data, "test", codes, POOLED)))
     figures = {name: means[name] for name in TRANSLATION} | {POOL: positives}
     return {name: round(value, 2) for name, value in figures.items()}
 

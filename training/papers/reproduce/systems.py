@@ -23,10 +23,10 @@ import numpy as np
 
 from evaluation.measures.scores import ALL, PairScore
 from evaluation.reports.report import read_tables
-from evaluation.suites.sets import available, line_up, read_captions, read_split
 from index.encoder.bundle import open_bundle
 from index.errors import PassepartoutError
 from index.text.languages import language
+from training.papers.experiments.sentences import photo_captions
 
 TRANSLATION = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
 BETWEEN_SCRIPTS = ("scripts_csls_r1", "scripts_csls_r10")
@@ -85,18 +85,10 @@ def measure_pictures(data: Path, folder: Path) -> Figures:
 def write_captions(data: Path, folder: Path, codes: Sequence[str]) -> Path:
     """Write LANG.txt, a caption for each test picture in the same order, for those of `codes` with captions;
     a language may have only names of pictograms. Returns `folder`."""
-    codes = available(data / "photos" / "captions", ".tsv", codes, ())
     folder.mkdir(parents=True, exist_ok=True)
-    for code, texts in captions_of_test(data, codes).items():
+    for code, texts in photo_captions(data, "test", codes).items():
         (folder / f"{code}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
     return folder
-
-
-def captions_of_test(data: Path, codes: Sequence[str], limit: int | None = None) -> dict[str, list[str]]:
-    """Read language -> a caption of each test picture (at most `limit`) that has one in each language."""
-    photos = data / "photos"
-    lines = {code: read_captions(photos / "captions" / f"{code}.tsv") for code in codes}
-    return line_up(lines, read_split(photos / "splits.tsv", "test"), limit=limit)
 
 
 def between_scripts(pairs: Sequence[PairScore]) -> Figures:
