@@ -12,10 +12,9 @@ BLUR = 2.0 / 224  # the strongest, as a share of the side
 
 
 class Augmentation:
-    """Random views of pictures: a crop resized back, flipped half the time, its colours distorted four times
-    in five, grey one time in five, blurred half the time; each picture's drawn for itself.
+    """Draws random views: cropped, flipped (p 0.5), colours jittered (0.8), grey (0.2), blurred (0.5).
 
-    `side` is that of the pictures, in pixels.
+    Each picture has its own draw. `side`: width and height of the pictures, in pixels.
     """
 
     def __init__(self, side: int) -> None:
@@ -31,8 +30,10 @@ class Augmentation:
 
     @torch.no_grad()
     def __call__(self, pictures: Tensor, seed: int) -> Tensor:
-        """(N, 3, S, S) in [0, 1] -> the same of other views; equal seeds, equal views. Torch's own random
-        state is left as it was."""
+        """Draw a view of each picture, (N, 3, S, S) in [0, 1]; equal seeds give equal views.
+
+        Torch's random state is left unchanged.
+        """
         gpus = [pictures.device.index or 0] if pictures.device.type == "cuda" else []
         with torch.random.fork_rng(gpus):
             torch.manual_seed(seed)

@@ -23,12 +23,12 @@ Auxiliary = Tensor | tuple[Texts, ...]  # rows as they are, or sentences to be e
 class Batch:
     """N captions and their pictures.
 
-    ids, mask: (N, T) int64. pictures: V tensors, a view each: pixels (N, 3, S, S) where the backbone is
-    tuned, features (N, F) where it is frozen. auxiliary: name -> what only some objectives read. spans:
-    (rows, tokens) of successive groups that the text encoder takes by themselves, cut to their longest; () is
-    all at once. inactive: the objectives that this batch is not about (training.recipes.schedule). cached:
-    name -> embeddings computed beforehand: of "text" those of more captions, behind the N; of anything else
-    all that there are.
+    ids, mask: (N, T) int64. pictures: V tensors, one for each view: pixels (N, 3, S, S) if the backbone is
+    tuned, features (N, F) if it is frozen. auxiliary: name -> an input that only some objectives read. spans:
+    (rows, tokens) of successive groups that are embedded one by one, each cut to its longest caption; () is
+    all at once. inactive: the objectives that this batch does not train (training.recipes.schedule). cached:
+    name -> embeddings computed beforehand: under "text" those of further captions, after the N; under any
+    other name all rows of that input.
     """
 
     ids: Tensor
@@ -49,20 +49,19 @@ class Batch:
 
 
 class Supplier(Protocol):
-    """Gives batches one auxiliary input."""
+    """Supplies one auxiliary input of batches."""
 
     def begin(self, size: int, epoch: int, number: int) -> None:
-        """A batch of `size` captions begins, number `number` of its epoch."""
+        """Begin batch `number` of an epoch, of `size` captions."""
 
     def part(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
     ) -> Auxiliary | None:
-        """The input of rows `rows` of the batch, whose captions are given by number; None where there is
-        none."""
+        """The input for rows `rows` of the batch, which are `captions`, by number; None if there is none."""
 
 
 class RowSupplier:
-    """A row (D,) for each caption: `table[owners[i]]` for caption i."""
+    """Supplies a row (D,) for each caption: `table[owners[i]]` for caption i."""
 
     def __init__(self, table: NDArray[np.int64] | NDArray[np.float32], owners: Numbers) -> None:
         self.table, self.owners = table, owners
@@ -76,7 +75,7 @@ class RowSupplier:
 
 
 class DrawnCaptions:
-    """For each caption one of `choices[caption]`, other captions by number, drawn anew each time."""
+    """Supplies another caption for each caption, drawn from `choices[caption]` (numbers) every time."""
 
     def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[NDArray[np.int32]]) -> None:
         self.choices, self.tokens = choices, tokens
@@ -94,7 +93,7 @@ class DrawnCaptions:
 
 
 def partners(data: TrainingData) -> DrawnCaptions:
-    """Another caption of each picture, in another language. DataError if a picture has but one language."""
+    """Supply a caption of the same picture in another language. DataError if a picture has one language."""
     captions = data.shown.captions
     of_picture = _captions_of_pictures(data.shown)
     choices = [
@@ -112,7 +111,7 @@ def partners(data: TrainingData) -> DrawnCaptions:
 
 
 def neighbours(data: TrainingData) -> DrawnCaptions:
-    """Another caption of each picture, in whatever language; the same one where a picture has no other."""
+    """Supply another caption of the same picture, in any language; the same one if it has no other."""
     of_picture = _captions_of_pictures(data.shown)
     choices = [
         [other for other in of_picture[caption.picture] if other != number] or [number]
@@ -122,16 +121,16 @@ def neighbours(data: TrainingData) -> DrawnCaptions:
 
 
 def languages(data: TrainingData) -> RowSupplier:
-    """(N, 1), the place of each caption's language among the recipe's."""
+    """Supply the number of each caption's language among the recipe's: (N, 1)."""
     return RowSupplier(np.arange(len(data.languages))[:, None], data.language_places)
 
 
 def whitened(data: TrainingData) -> RowSupplier:
-    """(N, K) unit rows, each caption's picture in the fixed whitened space of the training pictures."""
+    """Supply each caption's picture in the whitened space of the training pictures: (N, K) unit rows."""
     return RowSupplier(data.whitened_space(), data.picture_places)
 
 
-# The names that objectives read. What is drawn or embedded for several of them is so in this order.
+# Name that objectives read -> its supplier. Random draws and embeddings follow this order.
 SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
     "partners": partners,
     "neighbours": neighbours,
@@ -140,7 +139,7 @@ SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
     "languages": languages,
     "whitened": whitened,
 }
-WHOLE_DATA = frozenset({"halves", "mined", "whitened"})  # those that a window of a stream can't give
+WHOLE_DATA = frozenset({"halves", "mined", "whitened"})  # a window of a stream cannot supply these
 
 
 def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:

@@ -1,6 +1,6 @@
-"""The importer: which captions of which pictures a recipe trains, validates and calibrates on.
+"""Reads which captions of which pictures a recipe trains, validates and calibrates on.
 
-Reads the `photos/` folder of docs/data.md, and `pictograms/` where the recipe has them.
+They come from the `photos/` folder of docs/data.md, and from `pictograms/` if the recipe uses it.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class CaptionedPictures:
-    """Pictures by name and all captions that may be seen with them."""
+    """Pictures by name and the captions that training may show with them."""
 
     pictures: tuple[str, ...]
     captions: tuple[Caption, ...]
@@ -37,7 +37,7 @@ class CaptionedPictures:
         return tuple(sorted({caption.language for caption in self.captions}))
 
     def without(self, pictures: Collection[str]) -> "CaptionedPictures":
-        """The same without those pictures and their captions; who owns the others does not change."""
+        """A copy without those pictures and their captions."""
         kept_rows = [row for row, name in enumerate(self.pictures) if name not in pictures]
         new_row = {row: number for number, row in enumerate(kept_rows)}
         captions = [replace(c, picture=new_row[c.picture]) for c in self.captions if c.picture in new_row]
@@ -45,7 +45,7 @@ class CaptionedPictures:
 
     @property
     def sha256(self) -> str:
-        """Identifies the names, languages and texts, in order."""
+        """Checksum of names, languages and texts, in order."""
         digest = hashlib.sha256()
         for caption in self.captions:
             row = f"{self.pictures[caption.picture]}\t{caption.language}\t{caption.text}\n"
@@ -54,16 +54,15 @@ class CaptionedPictures:
 
 
 def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
-    """The pictures of a split with the captions that `settings` lets be seen.
+    """Read the pictures of a split with the captions that `settings` allows.
 
     "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
-    name and gives picture i to language i mod M alone, of those in the rotation; "pivoted" gives it to the
-    first language and to one of the others in turn; "common" keeps every M-th of these pictures, with all of
-    its captions; "shared" keeps every picture that has any caption.
-    A language of which only pictograms are captioned has none of them.
-    Languages held out count among the M; one that was added has what was held out for it and the pictures
-    that none of the M had. Pictograms beside photographs are for "train" alone (training.data.pictograms).
-    Raises DataError when files are missing or malformed, or nothing is left.
+    name and assigns picture i to language i mod M of the rotation alone; "pivoted" assigns it to the first
+    language and to one of the others in turn; "common" keeps every M-th of these pictures, with all of its
+    captions; "shared" keeps every picture that has any caption. A language with captions of pictograms only
+    gets no photographs. Held-out languages count among the M; an added language gets what was held out for it
+    and the pictures that none of the M had. Where there are photographs, pictograms are in "train" only
+    (training.data.pictograms). Raises DataError if files are missing or malformed, or no picture is left.
     """
     owners, texts = _photographs(data, split, settings) if settings.photographs else ([], {})
     if settings.pictograms and (split == "train" or not settings.photographs):
@@ -84,7 +83,7 @@ def _photographs(data: Path, split: str, settings: DataSettings) -> tuple[Owners
 
 
 def _owners(members: Sequence[str], texts: dict[str, dict[str, list[str]]], settings: DataSettings) -> Owners:
-    """Photographs, and the languages whose captions are seen with them."""
+    """Assign photographs to the languages whose captions are shown with them."""
     captioned = list(texts)
     if settings.pictures == "pivoted":
         pivot, *others = captioned
@@ -121,7 +120,7 @@ def _disjoint(
     languages: Sequence[str],
     turns: Sequence[str],
 ) -> dict[str, str]:
-    """Picture with a caption in each of `languages` -> the one of `turns` that it is given to."""
+    """Picture with a caption in each of `languages` -> its language, the next one of `turns`."""
     pool = [name for name in members if all(name in texts[language] for language in languages)]
     pool.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
@@ -133,7 +132,7 @@ def _left_over(
     assignment: Collection[str],
     added: Sequence[str],
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Pictures that were dealt to nobody, each for the first of the added languages that has a caption."""
+    """Assign each unassigned picture to the first added language that has a caption of it."""
     for name in members:
         owner = next((code for code in added if name in texts[code]), None)
         if name not in assignment and owner:
@@ -163,7 +162,7 @@ def _gather(
 
 
 def shuffled(data: CaptionedPictures, seed: int) -> CaptionedPictures:
-    """The control: every picture keeps its place, its captions move to another picture, drawn by `seed`."""
+    """Move the captions of each picture to another picture, drawn by `seed`: the control."""
     moved = np.random.default_rng(seed).permutation(len(data.pictures))
     captions = [Caption(int(moved[c.picture]), c.language, c.text) for c in data.captions]
     return CaptionedPictures(data.pictures, tuple(captions))

@@ -17,16 +17,16 @@ from training.data.settings import DataSettings
 
 @dataclass(frozen=True)
 class DataFolder:
-    """A data folder, opened once; everything that is read from it is asked for here."""
+    """A data folder, and everything that is read from it."""
 
     path: Path
 
     def captions(self, split: str, settings: DataSettings) -> CaptionedPictures:
-        """The pictures of a split with the captions that `settings` lets be seen."""
+        """The pictures of a split with the captions that `settings` allows."""
         return load_split(self.path, split, settings)
 
     def pictures(self, settings: DataSettings, size: int) -> PictureCollection:
-        """All pictures that a recipe may show, of side `size`: the photographs, the drawings, or both."""
+        """The pictures that a recipe uses, `size` pixels square: photographs, drawings, or both."""
         photographs = [self.photographs(size)] if settings.photographs else []
         drawings = open_artists(self.path, size) if settings.pictograms else []
         return PictureCollection([*photographs, *drawings])
@@ -36,20 +36,20 @@ class DataFolder:
         return PictureArchive(self.path / "photos" / "images.tar", size)
 
     def texts(self, settings: DataSettings, seed: int) -> dict[str, list[str]]:
-        """Language -> the sentences without pictures that a run learns from."""
+        """Language -> the sentences without pictures that a run is trained on."""
         return load_texts(self.path, settings.texts, settings.languages, seed) if settings.texts else {}
 
 
 def find_folder(name: str, data: Path) -> Path | None:
-    """The folder of that name below `data`, else as it stands; None if there is neither."""
+    """Find a folder by name, below `data` first, then as a path; None if there is neither."""
     return next((path for path in (data / name, Path(name)) if path.is_dir()), None)
 
 
 def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> dict[str, list[str]]:
-    """Language -> the distinct sentences of `text/NAME.LANG.txt`, for those languages that have the file.
+    """Read the distinct sentences of `text/NAME.LANG.txt`, for those languages that have the file.
 
-    Where the files line up, the lines of two languages are translations; so each language's are shuffled by
-    themselves, and which line a sentence came from is lost. DataError where no language has a file.
+    Each language is shuffled by itself: lines of two files may be translations, and training must not know
+    which. DataError if no language has a file.
     """
     sentences: dict[str, list[str]] = {}
     for language in languages:
@@ -67,7 +67,7 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
 
 
 def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> str:
-    """Identifies what is trained on: the captions, and the sentences beside them where there are any."""
+    """Checksum of the captions and of the sentences without pictures, if there are any."""
     if not texts:
         return captions.sha256
     digest = hashlib.sha256(captions.sha256.encode())

@@ -14,14 +14,14 @@ from training.data.tokens import Texts, pad
 
 Tokens = NDArray[np.int32]
 Pairs = NDArray[np.int64]
-EVENNESS = 0.75  # 0 would draw any two languages as often as any others, 1 any pair as often as any other
+EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
 PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
 
 
 class PairSupplier:
-    """Draws one batch of pairs of sentences at a time; `part` gives some rows of it, both sides as texts.
+    """Draws a batch of pairs of sentences; `part` returns some of its rows, both sides as texts.
 
-    What is drawn depends on the seed, the epoch and the batch's number alone, not on how the batch is cut.
+    The draw depends on the seed, the epoch and the batch's number, not on how the batch is cut.
     """
 
     def __init__(self) -> None:
@@ -34,23 +34,23 @@ class PairSupplier:
     def part(
         self, captions: NDArray[np.int64], rows: slice, draw: np.random.Generator, device: torch.device
     ) -> tuple[Texts, ...] | None:
-        """Token ids and mask of the first and of the second sentences of these rows; None without pairs."""
+        """Token ids and mask of both sentences of these rows; None if there are no pairs."""
         if self._pairs is None:
             return None
         first, second = zip(*self._pairs[rows], strict=True)
         return pad(first, device), pad(second, device)
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
-        """`size` pairs, some perhaps twice; None where there are none."""
+        """Draw `size` pairs with replacement; None if there are none."""
         raise NotImplementedError
 
 
 class Pseudopairs(PairSupplier):
-    """The sentences that may be paired, as token ids by language, and the pairs found last.
+    """Supplies pairs that were mined or transferred.
 
-    A batch mixes the pairs of all languages, so that the negatives of a sentence are in all of them, its own
-    among them. Two languages are drawn in proportion to the number of their pairs to the power of 3/4: those
-    that have few are drawn more often than these are.
+    tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
+    languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
+    number of their pairs to the power of 3/4, which favours those with few.
     """
 
     def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
@@ -58,7 +58,7 @@ class Pseudopairs(PairSupplier):
         self.tokens = tokens
         self.seed = seed
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
-        self.file: Path | None = None  # where they are kept
+        self.file: Path | None = None  # where `pairs` is saved
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
         languages = sorted(self.pairs)
@@ -75,14 +75,14 @@ class Pseudopairs(PairSupplier):
         return sentences
 
     def write(self, file: Path) -> None:
-        """Keep the pairs, a tensor (m, 2) for each two languages."""
+        """Write the pairs, a tensor (m, 2) for each two languages, as safetensors."""
         part = file.with_suffix(".part")
         save_file({" ".join(languages): rows for languages, rows in self.pairs.items()}, part)
         part.replace(file)
         self.file = file
 
     def read(self, file: Path) -> None:
-        """Take up the pairs that a round has written. DamagedError if they can't be read."""
+        """Read what `write` wrote. DamagedError if it cannot be read."""
         try:
             tensors = load_file(file)
         except (OSError, SafetensorError) as error:
@@ -92,11 +92,11 @@ class Pseudopairs(PairSupplier):
 
 
 class Halves(PairSupplier):
-    """Sentences by language, with pictures or without, each cut at random into two halves.
+    """Supplies sentences, with pictures or without, each divided at random into two halves.
 
-    A batch is in one language, so that its negatives are too: else the language alone would tell which halves
-    belong together, and languages would part. Languages are drawn in proportion to the number of their
-    sentences to the power of 3/4.
+    A batch is in one language: otherwise the language alone would tell which halves belong together, and the
+    languages would drift apart. Languages are drawn in proportion to the number of their sentences to the
+    power of 3/4.
     """
 
     def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
@@ -114,7 +114,7 @@ class Halves(PairSupplier):
 
 
 def halved(tokens: Tokens, draw: np.random.Generator) -> tuple[Tokens, Tokens]:
-    """Two sets of a sentence's tokens, at random, in their order; the second may be larger by one."""
+    """Divide a sentence's tokens into two random halves, each in order; the second may be longer by one."""
     first = np.zeros(len(tokens), bool)
     first[draw.permutation(len(tokens))[: len(tokens) // 2]] = True
     return tokens[first], tokens[~first]

@@ -24,7 +24,7 @@ Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
 
 
 def open_artists(data: Path, size: int) -> list[PictureArchive]:
-    """The archives of all artists, whose drawings are named ARTIST/CODE.png. DataError if there is none."""
+    """Open the archives of all artists; drawings are named ARTIST/CODE.png. DataError if there is none."""
     files = sorted((data / "pictograms").glob("*.tar"))
     if not files:
         raise DataError(
@@ -34,19 +34,19 @@ def open_artists(data: Path, size: int) -> list[PictureArchive]:
 
 
 def is_drawing(picture: str) -> bool:
-    """Whether a picture is an artist's: photographs have no / in their names."""
+    """Whether a picture is a drawing: photographs have no / in their names."""
     return "/" in picture
 
 
 def load_drawings(
     data: Path, settings: DataSettings, part: Literal["train", "dev"] = "train"
 ) -> tuple[Owners, Texts]:
-    """The drawings to train on, or to validate with; their captions are the concept's name, and its keywords
-    together.
+    """Read the drawings to train on or to validate with.
 
-    "disjoint": each drawing is given to one language (`deal`), those held out among them; "shared": it keeps
-    the captions of every language. A language without a file of names has none.
-    Raises DataError when files are missing or malformed, or no language has names.
+    Their captions are the concept's name and, as a second caption, its keywords. "disjoint" assigns each
+    drawing to one language (`deal`), held-out languages included; "shared" keeps the captions of every
+    language. A language without a file of names has none. Raises DataError if files are missing or malformed,
+    or no language has names.
     """
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
     names = {code: concept_names for code in codes if (concept_names := _names(data, code))}
@@ -65,11 +65,11 @@ def load_drawings(
 
 
 def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> dict[str, str]:
-    """Drawing -> the one language that sees it.
+    """Assign each drawing to one language.
 
-    Concept after concept, in the order of a hash: the languages that name it take turns at its drawings,
-    those that have the fewest so far first. So a concept is seen by as many languages as it has drawings,
-    all languages have about as many, and which ones meet at a concept is as good as drawn.
+    Concepts come in the order of a hash; the languages that name a concept take turns at its drawings, those
+    with the fewest drawings so far first. So a concept is shown in as many languages as it has drawings, all
+    languages get about as many drawings, and which languages share a concept is pseudo-random.
     """
     concepts: dict[str, list[str]] = {}
     for drawing in sorted(drawings, key=_hash):
@@ -86,8 +86,10 @@ def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> d
 
 
 def move_onto_photographs(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
-    """Shift the drawings' part of (V, N, F) features so that both sources have one mean over the first
-    `learned` pictures: what tells every drawing from every photograph says nothing of what they show."""
+    """Shift the drawings' features in place to the photographs' mean over the first `learned` pictures.
+
+    features: (V, N, F). The offset between drawings and photographs says nothing about what they show.
+    """
     are_drawings = np.asarray([is_drawing(name) for name in names])
     if are_drawings[:learned].any() and not are_drawings[:learned].all():
         fitted = features[:, :learned]

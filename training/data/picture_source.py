@@ -1,4 +1,4 @@
-"""Where a batch's pictures come from: fresh augmentations, or fixed features."""
+"""Sources of a batch's pictures: fresh augmentations, or features computed beforehand."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ HALF = (0.5, 0.5, 0.5)
 
 @dataclass(frozen=True)
 class PixelScale:
-    """How uint8 pixels become the backbone's input: (pixel / 255 - mean) / std, each channel by its own."""
+    """Scales uint8 pixels to the backbone's input: (pixel / 255 - mean) / std, by channel."""
 
     mean: tuple[float, ...] = HALF
     std: tuple[float, ...] = HALF
@@ -31,7 +31,7 @@ class PixelScale:
         return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))
 
     def of_tensor(self, pictures: Tensor) -> Tensor:
-        """(N, 3, S, S) in [0, 1] -> the same scaled, on its device."""
+        """Scale (N, 3, S, S) in [0, 1], on its device."""
         mean, std = (pictures.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
         return (pictures - mean) / std
 
@@ -46,22 +46,22 @@ class Pictures(Protocol):
 
 
 class PictureSource(Protocol):
-    """Gives the picture branch its input for pictures named by their row."""
+    """Supplies the picture branch with pictures, by row."""
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
         """The views of these pictures to train on, each (N, ...)."""
 
     def plain(self, rows: Rows) -> Tensor:
-        """The pictures as they are measured, without any chance."""
+        """The pictures unaugmented (N, ...), as validation embeds them."""
 
     def expect(self, rows: Rows) -> None:
-        """These come next: what takes time may begin."""
+        """Announce the rows of the next batch, so that decoding can start."""
 
 
 class AugmentedPictures:
-    """Pixels on `device`: `count` random augmentations of each picture; plain pictures are whole.
+    """Supplies pixels on `device`: `count` random augmentations of each picture, or the plain picture.
 
-    Pictures are decoded by `threads` threads, those that are expected while the model learns from others.
+    `threads` threads decode; expected pictures are decoded while the model trains on others.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class AugmentedPictures:
 
 
 class FixedFeatures:
-    """Features (V, N, F) computed beforehand: their mean over the views, or `count` views drawn a picture.
+    """Supplies features (V, N, F): their mean over the views (`average`), or `count` random views a picture.
 
     `whitening` maps each view into the fixed space first; a mean is then a mean of unit vectors.
     """
@@ -118,12 +118,12 @@ class FixedFeatures:
         self.count, self.average = count, average
 
     def expect(self, rows: Rows) -> None:
-        pass  # they are there already
+        pass  # nothing to decode
 
     def views(self, rows: Rows, draw: np.random.Generator) -> tuple[Tensor, ...]:
         if self.average:
             return (self.plain(rows),)
-        # Different views of a picture, each picture's drawn for itself.
+        # Each picture has its own draw, without replacement.
         chosen_views = draw.permuted(np.tile(np.arange(len(self.features)), (len(rows), 1)), axis=1)
         return tuple(torch.from_numpy(self.features[chosen_views[:, i], rows]) for i in range(self.count))
 

@@ -1,4 +1,4 @@
-"""Pictures from a tar archive, by name, decoded to arrays."""
+"""Reads pictures from tar archives, by name, as arrays."""
 
 import hashlib
 import io
@@ -29,7 +29,7 @@ BAD_PICTURE = (
 class PictureArchive:
     """Random access to a tar of pictures: `archive[name]` is an (H, W, 3) uint8 array of side `size`.
 
-    The offsets are read once, a picture when it is asked for. `prefix` goes before every name of the archive.
+    The offsets are read once, each picture on access. `prefix` is prepended to every name of the archive.
     Raises DataError for a missing archive or name and for a picture that can't be decoded.
     """
 
@@ -60,7 +60,7 @@ class PictureArchive:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all names, offsets and lengths: another archive hardly ever has the same."""
+        """SHA-256 of all names, offsets and lengths."""
         return hashlib.sha256(json.dumps(sorted(self._places.items())).encode()).hexdigest()
 
     @property
@@ -78,7 +78,7 @@ class PictureArchive:
             raise DataError(f"{self.file}: {name} {error}") from None
 
     def fault(self, name: str) -> Literal["missing", "undecodable"] | None:
-        """What keeps a picture from being used; None when it is sound. Decodes it whole (1 ms or so)."""
+        """Why a picture cannot be used; None if it can. Decodes it, which takes about 1 ms."""
         if name not in self._places:
             return "missing"
         try:
@@ -95,7 +95,7 @@ class PictureArchive:
 
 
 class PictureCollection:
-    """Archives of different prefixes as one; what begins with no prefix is looked for in the first."""
+    """Several archives as one; a name without any of their prefixes belongs to the first."""
 
     def __init__(self, archives: Sequence[PictureArchive]) -> None:
         self._first, self.size = archives[0], archives[0].size
@@ -110,7 +110,7 @@ class PictureCollection:
             archive.require([names[row] for row in rows])
 
     def divided(self, names: Sequence[str]) -> Iterator[tuple[PictureArchive, list[int]]]:
-        """Each archive that holds some of the names, and which these are."""
+        """Divide names among the archives: each archive and the positions of its names."""
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(names):
             rows.setdefault(self._holder(name).prefix, []).append(row)
@@ -122,9 +122,9 @@ class PictureCollection:
 
 
 def decode(raw: bytes, size: int) -> NDArray[np.uint8]:
-    """An encoded picture as a (size, size, 3) array, on white where it is transparent.
+    """Decode a picture to a (size, size, 3) uint8 array; transparency becomes white.
 
-    Raises DataError for bytes that are no whole picture, and for one too large to be meant (Pillow's limit).
+    Raises DataError for bytes that are not a complete picture, and above Pillow's limit of pixels.
     """
     try:
         with warnings.catch_warnings():

@@ -1,9 +1,8 @@
-"""Other scripts' letters as Latin ones, so that what two languages both call alike is spelled alike.
+"""Maps letters of other scripts to Latin ones, so that shared words are spelled alike.
 
-A letter for a letter, whatever stands beside it, as steps of a tokenizer.json: an encoder that was trained so
-reads so, wherever it runs. Cyrillic is written as Slavists do, which is how Czech spells the same sounds.
-Devanagari's consonants go without the vowel that they imply: Hindi speaks it in places that spelling doesn't
-show.
+Each letter is mapped on its own, whatever its neighbours, by steps of a tokenizer.json, so that a trained
+encoder romanises wherever it runs. Cyrillic follows the scholarly transliteration, which spells sounds as
+Czech does. Devanagari consonants lose their inherent vowel: Hindi spelling does not show where it is spoken.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from tokenizers.normalizers import Replace
 
 from training.data.settings import Script
 
-# In lower case, as NFKC leaves them; what has two characters comes before those that it is made of.
+# Lower case, as NFKC normalises them; sequences of two characters come before their parts.
 _LETTERS: dict[Script, str] = {
     "Cyrillic": (
         "а=a б=b в=v г=h ґ=g д=d е=e є=je ж=ž з=z и=y і=i ї=ji й=j к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u"
@@ -29,13 +28,13 @@ _LETTERS: dict[Script, str] = {
 
 
 def letters(script: Script) -> dict[str, str]:
-    """Letter, or letter and sign -> the Latin letters for it, in the order in which they are replaced."""
+    """Letter, or letter and sign -> its Latin letters, in order of replacement."""
     pairs = (pair.partition("=") for pair in _LETTERS[script].split())
     return {letter: latin for letter, _, latin in pairs}
 
 
 def romanised(scripts: Sequence[Script], *, lowercase: bool) -> Iterator[Replace]:
-    """Steps of a tokenizer's normaliser, after NFKC and lower case; without lower case for capitals, too."""
+    """Yield a tokenizer's normalisation steps, after NFKC; capitals are mapped unless `lowercase`."""
     for script in scripts:
         for letter, latin in letters(script).items():
             yield Replace(letter, latin)

@@ -1,4 +1,4 @@
-"""Which captions make a batch: pictures, each at most once in it, with one caption drawn for each."""
+"""Draws the batches of an epoch: a picture at most once in each, with one of its captions."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,15 +11,14 @@ Numbers = NDArray[np.int64]
 
 
 class PictureSampler:
-    """Batches of caption numbers in which no picture comes twice, so that no negative is a positive.
+    """Draws batches of caption numbers without a picture twice, so that no negative is a positive.
 
-    An epoch is as many captions as there are pictures. Without a `temperature` it shows each picture once: a
-    language is drawn from those it has captions in, all alike, then one of its captions. With one, language l
-    gets the share p_l of the epoch (`shares`): pictures of languages with few of them come several times,
-    those of others now and then. `batches(epoch)` depends on the seed and the epoch alone, so a resumed run
-    sees what an unbroken one sees. The batches are of equal size (give or take one), as near to `batch_size`
-    as that goes. `languages`: those whose captions are drawn, a picture having one in each; all of them when
-    left out.
+    An epoch has as many captions as there are pictures. Without a `temperature` it shows each picture once,
+    with a caption in a language drawn uniformly from those it has. With one, language l gets the share p_l of
+    the epoch (`shares`): pictures of small languages come several times, others not in every epoch.
+    `batches(epoch)` depends on the seed and the epoch alone, so that a resumed run draws what an unbroken one
+    does. Batches differ in size by one at most, close to `batch_size`. languages: those whose captions are
+    drawn, of which every picture must have one; all if None.
     """
 
     def __init__(
@@ -75,11 +74,11 @@ def shares(counts: Sequence[int], temperature: float) -> NDArray[np.float64]:
 def allot(
     pools: dict[str, Numbers], temperature: float, *, most: int, draw: np.random.Generator
 ) -> dict[str, Numbers]:
-    """Language -> the pictures it shows in an epoch, as many in all as there are pictures.
+    """Choose the pictures that each language shows in an epoch, in all as many as there are.
 
-    A language's number is its share rounded up or down by chance. Within a language a picture comes again
-    only when all have come, and pictures that have come the least, in any language, come first. No picture
-    comes more than `most` times (once a batch): where that leaves a language short, others fill in.
+    A language's share is rounded up or down at random. It repeats a picture only when all its pictures have
+    been shown; those shown least, in any language, come first. No picture is shown more than `most`
+    times (once a batch): where that leaves a language short, others fill in.
     """
     total = len(np.unique(np.concatenate(list(pools.values()))))
     copies = np.zeros(1 + max(int(pool.max()) for pool in pools.values()), dtype=np.int64)
@@ -99,21 +98,21 @@ def allot(
 
 
 def deal(pictures: Numbers, captions: Numbers, hands: int, draw: np.random.Generator) -> list[Numbers]:
-    """Captions dealt into `hands` batches, copies of a picture, `hands` at most, into different ones."""
+    """Deal captions into `hands` batches, the copies of a picture (`hands` at most) into different ones."""
     position = draw.permutation(int(pictures.max()) + 1)[pictures]
     shuffled = captions[np.argsort(position, kind="stable")]
     return [shuffled[int(hand) :: hands] for hand in draw.permutation(hands)]
 
 
 def _rounded(expected: NDArray[np.float64], draw: np.random.Generator) -> list[int]:
-    """Whole numbers of the same sum, each `expected` rounded up or down so that it is right on average."""
+    """Round `expected` to whole numbers of the same sum, each unbiased."""
     edges = np.floor(np.cumsum(expected) + draw.random())
     edges[-1] = round(float(expected.sum()))
     return [int(n) for n in np.diff(np.minimum(edges, edges[-1]), prepend=0)]
 
 
 def _pick(pool: Numbers, quota: int, copies: Numbers, most: int, draw: np.random.Generator) -> Numbers:
-    """`quota` pictures of a pool, or as many as `most` allows; counts them in `copies`."""
+    """Choose `quota` pictures of a pool, or as many as `most` allows; counts them in `copies`."""
     picks = [np.empty(0, dtype=np.int64)]
     while quota > 0 and len(free := pool[copies[pool] < most]):
         chosen = free[np.lexsort((draw.random(len(free)), copies[free]))][:quota]

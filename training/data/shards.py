@@ -1,4 +1,4 @@
-"""Pictures with captions, many in a file, read from front to back: tar (as WebDataset writes it) and Parquet.
+"""Reads shards of captioned pictures from front to back: tar (as WebDataset writes it) and Parquet.
 
 SHARD.tar       members of one sample stand together and share their name up to the first dot: a picture
                 (.jpg, .jpeg, .png, .webp), and NAME.json, {"en": ["a caption", ...], ...}, or NAME.LANG.txt,
@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from index.errors import DataError
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
-ROWS = 256  # of a Parquet file at a time
+PARQUET_ROWS = 256  # read at a time
 
 
 @dataclass
 class Sample:
-    """A picture, encoded, and its captions by language; no picture where it was not asked for."""
+    """An encoded picture and its captions by language; `picture` is b"" if it was not read."""
 
     name: str
     picture: bytes | None = None
@@ -40,9 +40,9 @@ def find_shards(folder: Path) -> list[Path]:
 
 
 def read_shard(file: Path, languages: Sequence[str], *, pictures: bool = True) -> Iterator[Sample]:
-    """The samples with captions in these languages, in the file's order, never more than a few in memory.
+    """Yield the samples with captions in these languages, in the file's order, a few in memory at a time.
 
-    Without `pictures` they are passed over, unread. DataError names a file that can't be read.
+    Without `pictures` the pictures are skipped. DataError names a file that cannot be read.
     """
     read = _read_tar if file.suffix == ".tar" else _read_parquet
     try:
@@ -57,7 +57,7 @@ def _read_tar(file: Path, languages: Sequence[str], pictures: bool) -> Iterator[
     sample = None
     with tarfile.open(file, "r:") as tar:
         for member in tar:
-            tar.members = []  # type: ignore[attr-defined]  # it would remember them all
+            tar.members = []  # type: ignore[attr-defined]  # or it would keep them all
             if not member.isfile():
                 continue
             # Not by pathlib, which interns every name: a table of millions.
@@ -79,7 +79,7 @@ def _take(
     languages: Sequence[str],
     pictures: bool,
 ) -> None:
-    """Put what a member holds into the sample."""
+    """Add the content of a tar member to the sample."""
     language = kind.removesuffix(".txt")
     if "." + kind in PICTURES:
         sample.picture = _content(tar, member) if pictures else b""
@@ -101,7 +101,7 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """A string or a list of them -> those that are not empty, on one line each."""
+    """Turn a string or a list of strings into non-empty captions of one line each."""
     texts = [value] if isinstance(value, str) else value or []
     if not isinstance(texts, list):
         raise ValueError(f"{texts!r} where a caption or a list of them should be")
@@ -115,7 +115,7 @@ def _read_parquet(file: Path, languages: Sequence[str], pictures: bool) -> Itera
             raise DataError(f"{file} has no column {sorted(missing)[0]}; docs/data.md describes shards")
         codes = [code for code in languages if code in column_names]
         columns = ["name", *(["image"] if pictures else []), *codes]
-        for batch in table.iter_batches(ROWS, columns=columns):
+        for batch in table.iter_batches(PARQUET_ROWS, columns=columns):
             for row in batch.to_pylist():
                 captions = {code: texts for code in codes if (texts := _texts(row[code]))}
                 yield Sample(str(row["name"]), row["image"] if pictures else b"", captions)

@@ -1,4 +1,4 @@
-"""Pictures that can't be used: counted, named and left out, and never so many that nobody would notice."""
+"""Unusable pictures: found, counted and skipped, up to a limit."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -12,11 +12,11 @@ from index.progress import Progress
 from index.storage.files import cache_folder, replace_text
 from training.data.pictures import PictureArchive
 
-NAMED = 5  # of those skipped, in logs and messages
+NAMED = 5  # skipped pictures in logs and messages
 
 
 class Skipped(BaseModel):
-    """Names of pictures that the archive lacks, and of those that can't be decoded."""
+    """Names of pictures that the archive lacks, and of those that cannot be decoded."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,7 +32,7 @@ class Skipped(BaseModel):
         return list(self.missing + self.undecodable)[:NAMED]
 
     def summary(self) -> dict[str, int | list[str]]:
-        """How many, and the first few, for a log or a result."""
+        """Their number and the first few names, for a log or a result."""
         return {"missing": len(self.missing), "undecodable": len(self.undecodable), "first": self.first}
 
     def __or__(self, other: "Skipped") -> "Skipped":
@@ -53,7 +53,7 @@ class Skipped(BaseModel):
 
     @classmethod
     def read(cls, file: Path) -> "Skipped":
-        """What `write` wrote. DamagedError if it can't be read."""
+        """Read what `write` wrote. DamagedError if it cannot be read."""
         try:
             return cls.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
@@ -61,7 +61,7 @@ class Skipped(BaseModel):
 
 
 def find_bad_pictures(archive: PictureArchive, names: Collection[str]) -> Skipped:
-    """Which of these pictures can't be used. Sound ones are remembered in the user's cache."""
+    """Find the pictures that cannot be used. The user's cache remembers the sound ones."""
     file = _cache_file(archive)
     sound = _read_sound(file)
     bad: dict[Literal["missing", "undecodable"], list[str]] = {"missing": [], "undecodable": []}

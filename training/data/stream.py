@@ -1,4 +1,4 @@
-"""Captioned pictures that are too many for memory, taken from shards a window at a time."""
+"""Streams captioned pictures from shards, a window in memory at a time."""
 
 import hashlib
 from collections.abc import Generator, Iterator, Sequence
@@ -30,7 +30,7 @@ class Shard(BaseModel):
 
 
 class Inventory(BaseModel):
-    """What a folder of shards holds; `sha256` identifies the names, languages and captions, in order."""
+    """The contents of a folder of shards; `sha256` is of names, languages and captions, in order."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,9 +60,9 @@ class Inventory(BaseModel):
 
 
 def take_inventory(folder: Path, languages: Sequence[str]) -> Generator[str, None, Inventory]:
-    """Yield every caption of a folder, passing over the pictures, and return what there is.
+    """Yield every caption of a folder, without reading pictures, and return the inventory.
 
-    DataError where a language has no caption.
+    DataError if a language has no caption.
     """
     digest, shards, captions, captioned = hashlib.sha256(), [], 0, set[str]()
     files = find_shards(folder)
@@ -89,9 +89,9 @@ def _rows(sample: Sample) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a stream in memory: captioned pictures and, by name, the pictures as they were encoded.
+    """A part of a stream in memory: captions and, by name, encoded pictures.
 
-    `size` is the side that they are decoded to.
+    size: the side in pixels that pictures are decoded to.
     """
 
     data: CaptionedPictures
@@ -105,11 +105,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Stream:
-    """The windows of a folder of shards: `length` samples each, as many in a pass as are whole.
+    """Divides a folder of shards into windows of `length` samples; a pass leaves out an incomplete last one.
 
-    In every pass the shards come in another order; a window's samples are shuffled by the sampler that draws
-    batches from it. Window n depends on the seed and n alone, and shards that lie before it are not read, so
-    a run goes on where it stood. Memory is that of a window, however many there are.
+    Every pass takes the shards in another order; the sampler that draws batches shuffles a window's samples.
+    Window n depends on the seed and n alone, and shards before it are not read, so that a run can be resumed.
     """
 
     folder: Path
@@ -120,7 +119,7 @@ class Stream:
 
     @property
     def windows(self) -> int:
-        """In one pass over the shards."""
+        """Windows in one pass over the shards."""
         return max(1, self.inventory.samples // self.length)
 
     def samples(self, number: int) -> Iterator[Sample]:
@@ -136,7 +135,7 @@ class Stream:
             skip = max(0, skip - shard.samples)
 
     def window(self, number: int, size: int) -> Window:
-        """A window without its bad pictures, the others to be decoded to `size` pixels."""
+        """Read a window, without its bad pictures; the others are decoded to `size` pixels on access."""
         captions: dict[str, dict[str, list[str]]] = {}
         encoded: dict[str, bytes] = {}
         for sample in self.samples(number):

@@ -18,19 +18,19 @@ Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
 PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID = range(4)
-# A character of a script that writes no spaces: what a tokenizer.json, which has no dictionary, can divide.
+# Scripts without spaces are split into characters, as a tokenizer.json has no dictionary.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
 
 def train_tokenizer(
     texts: Iterable[str], settings: TokenizerSettings, *, sequence_token: bool, max_tokens: int
 ) -> Tokenizer:
-    """A tokenizer over all languages' captions together: BPE (Sennrich et al. 2016) or whole words.
+    """Train one tokenizer for all languages: BPE (Sennrich et al. 2016) or whole words.
 
-    NFKC and, if the recipe says so, lower case and Latin letters. BPE: words keep a mark of the space before
-    them, punctuation and digits stand alone. Words: punctuation is dropped, scripts without spaces give a
-    character a word, and what came once is <unk>. `sequence_token` puts <seq> first, the [SEQ] of
-    globetrotter B.3. Pads with id 0.
+    Normalises by NFKC and, if the recipe says so, to lower case and Latin letters. BPE: words keep a mark of
+    the space before them; punctuation and digits stand alone. Words: punctuation is dropped, scripts without
+    spaces are split into characters, and words that occur once become <unk>. `sequence_token` puts <seq>
+    first, the [SEQ] of globetrotter B.3. Pads with id 0.
     """
     by_words = settings.kind == "words"
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))
@@ -55,10 +55,10 @@ def train_tokenizer(
 
 
 def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None) -> Iterator[str]:
-    """The texts that a vocabulary is learned from, language by language: all of them without a `temperature`.
+    """Yield the texts that a vocabulary is learned from, by language: all of them without a `temperature`.
 
-    With one, language l gives the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the characters of
-    its distinct texts: the smallest all of them, the others as many, evenly picked, as that leaves.
+    With one, language l contributes the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the
+    characters of its distinct texts: the smallest language all of them, the others an even selection.
     """
     if temperature is None:
         yield from chain.from_iterable(texts.values())
@@ -88,9 +88,9 @@ def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Token ids of each text, special tokens in, pads out; a text without tokens becomes <unk>.
+    """Token ids of each text, with special tokens, without pads; a text without tokens becomes <unk>.
 
-    What several pictures are called is tokenised once.
+    Repeated texts are tokenised once.
     """
     distinct, rows = list(dict.fromkeys(texts)), dict[str, NDArray[np.int32]]()
     for start in range(0, len(distinct), 4096):
@@ -104,7 +104,7 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str]) -> list[NDArray[np.int3
 
 
 def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
-    """Token ids and attention mask (N, T), int64, T the longest row."""
+    """Pad rows of token ids: ids and attention mask (N, T), int64, T the longest row."""
     longest = max(len(row) for row in rows)
     ids = np.full((len(rows), longest), PAD_ID, dtype=np.int64)
     mask = np.zeros_like(ids)
@@ -117,11 +117,10 @@ def pad(rows: Sequence[NDArray[np.int32]], device: torch.device) -> Texts:
 def by_length(
     captions: NDArray[np.int64], tokens: Sequence[NDArray[np.int32]], groups: int
 ) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
-    """Captions sorted by their number of tokens, and (captions, longest) of `groups` groups of them at most,
-    chosen so that the fewest tokens are padding.
+    """Sort captions by length and divide them into at most `groups` groups with the least padding.
 
-    The encoder takes each group by itself, so that short captions are not padded to the longest of the batch,
-    while the losses see the whole batch: which captions meet does not depend on their length.
+    Returns the sorted captions and (captions, longest) of each group. The encoder embeds group by group, so
+    that short captions are not padded to the longest of the batch; the losses see the whole batch.
     """
     lengths = np.asarray([len(tokens[i]) for i in captions])
     distinct_lengths, counts = np.unique(lengths, return_counts=True)
@@ -132,9 +131,10 @@ def by_length(
 
 
 def _cheapest_edges(lengths: NDArray[np.int64], rows_before: NDArray[np.int64], groups: int) -> list[int]:
-    """Where to cut L sorted lengths, `until[i]` rows being among the first i: the ends of the groups.
+    """The ends of the cheapest groups of L sorted lengths; `rows_before[i]` rows have the first i lengths.
 
-    By dynamic programming over the last cut: a group of lengths i to j - 1 costs its rows times kinds[j - 1].
+    By dynamic programming over the last cut: a group of lengths i to j - 1 costs its rows times
+    lengths[j - 1].
     """
     cost = (rows_before[None, :] - rows_before[:, None]) * np.concatenate([[0], lengths])[None, :].astype(
         np.float64

@@ -1,4 +1,4 @@
-"""What a run learns from, as encoders and auxiliary inputs ask for it."""
+"""The training data of a run, as encoders and auxiliary inputs read it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,11 +27,11 @@ def _no_space() -> Vectors:
 class TrainingData:
     """The captions, sentences and pictures of a run.
 
-    folder: the data folder. captions, tokens: the captions of pictures, as text and as token ids.
-    sentences: language -> token ids of its sentences without pictures, then of its captions; `texts` says how
-    many of each language have no picture. transferred: captions that pictures were given beside their own.
-    picture_space: (pictures, d) rows, the pictures as the picture branch reads them. whitened_space:
-    (pictures, K) unit rows. pseudopairs: pairs of sentences, mined or transferred.
+    folder: the data folder. captions, tokens: the captions of pictures, as text and as token ids. texts:
+    language -> its sentences without pictures. sentences: language -> token ids of `texts`, then of its
+    captions. transferred: captions transferred to pictures from other languages. picture_space: (pictures, d)
+    rows, the input of the picture branch. whitened_space: (pictures, K) unit rows. mine_captions: whether
+    captions are mined for pairs, None if nothing is mined.
     """
 
     folder: Path
@@ -45,11 +45,11 @@ class TrainingData:
     transferred: Sequence[TransferredCaption] = ()
     picture_space: Callable[[], Vectors] = _no_space
     whitened_space: Callable[[], Vectors] = _no_space
-    mine_captions: bool | None = None  # None where nothing is mined
+    mine_captions: bool | None = None
 
     @cached_property
     def shown(self) -> CaptionedPictures:
-        """The captions that batches are drawn from: those of the pictures, then the transferred ones."""
+        """The captions that batches are drawn from: the pictures' own, then the transferred ones."""
         return with_transferred(self.captions, self.transferred)
 
     @cached_property
@@ -59,18 +59,18 @@ class TrainingData:
 
     @cached_property
     def language_places(self) -> NDArray[np.int64]:
-        """For each caption shown the place of its language."""
+        """The number of each shown caption's language in `languages`."""
         place_of = {language: number for number, language in enumerate(self.languages)}
         return np.asarray([place_of[caption.language] for caption in self.shown.captions], np.int64)
 
     @cached_property
     def picture_places(self) -> NDArray[np.int64]:
-        """For each caption shown the row of its picture."""
+        """The row of each shown caption's picture."""
         return np.asarray([caption.picture for caption in self.shown.captions], np.int64)
 
     @cached_property
     def pseudopairs(self) -> Pseudopairs:
-        """The sentences that may be mined, or the pairs that were transferred."""
+        """The supplier of mined or transferred pairs."""
         if self.mine_captions is None:
             return transferred_pairs(self)
         if self.mine_captions:
@@ -80,7 +80,7 @@ class TrainingData:
         return Pseudopairs(texts, self.seed)
 
     def scenes(self) -> dict[str, list[Tokens]]:
-        """`sentences` without the names of drawings, whose words are synonyms."""
+        """`sentences` without the captions of drawings, which are lists of synonyms."""
         drawing_flags: dict[str, list[bool]] = {language: [] for language in self.sentences}
         for caption in self.captions.captions:
             drawing_flags[caption.language].append(is_drawing(self.captions.pictures[caption.picture]))

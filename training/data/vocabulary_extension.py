@@ -1,4 +1,4 @@
-"""A vocabulary with room for one more language, in which all other text is spelled as it was."""
+"""Extends a vocabulary by a language; all other text is tokenised as before."""
 
 import json
 from collections import Counter
@@ -10,17 +10,17 @@ from index.text.normalisation import clean
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SEQUENCE, train_tokenizer
 
-LEAST_SIGHTINGS = 2  # of a character, for it to be worth a subword
+MIN_CHARACTER_COUNT = 2  # occurrences before a character gets a token
 
 
 def extend_vocabulary(
     tokenizer: Tokenizer, texts: Sequence[str], settings: TokenizerSettings, size: int, max_tokens: int
 ) -> Tokenizer:
-    """The tokenizer, with subwords for what it cannot spell in `texts`.
+    """Add subwords for the characters of `texts` that a tokenizer lacks.
 
-    New are characters that the vocabulary lacks and merges whose result has such a character, as a BPE of
-    `size` learned from `texts` alone has them. They get ids after all others and merge after all others, so
-    text of known characters is spelled exactly as before.
+    A BPE of `size` tokens is learned from `texts`; its merges that contain a new character are added with the
+    characters. They get ids after all others and merge after all others, so text of known characters is
+    tokenised exactly as before.
     """
     new = _unknown_characters(tokenizer, texts)
     if not new:
@@ -32,7 +32,7 @@ def extend_vocabulary(
         sequence_token=tokenizer.token_to_id(SEQUENCE) is not None,
         max_tokens=max_tokens,
     )
-    _take_over(described["model"], json.loads(fresh.to_str())["model"], new)
+    _add_merges(described["model"], json.loads(fresh.to_str())["model"], new)
     return Tokenizer.from_str(json.dumps(described))
 
 
@@ -42,12 +42,12 @@ def _unknown_characters(tokenizer: Tokenizer, texts: Sequence[str]) -> set[str]:
     return {
         c
         for c, count in counts.items()
-        if count >= LEAST_SIGHTINGS and not c.isspace() and c not in vocabulary
+        if count >= MIN_CHARACTER_COUNT and not c.isspace() and c not in vocabulary
     }
 
 
-def _take_over(model: dict[str, object], fresh: dict[str, object], new: set[str]) -> None:
-    """Add to a BPE model, as `tokenizers` describes it, the characters `new` and another's merges of them."""
+def _add_merges(model: dict[str, object], fresh: dict[str, object], new: set[str]) -> None:
+    """Add the characters `new`, and the merges of `fresh` that contain them, to a BPE `model`."""
     vocabulary, merges = model["vocab"], model["merges"]
     fresh_merges = fresh["merges"]
     assert isinstance(vocabulary, dict)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from index.encoder.vectors import unit
 from index.errors import TrainingError
 
-ROWS = 20_000  # of the features: enough for the covariance of a few thousand dimensions
+SAMPLE_ROWS = 20_000  # enough for the covariance of a few thousand dimensions
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class Whitening:
 def fit_whitening(features: NDArray[np.float32], dimension: int, power: float, seed: int) -> Whitening:
     """PCA of (N, F) features to `dimension` components, each divided by its standard deviation ** `power`.
 
-    power 1 whitens, 0 is plain PCA; between them the strong components, which say what a picture is about,
-    keep some of their lead over the weak ones, which are nearer to noise.
+    power 1 whitens, 0 is plain PCA; values between keep part of the weight of strong components over weak,
+    noisier ones.
     """
     n, width = features.shape
     if dimension >= min(n, width):
         raise TrainingError(
             f"head.dimension {dimension} needs more pictures and features than that; here {n} and {width}"
         )
-    if n > ROWS:
-        features = features[np.random.default_rng(seed).choice(n, ROWS, replace=False)]
+    if n > SAMPLE_ROWS:
+        features = features[np.random.default_rng(seed).choice(n, SAMPLE_ROWS, replace=False)]
     mean = features.mean(axis=0)
     centred = features.astype(np.float64) - mean
     variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))

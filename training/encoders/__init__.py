@@ -1,5 +1,5 @@
 """Text and vision encoders that a recipe can name, and the model that joins them.
 
-A text encoder says in its settings what it can do, initialises itself from the data, and grows by a language
-(`base`); `two_branch` puts it beside the picture branch.
+A text encoder declares in its settings what it can do, initialises itself from the data, and can be extended
+by a language (`base`); `two_branch` joins it with the picture branch.
 """

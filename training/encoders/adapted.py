@@ -1,5 +1,7 @@
-"""The text encoder of Sigurdsson et al. 2020 (Visual Grounding in Video for Unsupervised Word Translation),
-for many languages as in globetrotter, 5.1: a word embedding and an adaptation layer a language."""
+"""The text encoder of Sigurdsson et al. 2020: word embeddings and an adaptation layer for each language.
+
+(Visual Grounding in Video for Unsupervised Word Translation; for many languages as in globetrotter, 5.1.)
+"""
 
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -31,7 +33,7 @@ class Adapted(SentenceEncoder):
 
     A token has an embedding in each language (one vocabulary for all, as in globetrotter 5.1). A language's
     embeddings go through its square matrix, the adaptation layer, then through a layer that all languages
-    share; a sentence is the maximum over its tokens. Which language a sentence is in is told from its tokens.
+    share; a sentence is the maximum over its tokens. Its language is identified from its tokens.
     """
 
     def __init__(self, settings: AdaptedSettings, vocabulary: int, languages: int) -> None:
@@ -52,7 +54,7 @@ class Adapted(SentenceEncoder):
 
     @torch.no_grad()
     def grow(self, smaller: Self, data: TrainingData) -> None:
-        """The new language's adaptation layer begins as the mean of the others."""
+        """Copy the weights of `smaller`; the new adaptation layer is the mean of the others."""
         copy_blocks(smaller.tokens, self.tokens, len(smaller.adaptations))
         copy_weights(smaller.shared, self.shared)
         self.adaptations[:-1] = smaller.adaptations
@@ -60,7 +62,7 @@ class Adapted(SentenceEncoder):
         self.identifier.fit(data)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Token states (N, T, width), each word by itself."""
+        """Token states (N, T, width), without context."""
         language = self.identifier(ids, mask)
         words = self.tokens(ids + language[:, None] * self.vocabulary)
         out: Tensor = self.shared(self.dropout(words @ self.adaptations[language]))

@@ -1,4 +1,4 @@
-"""A bag of subwords: the mean of token embeddings. Little data beats it rarely, nothing beats its speed."""
+"""The bag-of-subwords text encoder: the mean of token embeddings, the fastest encoder."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,9 +56,9 @@ class BagSettings(EncoderSettings):
 class Bag(SentenceEncoder):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
 
-    While training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
-    known by one rare token alone. With embeddings that are not shared the language is told from the tokens,
-    in training as in use, and `rows` (vocabulary, languages) says where in `tokens` a token's embedding is.
+    In training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
+    recognised by one rare token alone. With embeddings that are not shared, the language is identified from
+    the tokens, and `rows` (vocabulary, languages) is the row of a token's embedding in `tokens`.
     """
 
     rows: Tensor
@@ -77,7 +77,7 @@ class Bag(SentenceEncoder):
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
 
     def initialise(self, data: TrainingData) -> None:
-        """Fit the language identifier, and find which tokens mean the same in two languages."""
+        """Fit the language identifier, and share embeddings where pictures agree."""
         if self.identifier:
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -85,13 +85,13 @@ class Bag(SentenceEncoder):
 
     @torch.no_grad()
     def grow(self, smaller: Self, data: TrainingData) -> None:
-        """The new language's tokens take over another language's embeddings where pictures agree."""
+        """Copy the weights of `smaller`; the new language shares embeddings where pictures agree."""
         if not self.identifier:
             copy_weights(smaller, self)
             return
         before, count = smaller.vocabulary, len(data.languages)
         copy_blocks(smaller.tokens, self.tokens, count - 1)
-        # A row is in the block of its language, and blocks are now larger.
+        # Blocks of rows, one for each language, are larger now.
         self.rows[:before, :-1] = smaller.rows % before + self.vocabulary * (smaller.rows // before)
         self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -100,7 +100,7 @@ class Bag(SentenceEncoder):
             self.rows[shared, -1] = self.rows[shared, owner[shared]]
 
     def _verified(self, data: TrainingData) -> Tensor:
-        """`rows`, shared where pictures agree."""
+        """Compute `rows`, shared where pictures agree."""
         count = len(data.tokens)
         rows = verified_rows(
             data.tokens,
@@ -113,7 +113,7 @@ class Bag(SentenceEncoder):
         return torch.from_numpy(rows).to(self.rows.device)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Token embeddings (N, T, width): a bag has no context."""
+        """Token embeddings (N, T, width), without context."""
         rows = self.rows[ids, self.identifier(ids, mask)[:, None]] if self.identifier else ids
         out: Tensor = self.tokens(rows)
         return out

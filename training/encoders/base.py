@@ -1,4 +1,4 @@
-"""What all text encoders are: settings that build one, a state for each token, a vector for each sentence."""
+"""Base classes of text encoders: settings that build one, and the encoder, from tokens to sentences."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,11 +17,10 @@ from training.encoders.vision import VisionSettings
 class EncoderSettings(Table, ABC):
     """The table [text] of a recipe: one subclass a text encoder.
 
-    What an encoder can do stands here, where a recipe is validated, before any encoder is built:
-    reads_sequence_token: whether the vocabulary that it is given puts <seq> first. can_grow: whether a
-    language can be added to a finished run. has_decoder_parts: whether a decoder can be built on its token
-    and position embeddings. has_language_maps: whether each language's words go
-    through a matrix.
+    It declares what the encoder can do, so that a recipe is validated before any encoder is built.
+    reads_sequence_token: whether its tokenizer puts <seq> first. can_grow: whether a language can be added to
+    a finished run. has_decoder_parts: whether a decoder can be built on its token and position embeddings.
+    has_language_maps: whether each language's word vectors go through a matrix.
     """
 
     reads_sequence_token: ClassVar[bool] = False
@@ -35,19 +34,19 @@ class EncoderSettings(Table, ABC):
 
     @abstractmethod
     def build(self, vocabulary: int, languages: int, data: Path) -> "SentenceEncoder":
-        """The encoder, with random weights or those that it comes with; `data` is the data folder."""
+        """Build the encoder, with random or pretrained weights; `data` is the data folder."""
 
     def own_tokenizer(self, data: Path) -> Tokenizer | None:
-        """The vocabulary that the encoder comes with; None where the run learns one."""
+        """Load the encoder's own tokenizer; None if the run learns one."""
         return None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
-        """What the rest of the recipe lacks for it, each as "text.KEY needs ..."."""
+        """Yield what the recipe lacks for this encoder, each as "text.KEY needs ..."."""
         yield from ()
 
     @property
     def brings_tokenizer(self) -> bool:
-        """Whether the encoder comes with its vocabulary."""
+        """Whether the encoder comes with its own tokenizer."""
         return False
 
     @property
@@ -62,17 +61,17 @@ class EncoderSettings(Table, ABC):
 
     @property
     def needs_all_sentences(self) -> bool:
-        """Whether it is initialised from all sentences, which a stream does not have at once."""
+        """Whether `initialise` reads all sentences, which a stream does not have at once."""
         return True
 
     @property
     def sees_padding(self) -> bool:
-        """Whether padding changes what it gives: a batch is then not cut into groups of like length."""
+        """Whether padding changes its output; batches are then not divided into groups of similar length."""
         return False
 
 
 class SentenceEncoder(nn.Module, ABC):
-    """Token ids (N, T) and a mask (N, T), 1 at tokens and 0 at pads -> one vector a sentence (N, width)."""
+    """Encodes token ids (N, T) and a mask (N, T), 1 at tokens and 0 at pads, as sentences (N, width)."""
 
     def __init__(self, settings: EncoderSettings) -> None:
         super().__init__()
@@ -85,31 +84,35 @@ class SentenceEncoder(nn.Module, ABC):
 
     @abstractmethod
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """A vector for each token (N, T, any width)."""
+        """Encode each token: (N, T, any width)."""
 
     @abstractmethod
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
-        """One vector a sentence (N, width) of its tokens' states; pads count for nothing."""
+        """Pool token states to one vector a sentence (N, width), ignoring pads."""
 
     def inner(self, states: Tensor, mask: Tensor) -> Tensor | None:
-        """The sentences at a layer below the last that languages share (N, inner_width); None for an encoder
-        without one, whose `pool` stands for it."""
+        """The sentences at a shared layer below the last (N, inner_width).
+
+        None for an encoder without one; `pool` is then read instead.
+        """
         return None
 
     @abstractmethod
     def word_table(self) -> Tensor:
-        """Each token's vector without a context: (vocabulary, any width), or (languages, vocabulary, ...)."""
+        """Each token's vector without context: (vocabulary, any width), or (languages, vocabulary, ...)."""
 
     def language_maps(self) -> Tensor:
-        """(languages, W, W), the square matrix that each language's word vectors go through."""
-        raise NotImplementedError(f"{type(self).__name__} has none")
+        """The square matrices that each language's word vectors go through: (languages, W, W)."""
+        raise NotImplementedError(f"{type(self).__name__} has no language maps")
 
     def initialise(self, data: TrainingData) -> None:
-        """Learn from the data what is not learned by gradient, before the first step."""
+        """Set what the data determines without a gradient, before the first step."""
 
     def grow(self, smaller: Self, data: TrainingData) -> None:
-        """Take over what `smaller` learned, which knows all languages but the last of `data` and all tokens
-        but the last ones of this encoder's vocabulary; what is new stays as it was built."""
+        """Copy the weights of `smaller`, an encoder without the last language of `data` and its new tokens.
+
+        New weights stay as they were built.
+        """
         copy_weights(smaller, self)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -126,21 +129,21 @@ def copy_weights(source: nn.Module, target: nn.Module) -> None:
 
 @torch.no_grad()
 def copy_blocks(source: nn.Embedding, target: nn.Embedding, languages: int) -> None:
-    """Copy a table with a block of rows for each of `languages` languages into one with larger blocks."""
+    """Copy a table with a block of rows for each of `languages` languages into a table with larger blocks."""
     blocks = source.weight.view(languages, -1, source.embedding_dim)
     rows = target.weight.view(-1, target.num_embeddings // (languages + 1), target.embedding_dim)
     rows[:languages, : blocks.shape[1]] = blocks
 
 
 def masked_mean(states: Tensor, weights: Tensor) -> Tensor:
-    """(N, T, W) and weights (N, T) -> (N, W), each row's weighted mean; 0 where no weight is."""
+    """Weighted mean over tokens: (N, T, W) and weights (N, T) -> (N, W), 0 where all weights are 0."""
     weights = weights.to(states.dtype)[..., None]
     mean: Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
     return mean
 
 
 def last_states(states: Tensor, mask: Tensor) -> Tensor:
-    """(N, T, W) and a mask (N, T) whose ones come first -> (N, W), each row's state at its last one."""
+    """The state at each row's last token: (N, T, W) and a mask (N, T), ones first -> (N, W)."""
     last = (mask.sum(dim=1) - 1).clamp(min=0)
     out: Tensor = states.gather(1, last[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
     return out

@@ -1,4 +1,4 @@
-"""Frozen picture features: one forward pass a view, through ONNX Runtime, kept in the user's cache.
+"""Computes the features of a frozen backbone with ONNX Runtime and keeps them in the user's cache.
 
 On a CPU, ONNX Runtime runs MobileNetV2 about four times as fast as torch
 (benchmarks/training/backbone_speed.py).
@@ -28,7 +28,7 @@ from training.data.pictures import PictureArchive, PictureCollection
 from training.encoders.vision import Backbone
 from training.quiet import quiet
 
-FEATURE_BATCH = 8  # pictures; larger batches fall out of the cache
+FEATURE_BATCH = 8  # pictures; larger batches do not fit the CPU cache
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ VIEWS = (
 def features_of_views(
     backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int, threads: int
 ) -> NDArray[np.float32]:
-    """(views, N, F) features of the first `views` fixed views of each picture.
+    """Features of the first `views` fixed views of each picture: (views, N, F).
 
-    What was computed once is kept in the user's cache, a file for each combination of weights, archive and
-    views, so that runs with other seeds, objectives or languages compute only pictures that are new.
+    The user's cache has a file for each combination of weights, archive and views, so that runs with other
+    seeds, objectives or languages compute only the features of new pictures.
     """
     file = _cache_file(backbone, archive, views)
     cached = _FeatureCache.read(file)
@@ -91,7 +91,7 @@ def features_of_views(
 def features_of_collection(
     backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int, threads: int
 ) -> NDArray[np.float32]:
-    """The same of pictures of several archives, each with its own files in the cache."""
+    """Features of pictures of several archives, each with its own files in the cache: (views, N, F)."""
     rows: list[int] = []
     parts = []
     for archive, archive_rows in pictures.divided(names):
@@ -103,7 +103,7 @@ def features_of_collection(
 
 
 class _FeatureCache:
-    """Features (views, N, F) by picture name, as far as they are known."""
+    """Cached features (views, N, F) by picture name."""
 
     def __init__(self, names: Sequence[str] = (), features: NDArray[np.float32] | None = None) -> None:
         self.rows = {name: row for row, name in enumerate(names)}
@@ -111,7 +111,7 @@ class _FeatureCache:
 
     @classmethod
     def read(cls, file: Path | None) -> "_FeatureCache":
-        """What a file holds; nothing where there is none or it is damaged."""
+        """Read a file; an empty cache if it is missing or damaged."""
         try:
             tensors = load_file(file) if file else {}
             return cls(tensors["names"].tobytes().decode().split("\n"), tensors["features"])
@@ -174,7 +174,7 @@ def _run(
 
 
 def open_session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:
-    """The backbone as an ONNX Runtime session: "pixels" (N, 3, size, size) -> "features" (N, F)."""
+    """Export the backbone to an ONNX Runtime session: "pixels" (N, 3, size, size) -> "features" (N, F)."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3

@@ -26,8 +26,8 @@ class GRUSettings(EncoderSettings):
 class GRU(SentenceEncoder):
     """Token ids and mask (N, T) -> states (N, T, width), pooled by the state after the last token (N, width).
 
-    One direction, one layer (Cho et al. 2014): what stands before a token never sees what comes after, so
-    pads, which come last, change nothing.
+    One direction, one layer (Cho et al. 2014): a state does not depend on later tokens, so pads,
+    which come last, change nothing.
     """
 
     def __init__(self, settings: GRUSettings, vocabulary: int) -> None:

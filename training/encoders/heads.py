@@ -10,8 +10,11 @@ from training.data.settings import Table
 
 
 class HeadSettings(Table):
-    """The common space: its dimension, and how the text branch and, where the space is learned, the picture
-    branch get there: by a prediction head (globetrotter, 3.5), by one affine map, or unchanged."""
+    """The common space: its dimension and the heads that map text and pictures into it.
+
+    "mlp": a prediction head (globetrotter, 3.5); "linear": one affine map; "none": the hidden vector itself.
+    pictures: only where vision.space = "learned".
+    """
 
     dimension: int = Field(default=128, ge=2)
     text: Literal["mlp", "linear", "none"] = "mlp"
@@ -40,7 +43,7 @@ class PredictionHead(Head):
 
 
 class UnitNorm(Head):
-    """No head: the hidden vector itself, unit norm."""
+    """No head: the hidden vector itself, scaled to unit norm."""
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(hidden.float(), dim=-1)
@@ -59,7 +62,7 @@ class LinearHead(Head):
 
 
 def build_head(kind: str, width: int, dimension: int) -> Head:
-    """The head of that kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows."""
+    """Build the head of a kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows."""
     if kind == "none":
         return UnitNorm(width)
     return PredictionHead(width, dimension) if kind == "mlp" else LinearHead(width, dimension)

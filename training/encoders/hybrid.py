@@ -1,5 +1,7 @@
-"""SMALR's hybrid embedding (Burns et al. 2020, 3.1): each language's frequent words have vectors of their
-own, all other words share a small latent vocabulary."""
+"""SMALR's hybrid embedding (Burns et al. 2020, 3.1): own vectors for frequent words only.
+
+The rest of a language's words are assigned to a small latent vocabulary that all languages share.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,9 +61,9 @@ class HybridSettings(EncoderSettings):
 class Hybrid(SentenceEncoder):
     """Token ids and mask (N, T) -> universal embeddings (N, T, universal), read into (N, width).
 
-    `rows` (vocabulary, languages) says where a token's vector is: below `len(own)` in `own`, else in
-    `latent`. The special tokens have one for all languages; a token that a language never uses is <unk>
-    there. Which language a sentence is in is told from its tokens.
+    `rows` (vocabulary, languages) is the row of a token's vector: below `len(own)` in `own`, else in
+    `latent`. Special tokens have one for all languages; a token that a language never uses is <unk> there.
+    The language of a sentence is identified from its tokens.
     """
 
     rows: Tensor
@@ -88,14 +90,14 @@ class Hybrid(SentenceEncoder):
         return self.settings.universal
 
     def initialise(self, data: TrainingData) -> None:
-        """Fit the language identifier; set the words and where each is found."""
+        """Fit the language identifier; set the word vectors and their rows."""
         self.identifier.fit(data)
         self.set_words(*hybrid_words(self.settings, data, self.vocabulary))
 
     def set_words(
         self, own_vectors: NDArray[np.float32], latent_vectors: NDArray[np.float32], rows: NDArray[np.int64]
     ) -> None:
-        """Begin with own (R, kept_width), latent (V, universal) and rows (vocabulary, languages)."""
+        """Set own (R, kept_width) and latent (V, universal) vectors, and rows (vocabulary, languages)."""
         device = self.rows.device
         self.own = nn.Parameter(torch.from_numpy(own_vectors).to(device))
         self.latent = nn.Parameter(torch.from_numpy(latent_vectors).to(device))
@@ -108,7 +110,7 @@ class Hybrid(SentenceEncoder):
         return out
 
     def _universal(self, rows: Tensor, language: Tensor) -> Tensor:
-        """Rows (N, T) and the language of each N -> (N, T, universal)."""
+        """Map rows (N, T) and languages (N,) to universal embeddings (N, T, universal)."""
         own_count = len(self.own)
         own_words = F.embedding(rows.clamp(max=own_count - 1), self.own) @ self.to_universal[language].mT
         own_words = own_words + self.bias[language][:, None]
@@ -136,7 +138,7 @@ class Hybrid(SentenceEncoder):
         )
 
     def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *arguments: Any) -> None:  # noqa: ANN401
-        """How many vectors there are is the data's affair: a checkpoint's count is taken over."""
+        """Resize `own` and `latent` to the checkpoint: their number of vectors depends on the data."""
         for name in ("own", "latent"):
             saved, parameter = state.get(prefix + name), getattr(self, name)
             if saved is not None and saved.shape[1:] == parameter.shape[1:] and len(saved) != len(parameter):
@@ -147,10 +149,10 @@ class Hybrid(SentenceEncoder):
 def hybrid_words(
     settings: HybridSettings, data: TrainingData, vocabulary: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """The vectors of frequent words, the latent vectors, and where each language's words are among them.
+    """Compute the vectors of frequent words, the latent vectors, and the rows of each language's words.
 
-    Words are counted in all sentences, and their vectors learned from these; the latent vocabulary learns
-    from the captions of pictures.
+    Words are counted in all sentences, from which their vectors are learned; the latent vocabulary is learned
+    from captions.
     """
     vectors = initial_word_vectors(settings.vectors, data, settings.vectors_width)
     sentences = [data.sentences.get(language, ()) for language in data.languages]
@@ -172,11 +174,12 @@ def hybrid_tables(
     counts: NDArray[np.int64],
     assigned: Assignment | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """What `Hybrid.take` begins with: a language's `kept` most frequent words in `own`, the others latent.
+    """Build the arguments of `Hybrid.set_words`.
 
-    reduced: (vocabulary, kept_width) a language. counts (vocabulary, languages), how often a word is seen.
-    `assigned` says where the others go, None where none are left. Latent tokens that no word is assigned to
-    are dropped. A word that a language never uses is <unk> there.
+    reduced: (vocabulary, kept_width) vectors for each language. counts: (vocabulary, languages) occurrences.
+    assigned: the latent tokens of rare words, None if there are none. A language's `settings.kept` most
+    frequent words get own vectors, its others latent ones. Latent tokens without words are dropped. A word
+    that a language never uses is <unk> there.
     """
     special = len(SPECIAL)
     rows = np.full(counts.shape, UNKNOWN_ID, np.int64)
@@ -198,19 +201,19 @@ def hybrid_tables(
 
 
 def frequent(counts: NDArray[np.int64], kept: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(vocabulary,) -> the `kept` most frequent words that are seen at all (None: all), and the others."""
+    """Split the words that occur into the `kept` most frequent (None: all) and the rest."""
     words = np.flatnonzero(counts[len(SPECIAL) :]) + len(SPECIAL)
     order = words[np.argsort(-counts[words], kind="stable")]
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 
 
 def _counts(rows: Sequence[NDArray[np.int32]], size: int) -> NDArray[np.int64]:
-    """How often each token is seen."""
+    """Occurrences of each token."""
     return np.bincount(np.concatenate([*rows, np.empty(0, np.int32)]), minlength=size).astype(np.int64)
 
 
 def _even(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scaled so that the mean square of a row that is not zeros is 1: a linear layer's usual input."""
+    """Scale rows so that the mean square norm of non-zero rows is 1."""
     norms = np.linalg.norm(rows, axis=1)
     nonzero = norms[norms > 0]
     scale = np.sqrt(rows.shape[1] / np.mean(nonzero**2)) if len(nonzero) else 1.0

@@ -1,4 +1,4 @@
-"""Identifies the language of a sentence by its tokens, inside the model: exported, it gets nothing else."""
+"""Identifies the language of a sentence from its tokens, inside the model, so that exports need no more."""
 
 import numpy as np
 import torch
@@ -7,12 +7,12 @@ from torch import Tensor, nn
 from index.text.identification import log_probabilities
 from training.data.training_data import TrainingData
 
-SMOOTHING = 0.5  # of a sighting, that every token has had in every language
-GRAIN = 1 / 1024  # logarithms are multiples of it, so that sums are exact and do not depend on pads or order
+SMOOTHING = 0.5  # added to every token's count in every language
+GRAIN = 1 / 1024  # logarithms are rounded to it, so that sums are exact in any order
 
 
 class LanguageIdentifier(nn.Module):
-    """Naive Bayes over tokens: the language l with the largest Σ_t log p(t | l), all alike beforehand.
+    """Naive Bayes over tokens with a uniform prior: the language l with the largest Σ_t log p(t | l).
 
     `fit` counts tokens in captions whose language is known; the table is part of the checkpoint.
     """
@@ -24,7 +24,7 @@ class LanguageIdentifier(nn.Module):
         self.register_buffer("log_p", torch.zeros(vocabulary, languages))
 
     def fit(self, data: TrainingData) -> None:
-        """Learn from the sentences of each language."""
+        """Count tokens in the sentences of each language."""
         counts = np.zeros(tuple(self.log_p.shape))
         for column, language in enumerate(data.languages):
             tokens = [*data.sentences.get(language, ()), np.empty(0, np.int32)]
@@ -33,6 +33,6 @@ class LanguageIdentifier(nn.Module):
         self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Token ids and mask (N, T) -> the place of each sentence's language (N,)."""
+        """Identify languages: token ids and mask (N, T) -> language numbers (N,)."""
         scores = (self.log_p[ids] * mask[..., None].to(self.log_p.dtype)).sum(dim=1)
         return scores.argmax(dim=1)

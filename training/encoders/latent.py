@@ -1,4 +1,4 @@
-"""The pretraining of SMALR's latent vocabulary (Burns et al. 2020, 3.1): which token a word becomes."""
+"""Pretraining of SMALR's latent vocabulary (Burns et al. 2020, 3.1): the latent token of each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ Tokens = Sequence[NDArray[np.int32]]
 
 
 class PretrainingSettings(Table):
-    """explore, among: instead of its best token a word takes, with probability p, one of its M best, drawn.
-    margin, top: of the triplet loss, over the N most violated constraints. steps, batch_size (pairs),
-    learning_rate: the paper leaves open.
+    """Pretraining of the latent vocabulary.
+
+    explore, among: with probability `explore` a word takes a random one of its `among` best latent tokens
+    instead of the best. margin, top: of the triplet loss, over the `top` most violated constraints. steps,
+    batch_size (pairs), learning_rate: not stated in the paper.
     """
 
     explore: float = Field(default=0.2, ge=0, le=1)
@@ -32,7 +34,7 @@ class PretrainingSettings(Table):
 
 @dataclass(frozen=True)
 class Assignment:
-    """tokens: a language's (vocabulary,) latent tokens; latent (V, universal): these tokens' vectors."""
+    """tokens: (vocabulary,) latent tokens for each language; latent: (V, universal), their vectors."""
 
     tokens: list[NDArray[np.int64]]
     latent: NDArray[np.float32]
@@ -40,7 +42,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Sentences:
-    """What is pretrained on: `tokens`, each sentence's language (N,) and picture (N,)."""
+    """Training sentences: token ids, and each sentence's language (N,) and picture (N,)."""
 
     tokens: Tokens
     languages: NDArray[np.int64]
@@ -48,9 +50,9 @@ class Sentences:
 
 
 class LatentVocabulary(nn.Module):
-    """Words -> latent tokens, told from the words' vectors by one layer a language.
+    """Assigns words to latent tokens by one linear layer for each language.
 
-    vectors: (vocabulary, F) a language, held fixed.
+    vectors: (vocabulary, F) fixed word vectors for each language.
     """
 
     vectors: Tensor
@@ -62,13 +64,13 @@ class LatentVocabulary(nn.Module):
         self.latent = nn.Parameter(torch.randn(latent, universal) * universal**-0.5)
 
     def score(self, words: Tensor, language: int) -> Tensor:
-        """(W,) words of a language -> (W, latent)."""
+        """Score latent tokens for the words (W,) of a language: (W, latent)."""
         return self.vectors[language, words] @ self.scores[language]
 
     def embed(self, words: Tensor, language: int, settings: PretrainingSettings) -> Tensor:
-        """(W,) words of a language -> (W, universal), each the vector of one latent token.
+        """Embed the words (W,) of a language, each by the vector of one latent token: (W, universal).
 
-        The choice is hard; its probability gets the gradient that the vector gets (straight through).
+        The choice is hard; its probability gets the gradient of the vector (straight-through estimator).
         """
         scores = self.score(words, language)
         chosen = choose(scores, settings.explore, settings.among)
@@ -77,7 +79,7 @@ class LatentVocabulary(nn.Module):
 
 
 def choose(scores: Tensor, explore: float, among: int) -> Tensor:
-    """(W, V) -> (W,): the best token of each, or with probability `explore` one drawn of its `among` best."""
+    """Choose a token by each row of scores (W, V): the best or, with p `explore`, one of the `among` best."""
     best = scores.detach().topk(min(among, scores.shape[1]), dim=1).indices
     random_place = torch.randint(best.shape[1], (len(best),), device=scores.device)
     exploring = torch.rand(len(best), device=scores.device) < explore
@@ -93,7 +95,7 @@ def pretrain(
     settings: PretrainingSettings,
     seed: int,
 ) -> Assignment:
-    """Learn the assignment: sentences about one picture, in whatever languages, come near, others apart.
+    """Learn the assignment: sentences about one picture are drawn together, others apart.
 
     A sentence is the mean of its words' latent tokens; the loss is eq. 1 over all triplets of a batch.
     """
@@ -130,8 +132,11 @@ def _triplets(anchors: Tensor, positives: Tensor, settings: PretrainingSettings)
 
 
 def top_violations(cosines: Tensor, positives: Tensor, rivals: Tensor, margin: float, top: int) -> Tensor:
-    """(N, M) cosines, (N,) that of each anchor's positive, (N, M) who its rivals are -> the mean, over
-    anchors and the `top` largest, of max(0, m - own + rival); fewer rivals than `top` leave zeros."""
+    """Mean of max(0, margin - positive + rival) over anchors and the `top` largest of each.
+
+    cosines: (N, M). positives: (N,), each anchor's cosine to its positive. rivals: (N, M) bool; missing ones
+    count as zeros.
+    """
     violations = (margin - positives[:, None] + cosines).clamp(min=0).masked_fill(~rivals, 0)
     return violations.topk(min(top, violations.shape[1]), dim=1).values.mean()
 
@@ -139,7 +144,7 @@ def top_violations(cosines: Tensor, positives: Tensor, rivals: Tensor, margin: f
 def _embed(
     model: LatentVocabulary, sentences: Sentences, rows: NDArray[np.int64], settings: PretrainingSettings
 ) -> Tensor:
-    """(n,) sentences -> (n, universal), the mean over their words."""
+    """Embed sentences, rows (n,), as the mean over their words: (n, universal)."""
     lengths = torch.tensor([len(sentences.tokens[row]) for row in rows])
     words = torch.from_numpy(np.concatenate([sentences.tokens[row] for row in rows]).astype(np.int64))
     owner = torch.repeat_interleave(torch.arange(len(rows)), lengths)
@@ -162,12 +167,12 @@ def _pairs(pictures: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 def _draw_pairs(
     groups: Sequence[NDArray[np.int64]], count: int, draw: np.random.Generator
 ) -> NDArray[np.int64]:
-    """(count, 2): two sentences each of as many pictures."""
+    """Draw two sentences of each of `count` pictures: (count, 2)."""
     chosen = draw.choice(len(groups), count, replace=False)
     return np.stack([draw.choice(groups[group], 2, replace=False) for group in chosen])
 
 
 def _scaled(vectors: Sequence[NDArray[np.float32]]) -> list[NDArray[np.float32]]:
-    """Rows of unit norm; those of zeros stay."""
+    """Scale rows to unit norm; rows of zeros stay."""
     norms = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
     return [rows / np.maximum(norm, 1e-9) for rows, norm in zip(vectors, norms, strict=True)]

@@ -1,8 +1,8 @@
-"""Which subwords mean the same in two languages, as far as the pictures say.
+"""Finds subwords that mean the same in two languages, as verified by pictures.
 
-A subword that two languages spell alike may mean the same (sofa) or not (die): if captions in both languages
-that have it show alike pictures, it does. Shared by all languages without that check, embeddings would carry
-meaning from language to language by spelling alone, pictures or none.
+A subword that two languages spell alike may mean the same (sofa) or not (die). It is shared if the captions
+that contain it show similar pictures in both languages; without that check, spelling alone would carry
+meaning from language to language.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ def verified_rows(
     shape: tuple[int, int],
     false_discovery_rate: float,
 ) -> Rows:
-    """`shape` (vocabulary, languages): which row of a table of embeddings a subword has in a language.
+    """Compute the row of each subword's embedding in each language: (vocabulary, languages), as `shape`.
 
-    Captions are given as token ids, with the place of their language and the row of their picture in `space`,
-    (pictures, d) unit rows. Each subword has vocabulary * languages rows to itself, language after language,
-    and takes another language's where pictures verify that both mean the same; `false_discovery_rate` is the
-    expected share of wrong ones among these (Benjamini & Hochberg 1995).
+    tokens: captions as token ids; languages, pictures: the numbers of each caption's language and picture.
+    space: (pictures, d) unit rows. The table has vocabulary * languages rows, language after language; a
+    subword takes another language's row where pictures verify that both mean the same.
+    false_discovery_rate: the expected share of errors among these (Benjamini & Hochberg 1995).
     """
     vocabulary, count = shape
     rows = np.arange(vocabulary)[:, None] + vocabulary * np.arange(count)
-    evidence = _seen_with(tokens, languages, pictures, space, shape)
+    evidence = _picture_sums(tokens, languages, pictures, space, shape)
     for token, first, second in _verified(*evidence, false_discovery_rate):
         rows[token][rows[token] == rows[token, second]] = rows[token, first]
     return rows
@@ -44,7 +44,7 @@ def verified_rows(
 def _verified(
     sums: NDArray[np.float32], counts: NDArray[np.float64], dimensions: float, false_discovery_rate: float
 ) -> Rows:
-    """What `_seen_with` gives -> (n, 3): subword and two languages, the surest first."""
+    """Test the sums and counts of `_picture_sums`: (n, 3) subword and two languages, lowest p-value first."""
     tests: list[Rows] = []
     chances: list[NDArray[np.float64]] = []
     for first, second in combinations(range(counts.shape[1]), 2):
@@ -62,15 +62,18 @@ def _verified(
     return verified
 
 
-def _seen_with(
+def _picture_sums(
     tokens: Sequence[NDArray[np.int32]],
     languages: Rows,
     pictures: Rows,
     space: NDArray[np.float32],
     shape: tuple[int, int],
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], float]:
-    """(vocabulary, languages, d) sums over the different pictures of a subword, (vocabulary, languages) how
-    many these are, and how many equal dimensions would vary as much as those of the centred space."""
+    """Sum the pictures of each subword in each language.
+
+    Returns sums (vocabulary, languages, d) over distinct pictures, their counts (vocabulary, languages), and
+    the effective number of dimensions of the centred space.
+    """
     centred = unit(space - space.mean(axis=0))
     sightings = {
         (token, language, picture)

@@ -1,5 +1,4 @@
-"""Any Hugging Face text encoder, by name or folder, with the vocabulary that it was trained with (Krasner et
-al. 2025, 3.1)."""
+"""Any Hugging Face text encoder, by name or folder, with its own tokenizer (Krasner et al. 2025, 3.1)."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from index.errors import DataError
 from training.data.folder import find_folder
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 
-# What libraries raise for a model that is not there, not whole, or asks to run code of its own.
+# What libraries raise for a model that is missing, incomplete, or asks to run its own code.
 NOT_LOADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError)
 
 EAGER = {"attn_implementation": "eager"}  # the attention that has an ONNX form for any length
@@ -38,7 +37,7 @@ class PretrainedSettings(EncoderSettings):
         return True
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "Pretrained":
-        """The encoder with its weights. DataError when it can't be loaded or does not fit the recipe."""
+        """Load the encoder with its weights. DataError if that fails or it does not fit the recipe."""
         disable_progress_bar()
         try:
             model = AutoModel.from_pretrained(self._place(data), use_safetensors=True, **EAGER)
@@ -54,7 +53,7 @@ class PretrainedSettings(EncoderSettings):
         return encoder
 
     def own_tokenizer(self, data: Path) -> Tokenizer:
-        """The encoder's own vocabulary, cut at `max_tokens`. DataError when it can't be loaded."""
+        """Load the encoder's own tokenizer, truncating at `max_tokens`. DataError if that fails."""
         try:
             fast = AutoTokenizer.from_pretrained(self._place(data), use_fast=True)
             tokenizer = Tokenizer.from_str(fast.backend_tokenizer.to_str())
@@ -70,7 +69,7 @@ class PretrainedSettings(EncoderSettings):
     def _check(self, config: Any) -> None:  # noqa: ANN401 (transformers is untyped)
         if config.hidden_size != self.width:
             raise DataError(f"text.model {self.model} has width {config.hidden_size}: set text.width to it")
-        # XLM-R counts positions from behind its pad's number; two are spare in all of its kind.
+        # XLM-R and its relatives number positions from after the pad id: two positions are lost.
         longest = getattr(config, "max_position_embeddings", None)
         if longest is not None and self.max_tokens > longest - 2:
             raise DataError(
@@ -107,7 +106,7 @@ class Pretrained(SentenceEncoder):
         return out
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
-        """One vector a sentence (N, width); pads count for nothing."""
+        """Pool to one vector a sentence (N, width), ignoring pads."""
         if self.settings.pooling == "first":
             return states[:, 0]
         return masked_mean(states, mask)

@@ -1,4 +1,4 @@
-"""The two branches: sentences and pictures into one space (globetrotter, 3.5)."""
+"""The model: a text and a picture branch into one space (globetrotter, 3.5)."""
 
 from torch import Tensor, nn
 
@@ -10,8 +10,8 @@ from training.encoders.vision import Backbone
 class TwoBranch(nn.Module):
     """A text encoder and a picture branch, each ending on the unit sphere of `dimension` dimensions.
 
-    `backbone` is given where it is tuned. In a "whitened" space the picture branch has no parameters: its
-    input is the space. `learned` holds what objectives learn beside the encoders, by name.
+    `backbone` is None if it is frozen. In a "whitened" space the picture branch has no parameters. `learned`
+    holds the modules that objectives train besides the encoders, by name.
     """
 
     def __init__(
@@ -34,39 +34,39 @@ class TwoBranch(nn.Module):
         self.learned = nn.ModuleDict()
 
     def embed_text(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """z^l: (N, T) ids and mask -> (N, D) unit rows."""
+        """Embed sentences, z^l: (N, T) ids and mask -> (N, D) unit rows."""
         out: Tensor = self.text_head(self.text(ids, mask))
         return out
 
     def embed_states(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Token states -> z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
+        """Embed token states: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
         pooled = self.text.pool(states, mask)
         inner = self.text.inner(states, mask)
         return self.text_head(pooled), pooled if inner is None else inner
 
     def embed_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """(N, T) ids and mask -> z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
+        """Embed (N, T) ids and mask: z^l (N, D), and the sentences at the encoder's inner layer (N, U)."""
         return self.embed_states(self.text.states(ids, mask), mask)
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:
-        """z^v: pixels (N, 3, S, S) or features (N, F) -> (N, D) unit rows."""
+        """Embed pictures, z^v: pixels (N, 3, S, S) or features (N, F) -> (N, D) unit rows."""
         features = self.backbone(pictures) if self.backbone is not None else pictures
         out: Tensor = self.picture_head(features)
         return out
 
     @property
     def text_weights(self) -> int:
-        """How many learned numbers there are from tokens to a sentence's embedding."""
+        """The number of weights of the text branch."""
         return sum(weights.numel() for part in (self.text, self.text_head) for weights in part.parameters())
 
     def set_trainable(self, encoders: bool) -> None:
-        """Whether the encoders learn, or only what is on top of them, the encoders staying as they are."""
+        """Train the encoders, or freeze them and train only the layers on top."""
         for part in (self.text, self.backbone):
             if part is not None:
                 part.requires_grad_(encoders).train(encoders and self.training)
 
     def copy_heads(self, smaller: "TwoBranch") -> None:
-        """Take over everything but the text encoder from a model of fewer languages and tokens."""
+        """Copy everything but the text encoder from a model of fewer languages and tokens."""
         for source, target in zip(
             (smaller.text_head, smaller.picture_head, smaller.learned),
             (self.text_head, self.picture_head, self.learned),

@@ -1,5 +1,4 @@
-"""The text encoder of MULE (Kim et al. 2020): word vectors a language, a linear layer a language into one
-universal embedding, and one LSTM for all languages."""
+"""The text encoder of MULE (Kim et al. 2020): word vectors and a linear layer for each language, one LSTM."""
 
 from pathlib import Path
 from typing import Literal
@@ -39,9 +38,9 @@ class UniversalSettings(EncoderSettings):
 class Universal(SentenceEncoder):
     """Token ids and mask (N, T) -> universal words (N, T, universal), pooled by the LSTM (N, width).
 
-    A token has a word vector in each language, which goes through that language's linear layer; the last
-    state of an LSTM over the words is the sentence, their mean the sentence at the inner layer. Which
-    language a sentence is in is told from its tokens, in training as in use.
+    A token has a word vector in each language, which goes through that language's linear layer. The last
+    state of an LSTM over the words is the sentence; their mean is the sentence at the inner layer. The
+    language of a sentence is identified from its tokens.
     """
 
     def __init__(self, settings: UniversalSettings, vocabulary: int, languages: int) -> None:
@@ -70,7 +69,7 @@ class Universal(SentenceEncoder):
         self.tokens.weight.copy_(torch.from_numpy(np.concatenate(vectors)))
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Universal words (N, T, universal), each by itself."""
+        """Universal words (N, T, universal), without context."""
         language = self.identifier(ids, mask)
         words = self.tokens(ids + language[:, None] * self.vocabulary)
         out: Tensor = self.dropout(words @ self.layers[language] + self.biases[language][:, None])

@@ -1,4 +1,4 @@
-"""The vision backbone: any Hugging Face image model, by name or folder, to one feature vector a picture."""
+"""The vision backbone: any Hugging Face image model, by name or folder, as a feature extractor."""
 
 from pathlib import Path
 from typing import Literal
@@ -68,7 +68,7 @@ class Backbone(nn.Module):
 
     @torch.no_grad()
     def width(self, size: int) -> int:
-        """F, found by a forward pass of one blank picture."""
+        """Find F by a forward pass of a blank picture, `size` pixels square."""
         was_training = self.training
         self.eval()
         blank = torch.zeros(1, 3, size, size, device=next(self.parameters()).device)
@@ -78,8 +78,11 @@ class Backbone(nn.Module):
 
 
 def load_backbone(name: str, data: Path) -> Backbone:
-    """The backbone of that name: a folder below `data`, a folder, or a Hugging Face name (needs its cache or
-    the network). Weights are safetensors only. Raises DataError when it can't be loaded."""
+    """Load a backbone by name: a folder below `data`, a folder, or a Hugging Face name.
+
+    A Hugging Face name needs the network or its cache. Weights are safetensors only. Raises DataError if it
+    cannot be loaded.
+    """
     source = str(find_folder(name, data) or name)
     disable_progress_bar()
     try:

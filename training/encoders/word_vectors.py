@@ -1,5 +1,4 @@
-"""Initial word vectors of each language: from a fastText file where there is one, else learned from its
-sentences."""
+"""Initial word vectors of each language: from a fastText file if there is one, else from its sentences."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,11 +19,11 @@ SMOOTHING = 0.75  # the power of a context's frequency, as in word2vec
 
 
 def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Vectors]:
-    """(vocabulary, width) of each language, in their order; zeros for words that have none.
+    """Word vectors of each language, in order: (vocabulary, width), zeros for words that have none.
 
-    From LANG.vec in `folder`, looked for below the data folder, then as it stands; of a language without one,
-    and where `folder` is "", from its sentences' token ids. Lengths are 1 on average in each language, so
-    that no language's words outweigh another's.
+    Read from LANG.vec in `folder`, below the data folder or as a path; learned from its sentences for a
+    language without the file, or if `folder` is "". The mean length is 1 in each language, so that no
+    language outweighs another. DataError if the folder is missing or a file is not valid.
     """
     vector_folder = find_folder(folder, data.folder) if folder else None
     if folder and vector_folder is None:
@@ -45,11 +44,11 @@ def _of_mean_length_one(vectors: Vectors) -> Vectors:
 def word_vectors(
     folder: Path | None, words: Sequence[str], sentences: Mapping[str, Rows], width: int, seed: int
 ) -> dict[str, Vectors]:
-    """Language -> (vocabulary, width), row i the vector of `words[i]` there; zeros for words not seen.
+    """Language -> (vocabulary, width), row i the vector of `words[i]`; zeros for absent words.
 
-    `sentences` are token ids, what languages there are and what is learned from; `folder` may have LANG.vec,
-    which is cut to its principal components where it is wider.
-    Raises DataError for a file that is not fastText's, or narrower than `width`.
+    sentences: language -> token ids to learn from. folder: may have LANG.vec, which is reduced to `width`
+    principal components.
+    Raises DataError for a file that is not in fastText's format, or narrower than `width`.
     """
     vocabulary, vectors = {word: row for row, word in enumerate(words)}, {}
     for number, (language, rows) in enumerate(sentences.items()):
@@ -62,7 +61,7 @@ def word_vectors(
 
 
 def read_vec(file: Path, vocabulary: Mapping[str, int], width: int) -> Vectors:
-    """(vocabulary, d) from fastText's text format: a line `count d`, then a line a word; zeros for others."""
+    """Read fastText's text format (`count d`, then a line a word): (vocabulary, d), zeros for others."""
     try:
         with file.open(encoding="utf-8", newline="\n") as lines:
             dimension = int(lines.readline().split()[1])
@@ -81,10 +80,10 @@ def read_vec(file: Path, vocabulary: Mapping[str, int], width: int) -> Vectors:
 
 
 def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors:
-    """(vocabulary, width): the first singular vectors of the positive pointwise mutual information between
-    words and their context, times the square roots of the singular values.
+    """Learn word vectors (vocabulary, width) by factorising positive pointwise mutual information.
 
-    What skip-gram with negative sampling factorises (Levy & Goldberg 2014), and in seconds.
+    They are the first singular vectors times the square roots of the singular values, an explicit form of
+    what skip-gram with negative sampling learns (Levy & Goldberg 2014).
     """
     counts = cooccurrences(rows, vocabulary)
     seen_words = np.flatnonzero(counts.sum(axis=1))
@@ -98,8 +97,10 @@ def learn_vectors(rows: Rows, vocabulary: int, width: int, seed: int) -> Vectors
 
 
 def leading(matrix: csr_array, rank: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The first left singular vectors (n, rank) and values of a square matrix, by random projection with
-    power iterations (Halko et al. 2011, algorithm 4.4): at 300 of thousands much faster than exactly."""
+    """The first left singular vectors (n, rank) and singular values (rank,) of a square matrix.
+
+    By random projection with power iterations (Halko et al. 2011, algorithm 4.4).
+    """
     width = min(matrix.shape[0], rank + OVERSAMPLED)
     basis = np.random.default_rng(seed).standard_normal((matrix.shape[0], width))
     for _ in range(POWERS):
@@ -111,7 +112,7 @@ def leading(matrix: csr_array, rank: int, seed: int) -> tuple[NDArray[np.float64
 
 
 def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
-    """(vocabulary, vocabulary), how often two words stand within CONTEXT_WORDS of each other; symmetric."""
+    """Count words within CONTEXT_WORDS of each other: symmetric (vocabulary, vocabulary)."""
     total = csr_array((vocabulary, vocabulary), dtype=np.float64)
     lengths = np.asarray([len(row) for row in rows])
     flat = np.concatenate([*rows, np.empty(0, np.int32)])
@@ -125,7 +126,7 @@ def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
 
 
 def positive_information(counts: csr_array) -> csr_array:
-    """max(0, log p(w, c) / (p(w) p(c))), the contexts' p flattened by SMOOTHING."""
+    """Positive pointwise mutual information, with the contexts' p to the power of SMOOTHING."""
     entries = coo_array(counts)
     words = counts.sum(axis=1)
     contexts = words**SMOOTHING
@@ -137,8 +138,7 @@ def positive_information(counts: csr_array) -> csr_array:
 
 
 def principal(vectors: Vectors, width: int) -> Vectors:
-    """(n, d) -> (n, width): their first principal components, d at least `width`; rows of zeros, which stand
-    for nothing, stay so and are not counted."""
+    """Reduce (n, d) to the first `width` principal components; rows of zeros are ignored and stay zeros."""
     nonzero = np.abs(vectors).sum(axis=1) > 0
     components = np.zeros((len(vectors), width), np.float32)
     if nonzero.any():

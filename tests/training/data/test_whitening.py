@@ -77,7 +77,7 @@ def test_features_without_variance_stay_finite() -> None:
 
 
 def test_of_many_rows_a_seeded_sample_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whitening, "ROWS", 100)
+    monkeypatch.setattr(whitening, "SAMPLE_ROWS", 100)
     rows = features()
     one, same, other = (fit_whitening(rows, 4, 1.0, seed=seed) for seed in (0, 0, 1))
     assert np.array_equal(one.mean, same.mean)
