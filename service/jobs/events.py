@@ -1,6 +1,6 @@
-"""What becomes of a job, as server-sent events (WHATWG HTML, 9.2), from the stream that Redis keeps of it.
+"""The progress of a job as server-sent events (WHATWG HTML, 9.2), read from its event stream in Redis.
 
-Whoever comes late, or comes back with Last-Event-ID, is told what they missed. The last event is `end`.
+A client that connects late, or reconnects with Last-Event-ID, gets the events it missed. The last is `end`.
 """
 
 import asyncio
@@ -13,75 +13,79 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.jobs.queue import SECONDS, JobQueue
+from service.jobs.queue import REDIS_SECONDS, JobQueue
 from service.jobs.record import event_of, events_key
 from service.jobs.schemas import ENDED, Event, Job, UnreachableError
 from service.redis_connection import async_options
 
-HEARTBEAT = 10.0  # seconds without anything to tell after which a sign of life is sent
-LOOK = 1.0  # seconds after which we look whether the job has ended without a word, or the server is to stop
-RETRY = 2000  # milliseconds after which a client that was cut off should come back
-ID = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
-FIRST = "0"
-COUNT = 100  # events that are read at a time
+HEARTBEAT_SECONDS = 10.0  # without an event, after which a comment is sent
+POLL_SECONDS = 1.0  # between checks whether the job ended without an event, or the server is stopping
+RETRY_MILLISECONDS = 2000  # until a disconnected client should reconnect
+EVENT_ID = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
+FROM_THE_START = "0"
+EVENTS_READ = 100  # at a time
 
 
 class Follower:
-    """Tells one client of one job; `settle` is awaited before the end is told."""
+    """Sends the events of one job to one client; `settle` is awaited before the `end` event is sent."""
 
     def __init__(self, queue: JobQueue, job_id: str, settle: Callable[[Job], Awaitable[None]]) -> None:
         self._queue, self._job_id, self._settle = queue, job_id, settle
         self._key = events_key(queue.name, job_id)
 
     async def events(self, job: Job, after: str | None, stopping: asyncio.Event) -> AsyncIterator[bytes]:
-        """The events of `job` after the one that the client had last, until it ends or the server stops."""
+        """Yield the events of `job` after the id `after`, until the job ends or the server stops."""
         async with self._queue.watchers, self._redis() as redis:
             try:
                 async for message in self._follow(redis, job, after, stopping):
                     yield message
             except (RedisError, UnreachableError, OSError, ValueError):
-                pass  # the client comes back
+                pass  # the client reconnects
 
     async def _follow(
         self, redis: "Redis", job: Job, after: str | None, stopping: asyncio.Event
     ) -> AsyncIterator[bytes]:
-        last = after if after and ID.fullmatch(after) else FIRST
-        spoken = time.monotonic()
-        if last == FIRST:
+        last = after if after and EVENT_ID.fullmatch(after) else FROM_THE_START
+        last_sent = time.monotonic()
+        if last == FROM_THE_START:
             yield _message("progress", job)
         while not stopping.is_set():
             entries = await self._read(redis, last)
             for last, event in entries:
                 if event.state not in ENDED:
-                    spoken = time.monotonic()
+                    last_sent = time.monotonic()
                     yield _message("progress", event, last)
-            if (not entries or entries[-1][1].state in ENDED) and (ended := await self._ended()):
+            if (not entries or entries[-1][1].state in ENDED) and (ended := await self._ended_job()):
                 await self._settle(ended)
                 yield _message("end", ended)
                 return
-            if time.monotonic() - spoken > HEARTBEAT:
-                spoken = time.monotonic()
+            if time.monotonic() - last_sent > HEARTBEAT_SECONDS:
+                last_sent = time.monotonic()
                 yield KEEPALIVE_COMMENT
 
     def _redis(self) -> "Redis":
-        return Redis.from_url(self._queue.url, **async_options(LOOK + SECONDS, connect=SECONDS))
+        return Redis.from_url(
+            self._queue.url, **async_options(POLL_SECONDS + REDIS_SECONDS, connect=REDIS_SECONDS)
+        )
 
     async def _read(self, redis: "Redis", after: str) -> list[tuple[str, Event]]:
-        """The events after one, with their ids; none where a moment passes without any."""
-        streams: Any = await redis.xread({self._key: after}, count=COUNT, block=int(1000 * LOOK))
+        """(id, event) of the events after an id; empty if none arrives within POLL_SECONDS."""
+        streams: Any = await redis.xread(
+            {self._key: after}, count=EVENTS_READ, block=int(1000 * POLL_SECONDS)
+        )
         return [
             (event_id.decode(), event_of(fields)) for _, entries in streams for event_id, fields in entries
         ]
 
-    async def _ended(self) -> Job | None:
-        """The job, if it has ended."""
+    async def _ended_job(self) -> Job | None:
+        """The job if it has ended, else None. Raises UnreachableError if Redis no longer has it."""
         job = await asyncio.to_thread(self._queue.find, self._job_id)
         if job is None:
-            raise UnreachableError  # Redis has forgotten it
+            raise UnreachableError
         return job if job.state in ENDED else None
 
 
 def _message(kind: str, event: Event, event_id: str | None = None) -> bytes:
     return format_sse_event(
-        data_str=event.model_dump_json(exclude_none=True), event=kind, id=event_id, retry=RETRY
+        data_str=event.model_dump_json(exclude_none=True), event=kind, id=event_id, retry=RETRY_MILLISECONDS
     )

@@ -1,7 +1,7 @@
-"""What a job does, in a worker: the library's own changes, builds, rollbacks, each of which is done once.
+"""Runs a job in a worker: a change, build or rollback of the index by the library, applied exactly once.
 
-A worker may be killed at any moment and its job begun again. So a job notes the version that it changes, or
-goes back to, before it begins; the library finds a version that was made of that already.
+A worker may be killed at any moment and its job restarted. So a job saves the version that it changes, or
+returns to, before it starts; the library recognises a version that was already made from it.
 """
 
 import json
@@ -37,8 +37,8 @@ log = logging.getLogger("passepartout.jobs")
 
 Result = TypeVar("Result")
 
-BETWEEN_TRIES = 0.5  # seconds, while something else changes the index
-INLINE = "request.jsonl"  # what metadata call sentences that came in a request
+BUSY_RETRY_SECONDS = 0.5  # between attempts while something else changes the index
+INLINE_FILE = "request.jsonl"  # the file name in the metadata of sentences sent in a request
 
 
 class CancelledError(Exception):
@@ -47,7 +47,7 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs work, with how many threads; no corpus may be longer than `max_bytes` bytes."""
+    """The index and spool that jobs work on, their threads, and the most bytes of a decompressed corpus."""
 
     index: Path
     spool: Spool
@@ -56,163 +56,167 @@ class Place:
 
 
 def perform(spec: Spec, record: Record, place: Place) -> None:
-    """Do a job and tell its record how it went. Raises RedisError where that cannot be told."""
-    if record.ended():  # by a worker that was taken for dead
+    """Run a job and append its outcome to its record. Raises RedisError if Redis does not answer."""
+    if record.ended():  # finished by a worker that was presumed dead
         return
-    work = _Work(spec, record, place)
-    event = work.outcome()
-    record.tell(event)
+    job_run = _JobRun(spec, record, place)
+    event = job_run.outcome()
+    record.append(event)
     log.info("job %s: %s", event.state, spec.request.action)
     if event.state == "succeeded":
         for upload in getattr(spec.request, "uploads", ()):
             place.spool.remove(upload)
 
 
-class _Work:
-    """One job."""
+class _JobRun:
+    """One run of a job."""
 
     def __init__(self, spec: Spec, record: Record, place: Place) -> None:
         self.spec, self.record, self.place = spec, record, place
         self.index = place.index
-        self.private: list[str] = []  # folders that are nobody's business
+        self.private_folders: list[str] = []  # folders that error messages must not show
 
     def outcome(self) -> Event:
-        """Raises RedisError where Redis is away: then the job is begun again."""
+        """Run the job and return its last event. Raises RedisError if Redis is away: it is then restarted."""
         try:
-            self._tell("begun")
-            with heard_by(self._heard):
-                return self._do()
+            self._report_stage("begun")
+            with heard_by(self._report_progress):
+                return self._dispatch()
         except CancelledError:
             return Event(state="cancelled")
         except RedisError:
             raise
         except PassepartoutError as error:
-            return Event(state="failed", reason=self._public(str(error)))
+            return Event(state="failed", reason=self._without_paths(str(error)))
         except JobTimeoutException:
             return Event(state="failed", reason="not done in the time that a job gets: raise job_seconds")
         except Exception as error:
-            _log_fault(error)
+            _log_exception(error)
             return Event(state="failed", reason="a fault of the service: the worker's log has the details")
 
-    def _do(self) -> Event:
+    def _dispatch(self) -> Event:
         match self.spec.request:
             case Add() | Replace() as request:
-                return self._put(request)
+                return self._add_or_replace(request)
             case Delete(ids=ids):
-                return self._changed(lambda base: self._change(base, delete=ids))
+                return self._apply(lambda base: self._change_index(base, delete=ids))
             case Build(uploads=uploads):
                 return self._build(uploads)
             case Rollback(version=version):
-                target = self._noted("target", lambda: version or version_before(self.index))
-                self._once_free(lambda: roll_back(self.index, target))
+                target = self._remembered("target", lambda: version or version_before(self.index))
+                self._retry_while_busy(lambda: roll_back(self.index, target))
                 return Event(state="succeeded", version=target)
             case Collect(keep=keep):
-                self._once_free(lambda: collect(self.index, keep))
+                self._retry_while_busy(lambda: collect(self.index, keep))
                 return Event(state="succeeded", version=current(self.index))
 
-    def _put(self, request: Add | Replace) -> Event:
+    def _add_or_replace(self, request: Add | Replace) -> Event:
         with self._sources(request) as sources:
             if isinstance(request, Replace):
-                return self._changed(lambda base: self._change(base, replace=sources))
+                return self._apply(lambda base: self._change_index(base, replace=sources))
             own_ids = request.own_ids or bool(request.sentences)
-            return self._changed(lambda base: self._change(base, add=sources, own_ids=own_ids))
+            return self._apply(lambda base: self._change_index(base, add=sources, own_ids=own_ids))
 
     def _build(self, uploads: Sequence[str]) -> Event:
-        sources, threads = self._checked(uploads), self.place.threads
-        return self._changed(lambda base: rebuild_index(self.index, sources, threads=threads, since=base))
+        sources, threads = self._bounded_sources(uploads), self.place.threads
+        return self._apply(lambda base: rebuild_index(self.index, sources, threads=threads, since=base))
 
-    def _change(self, base: str, **changes: object) -> IndexManifest:
+    def _change_index(self, base: str, **changes: object) -> IndexManifest:
         return change_index(self.index, threads=self.place.threads, base=base, **changes)  # type: ignore[arg-type]
 
-    def _changed(self, change: Callable[[str], IndexManifest]) -> Event:
-        """Make a change of the version that was served when the job was first begun, else of a later one."""
+    def _apply(self, change: Callable[[str], IndexManifest]) -> Event:
+        """Change the version served when the job first started, or a later one if that is gone."""
         while True:
-            base = self._noted("base", lambda: current(self.index))
+            base = self._remembered("base", lambda: current(self.index))
             if base in versions(self.index):
                 try:
-                    made = self._once_free(lambda base=base: change(base))  # type: ignore[misc]
-                    return Event(state="succeeded", version=made.version, dropped=self._dropped(made) or None)
+                    manifest = self._retry_while_busy(lambda base=base: change(base))  # type: ignore[misc]
+                    return Event(
+                        state="succeeded",
+                        version=manifest.version,
+                        dropped=self._dropped_by_reason(manifest) or None,
+                    )
                 except OutdatedError:
-                    log.info("version %s is served no longer: what is now is changed", base)
-            self.record.note("base", current(self.index))
+                    log.info("version %s is no longer served: changing the current one", base)
+            self.record.save_value("base", current(self.index))
 
-    def _dropped(self, made: IndexManifest) -> dict[str, int]:
-        """What cleaning left out of that which came to the version that was changed, by reason."""
+    def _dropped_by_reason(self, manifest: IndexManifest) -> dict[str, int]:
+        """How many of the new sentences cleaning dropped, by reason."""
         counts = Counter[str]()
-        for entry in made.languages.values():
+        for entry in manifest.languages.values():
             counts.update(entry.dropped)
-        before = _manifest(self.index, made.base)
+        before = _manifest_of(self.index, manifest.base)
         for entry in before.languages.values() if before else ():
             counts.subtract(entry.dropped)
         return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED}
 
-    def _once_free(self, act: Callable[[], Result]) -> Result:
-        """Do it when nothing else changes the index."""
+    def _retry_while_busy(self, act: Callable[[], Result]) -> Result:
+        """Call `act` until no other build holds the index."""
         while True:
             try:
                 return act()
             except BusyError:
-                self._tell("waiting for another build")
-                time.sleep(BETWEEN_TRIES)
+                self._report_stage("waiting for another build")
+                time.sleep(BUSY_RETRY_SECONDS)
 
-    def _noted(self, name: str, first: Callable[[], str]) -> str:
-        """A value as it was when the job was first begun."""
-        value = self.record.noted(name)
+    def _remembered(self, name: str, first: Callable[[], str]) -> str:
+        """A value saved when the job first started; computed by `first` and saved if there is none."""
+        value = self.record.saved_value(name)
         if value is None:
             value = first()
-            self.record.note(name, value)
+            self.record.save_value(name, value)
         return value
 
     @contextmanager
     def _sources(self, request: Add | Replace) -> Iterator[list[Source]]:
         if request.uploads:
-            yield self._checked(request.uploads)
+            yield self._bounded_sources(request.uploads)
             return
         with tempfile.TemporaryDirectory(prefix="passepartout-job-") as folder:
-            self.private.append(f"{folder}/")
-            path = Path(folder) / INLINE
-            path.write_text("".join(map(_line, request.sentences)), "utf-8")
+            self.private_folders.append(f"{folder}/")
+            path = Path(folder) / INLINE_FILE
+            path.write_text("".join(map(_json_line, request.sentences)), "utf-8")
             yield [Source(path)]
 
-    def _checked(self, uploads: Sequence[str]) -> list[Source]:
-        """The files of uploads, none of which grows beyond what a corpus may have."""
+    def _bounded_sources(self, uploads: Sequence[str]) -> list[Source]:
+        """The files of `uploads`. CorpusError if one is longer than `max_bytes` decompressed."""
         sources = [self.place.spool.source(upload) for upload in dict.fromkeys(uploads)]
-        self.private += [f"{source.path.parent}/" for source in sources]
+        self.private_folders += [f"{source.path.parent}/" for source in sources]
         for source in sources:
             _check_length(source.path, self.place.max_bytes)
         return sources
 
-    def _heard(self, step: Step) -> None:
-        with suppress(RedisError):  # work goes on where Redis is away for a while
-            self._heed()
-            self.record.tell(
+    def _report_progress(self, step: Step) -> None:
+        with suppress(RedisError):  # the job continues while Redis is away
+            self._raise_if_cancelled()
+            self.record.append(
                 Event(state="running", stage=step.label, done=step.done, total=step.total, unit=step.unit)
             )
 
-    def _heed(self) -> None:
-        """CancelledError where the job was cancelled."""
-        if self.record.noted("cancelled"):
+    def _raise_if_cancelled(self) -> None:
+        """Raise CancelledError if the job was cancelled."""
+        if self.record.saved_value("cancelled"):
             raise CancelledError
 
-    def _tell(self, stage: str) -> None:
-        self._heed()
-        self.record.tell(Event(state="running", stage=stage))
+    def _report_stage(self, stage: str) -> None:
+        self._raise_if_cancelled()
+        self.record.append(Event(state="running", stage=stage))
 
-    def _public(self, reason: str) -> str:
-        """One line without the folders of this machine."""
-        for folder in self.private:
+    def _without_paths(self, reason: str) -> str:
+        """An error message in one line, without the folders of this machine."""
+        for folder in self.private_folders:
             reason = reason.replace(folder, "")
         return " ".join(reason.replace(str(self.index), "the index").split())
 
 
-def _manifest(index: Path, version: str | None) -> IndexManifest | None:
-    """None where there is no such version, or no longer."""
+def _manifest_of(index: Path, version: str | None) -> IndexManifest | None:
+    """The manifest of a version; None if it does not exist or was removed."""
     if version is None or version not in versions(index):
         return None
     return read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
 
 
-def _line(sentence: NewSentence) -> str:
+def _json_line(sentence: NewSentence) -> str:
     """A sentence of a request as a line of JSON Lines (index/formats/rows.py)."""
     code, _, name = sentence.id.partition(":")
     row = {"id": name, "language": code, "text": sentence.text, "metadata": sentence.metadata}
@@ -222,7 +226,7 @@ def _line(sentence: NewSentence) -> str:
 
 
 def _check_length(path: Path, max_bytes: int) -> None:
-    """CorpusError for more than `max_bytes` bytes, decompressed; what streams refuse is refused here too."""
+    """Raise CorpusError for more than `max_bytes` decompressed bytes, or for what `open_stream` refuses."""
     size = path.stat().st_size
     with Progress(size, unit="bytes", label="check") as bar, open_stream(path) as file:
         read = 0
@@ -233,8 +237,8 @@ def _check_length(path: Path, max_bytes: int) -> None:
             bar.advance(max(0, min(read, size) - bar.done))
 
 
-def _log_fault(error: Exception) -> None:
-    """Where it happened and what it was, without its message, which may hold what the user sent."""
+def _log_exception(error: Exception) -> None:
+    """Log the type and traceback of an exception without its message, which may quote user data."""
     frames = traceback.extract_tb(error.__traceback__)
-    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-    log.error("fault", extra={"fields": {"error": type(error).__name__, "at": at}})
+    locations = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    log.error("fault", extra={"fields": {"error": type(error).__name__, "at": locations}})

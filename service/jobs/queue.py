@@ -1,7 +1,7 @@
 """The queue of jobs, as the service uses it: RQ on Redis (docs/decisions/0055).
 
-RQ would call functions by the names that Redis holds, and unpickle what it finds there. Ours does neither: a
-job is JSON that must fit a schema, and `CorpusJob` has one thing to do.
+RQ would call functions by the names stored in Redis, and unpickle their arguments. This queue does neither: a
+job is JSON that must match a schema, and `CorpusJob` runs only that.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry as Again
+from redis.retry import Retry as RedisRetry
 from rq import Queue, Retry, Worker
 from rq.command import send_stop_job_command
 from rq.exceptions import DeserializationError, DuplicateJobError, InvalidJobOperation, NoSuchJobError
@@ -37,17 +37,17 @@ from service.jobs.schemas import (
     UnreachableError,
 )
 
-FUNCTION = "passepartout.job"  # a name for RQ, which nobody calls
-ATTEMPTS = 3  # that a job gets after the first, where workers die of it or beside it
-SHOWN = 100  # jobs in a list
-LISTED = 1000  # jobs that are remembered
-WATCHERS = 16  # of events in one server process: each has a connection to Redis of its own
-SECONDS = 2.0  # to wait for Redis
-# What a hash in Redis may make RQ call or send.
-UNHEARD = (b"success_callback_name", b"failure_callback_name", b"stopped_callback_name", b"webhooks")
+FUNCTION = "passepartout.job"  # RQ requires a name; it is never called
+ATTEMPTS = 3  # restarts of a job whose worker died
+JOBS_LISTED = 100  # by `latest`
+JOBS_REMEMBERED = 1000  # ids kept, newest first
+MOST_WATCHERS = 16  # of events per server process: each has its own connection to Redis
+REDIS_SECONDS = 2.0  # until Redis must answer
+# Fields of a job in Redis that would make RQ call functions or send webhooks.
+IGNORED_FIELDS = (b"success_callback_name", b"failure_callback_name", b"stopped_callback_name", b"webhooks")
 STATES: Mapping[JobStatus, State] = {
     JobStatus.STARTED: "running",
-    JobStatus.FINISHED: "failed",  # it would have said how it ended
+    JobStatus.FINISHED: "failed",  # a job that succeeds appends that event itself
     JobStatus.FAILED: "failed",
     JobStatus.STOPPED: "cancelled",
     JobStatus.CANCELED: "cancelled",
@@ -56,14 +56,16 @@ INTERRUPTED = f"it was interrupted {ATTEMPTS + 1} times: its worker was killed, 
 
 
 class CorpusJob(QueuedJob):
-    """A job that is only what `spec` says."""
+    """A job of RQ that ignores everything in Redis but its `spec`."""
 
     def restore(self, raw_data: Mapping[bytes, bytes]) -> Any:  # noqa: ANN401 (as RQ has it)
-        return super().restore({name: value for name, value in raw_data.items() if name not in UNHEARD})
+        return super().restore(
+            {name: value for name, value in raw_data.items() if name not in IGNORED_FIELDS}
+        )
 
     @property
     def spec(self) -> Spec:
-        """ValueError for what does not fit."""
+        """The job's request. Raises ValueError if it does not match the schema."""
         try:
             document = self.args[0]
         except (DeserializationError, LookupError) as error:
@@ -77,7 +79,7 @@ class CorpusJob(QueuedJob):
 class JobQueue:
     """Jobs in the Redis at `url`, in the queue `name`; finished ones are kept for `keep` seconds.
 
-    Every method may block for a moment, and raises UnreachableError.
+    Every method blocks until Redis answers, and raises UnreachableError if it does not.
     """
 
     def __init__(self, url: str, name: str, *, keep: int, seconds: int, patience: int) -> None:
@@ -87,19 +89,19 @@ class JobQueue:
         self._queue = Queue(
             name, connection=self._redis, serializer=JSONSerializer, job_class=CorpusJob, is_async=True
         )
-        self._listed = f"{name}:jobs"
-        self.watchers = asyncio.Semaphore(WATCHERS)
+        self._job_ids = f"{name}:jobs"
+        self.watchers = asyncio.Semaphore(MOST_WATCHERS)
 
     def submit(self, request: Request, by: str | None, key: str | None) -> Job:
-        """Queue a job; the one there already where `key` was used for this very request.
+        """Queue a job, or return the existing one if `key` was used for the same request.
 
-        Raises ReusedError where it was used for another.
+        Raises ReusedError if `key` was used for another request.
         """
         spec = Spec(request=request, by=by)
         job_id = self._id_of(by, key) if key else secrets.token_hex(16)
-        with _reaching():
-            self._list(job_id)
-            with suppress(DuplicateJobError):  # its twin was quicker
+        with _redis_errors():
+            self._remember(job_id)
+            with suppress(DuplicateJobError):  # the same request arrived at the same time
                 self._queue.enqueue_call(
                     FUNCTION,
                     args=(spec.model_dump_json(),),
@@ -111,72 +113,74 @@ class JobQueue:
                     retry=Retry(max=ATTEMPTS),
                     unique=True,
                 )
-            return self._same(job_id, spec)
+            return self._matching_job(job_id, spec)
 
     def sent(self, request: Request, by: str | None, key: str) -> Job | None:
-        """The job that this very request with its key has become, if it was sent before.
+        """The job of the same request with the same key, if it was sent before; else None.
 
-        Raises ReusedError where the key was used for another.
+        Raises ReusedError if `key` was used for another request.
         """
         job_id = self._id_of(by, key)
-        with _reaching():
+        with _redis_errors():
             exists = self._fetch(job_id) is not None
-            return self._same(job_id, Spec(request=request, by=by)) if exists else None
+            return self._matching_job(job_id, Spec(request=request, by=by)) if exists else None
 
     def find(self, job_id: str) -> Job | None:
-        """The job of an id; None where there is none, or what is no id."""
+        """The job with this id; None if it is unknown or malformed."""
         if not re.fullmatch(JOB_ID, job_id):
             return None
-        with _reaching():
+        with _redis_errors():
             queued = self._fetch(job_id)
-            return None if queued is None else self._view(queued)
+            return None if queued is None else self._to_job(queued)
 
     def latest(self) -> list[Job]:
-        """Newest first."""
-        with _reaching():
-            job_ids: Any = self._redis.zrange(self._listed, 0, SHOWN - 1, desc=True)
+        """The latest JOBS_LISTED jobs, newest first."""
+        with _redis_errors():
+            job_ids: Any = self._redis.zrange(self._job_ids, 0, JOBS_LISTED - 1, desc=True)
             return [job for job_id in job_ids if (job := self.find(job_id.decode()))]
 
     def cancel(self, job_id: str) -> Job | None:
-        """End a job, begun or not; what has ended stays as it is."""
+        """Cancel a job, queued or running; one that has ended stays as it is. None if it is unknown."""
         job = self.find(job_id)
         if job is None or job.state in ENDED:
             return job
-        with _reaching():
-            self.record(job_id).note("cancelled", "yes")  # for a worker that takes it up now
+        with _redis_errors():
+            self.record(job_id).save_value("cancelled", "yes")  # for a worker that is just starting it
             queued = self._fetch(job_id)
             if queued is not None:
                 self._stop(queued)
         return self.find(job_id)
 
     def workers(self) -> int:
-        """How many processes take jobs, of those that have been heard of lately."""
-        with _reaching():
+        """How many workers of this queue have sent a heartbeat within `patience` seconds."""
+        with _redis_errors():
             workers = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
         heartbeats = [worker.last_heartbeat for worker in workers if worker.last_heartbeat]
         return sum((datetime.now(UTC) - last).total_seconds() < self._patience for last in heartbeats)
 
     def record(self, job_id: str) -> Record:
+        """The record of a job."""
         return Record(self._redis, self.name, job_id, self._keep)
 
     def close(self) -> None:
+        """Close the connections to Redis."""
         self._redis.close()
 
-    def _same(self, job_id: str, spec: Spec) -> Job:
+    def _matching_job(self, job_id: str, spec: Spec) -> Job:
         queued = self._fetch(job_id)
-        job = None if queued is None or queued.spec != spec else self._view(queued)
+        job = None if queued is None or queued.spec != spec else self._to_job(queued)
         if job is None:
             raise ReusedError
         return job
 
     def _id_of(self, by: str | None, key: str) -> str:
-        """The id that an admin's idempotency key stands for."""
+        """The job id derived from an admin's idempotency key."""
         return hashlib.sha256(f"{self.name}\n{by}\n{key}".encode()).hexdigest()[:32]
 
-    def _list(self, job_id: str) -> None:
+    def _remember(self, job_id: str) -> None:
         pipe = self._redis.pipeline(transaction=False)
-        pipe.zadd(self._listed, {job_id: datetime.now(UTC).timestamp()}, nx=True)
-        pipe.zremrangebyrank(self._listed, 0, -LISTED - 1)
+        pipe.zadd(self._job_ids, {job_id: datetime.now(UTC).timestamp()}, nx=True)
+        pipe.zremrangebyrank(self._job_ids, 0, -JOBS_REMEMBERED - 1)
         pipe.execute()
 
     def _fetch(self, job_id: str) -> CorpusJob | None:
@@ -195,13 +199,13 @@ class JobQueue:
         except InvalidJobOperation:
             pass  # it ended meanwhile
 
-    def _view(self, queued: CorpusJob) -> Job | None:
-        """None for what is no job of ours."""
+    def _to_job(self, queued: CorpusJob) -> Job | None:
+        """The job as the API shows it; None if its spec does not match the schema."""
         try:
             spec = queued.spec
         except ValueError:
             return None
-        when, event = _now(queued, self.record(queued.id).last())
+        when, event = _state_of(queued, self.record(queued.id).last())
         return Job(
             **event.model_dump(),
             id=queued.id,
@@ -214,17 +218,18 @@ class JobQueue:
 
 
 def connect(url: str) -> "Redis":
+    """A Redis client that waits at most REDIS_SECONDS and does not retry."""
     return Redis.from_url(
         url,
         protocol=2,
-        socket_timeout=SECONDS,
-        socket_connect_timeout=SECONDS,
-        retry=Again(NoBackoff(), 0),
+        socket_timeout=REDIS_SECONDS,
+        socket_connect_timeout=REDIS_SECONDS,
+        retry=RedisRetry(NoBackoff(), 0),
     )
 
 
-def _now(queued: CorpusJob, last: tuple[datetime, Event] | None) -> tuple[datetime | None, Event]:
-    """When it ended, if it has, and its state: as it said itself, else as the queue knows."""
+def _state_of(queued: CorpusJob, last: tuple[datetime, Event] | None) -> tuple[datetime | None, Event]:
+    """When a job ended (None if it has not) and its latest event, else one made from its state in RQ."""
     if last is not None and last[1].state in ENDED:
         return last
     state = STATES.get(queued.get_status(refresh=False), "queued")
@@ -235,7 +240,7 @@ def _now(queued: CorpusJob, last: tuple[datetime, Event] | None) -> tuple[dateti
 
 
 @contextmanager
-def _reaching() -> Iterator[None]:
+def _redis_errors() -> Iterator[None]:
     try:
         yield
     except RedisError as error:

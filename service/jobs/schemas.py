@@ -1,4 +1,4 @@
-"""Jobs, uploads and versions, as the API takes and gives them."""
+"""Requests and responses of the API about jobs, uploads and versions."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -19,7 +19,7 @@ class ReusedError(Exception):
 
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
-# A sentence as answers name it: its language and what the corpus calls it.
+# LANG:ID, the id of a sentence in answers.
 SENTENCE_ID = rf"^{CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
 RESERVED = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
 
@@ -31,11 +31,13 @@ UploadId = Annotated[str, Field(pattern=JOB_ID, examples=["5d41402abc4b2a76b9719
 SentenceId = Annotated[str, Field(pattern=SENTENCE_ID, examples=["de:41"])]
 
 
-class Wanted(BaseModel):
+class RequestModel(BaseModel):
+    """The base of request bodies: unknown fields are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class NewSentence(Wanted):
+class NewSentence(RequestModel):
     """A sentence with its id: LANG:ID, as in answers."""
 
     id: SentenceId
@@ -55,7 +57,7 @@ class NewSentence(Wanted):
         return self
 
 
-class _Sources(Wanted):
+class _Sources(RequestModel):
     """Sentences in the request, or the ids of uploads."""
 
     sentences: Annotated[list[NewSentence], Field(max_length=10_000)] = []
@@ -100,7 +102,7 @@ class Replace(_Sources):
     action: Literal["replace"]
 
 
-class Delete(Wanted):
+class Delete(RequestModel):
     """Take sentences out by their ids."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "delete", "ids": ["de:41"]}]})
@@ -109,7 +111,7 @@ class Delete(Wanted):
     ids: Annotated[list[SentenceId], Field(min_length=1, max_length=50_000)]
 
 
-class Build(Wanted):
+class Build(RequestModel):
     """Put uploads in the place of all that the index holds; its encoder and options stay."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "build", "uploads": [SOME_UPLOAD]}]})
@@ -118,7 +120,7 @@ class Build(Wanted):
     uploads: Annotated[list[UploadId], Field(min_length=1, max_length=64)]
 
 
-class Rollback(Wanted):
+class Rollback(RequestModel):
     """Serve another version, after checking every file of it; the one before where none is named."""
 
     model_config = ConfigDict(
@@ -129,7 +131,7 @@ class Rollback(Wanted):
     version: Annotated[str, Field(pattern=f"^{VERSION.pattern}$")] | None = None
 
 
-class Collect(Wanted):
+class Collect(RequestModel):
     """Remove all versions but the latest `keep` and the one served, and what builds left that did not end."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "gc", "keep": 2}]})
@@ -144,8 +146,8 @@ Request = Annotated[
 ]
 
 
-class Spec(Wanted):
-    """What a worker is given."""
+class Spec(RequestModel):
+    """A request and the name of the admin's key that sent it, as queued for a worker."""
 
     request: Request
     by: str | None
@@ -226,6 +228,6 @@ class Versions(BaseModel):
 
 
 def example(of: type[BaseModel]) -> dict[str, Any]:
-    """The first example of a model, which its schema shows."""
+    """The first example in the JSON schema of a model."""
     document: dict[str, Any] = of.model_json_schema()["examples"][0]
     return document

@@ -1,7 +1,7 @@
-"""Uploads on disk, until a job has used them: SPOOL/ID/ holds a corpus file and what is known of it.
+"""Uploads on disk until a job has used them: SPOOL/ID/ holds a corpus file and its description.
 
-Ids are drawn here, a file is called by its checksum and format: nothing of a request is in any name. A file
-comes in under SPOOL/.ID/, which is renamed when all of it is there and flushed.
+Ids are random and a file is named after its checksum and format, so no name contains user input. A file is
+written under SPOOL/.ID/, which is renamed when it is complete and flushed.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from service.jobs.schemas import JOB_ID, Compression, Format, Upload
 if TYPE_CHECKING:
     from service.settings import Settings
 
-ABOUT = "about.json"
-EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}  # where it is not the format's name
-BLOCK = 1 << 20  # bytes that are written at a time
-ABANDONED = 86_400  # seconds after which a part of an upload is taken for left behind
+UPLOAD_FILE = "about.json"  # the Upload as JSON
+EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}  # where it differs from the format's name
+BYTES_WRITTEN = 1 << 20  # at a time
+ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
 
 
 class TooLargeError(Exception):
@@ -64,7 +64,7 @@ class Spool:
         language: str | None,
         max_bytes: int,
     ) -> Upload:
-        """Keep a file that comes in parts, of at most `max_bytes` bytes. Raises TooLargeError, FullError."""
+        """Store a streamed file of at most `max_bytes` bytes. Raises TooLargeError, FullError."""
         await asyncio.to_thread(self.sweep)
         upload_id = secrets.token_hex(16)
         draft = self.folder / f".{upload_id}"
@@ -90,22 +90,22 @@ class Spool:
         return upload
 
     def all(self) -> list[Upload]:
-        """Those that are whole, newest first."""
+        """All complete uploads, newest first."""
         names = [path.name for path in self.folder.iterdir()] if self.folder.is_dir() else []
         uploads = [upload for name in names if (upload := self.find(name))]
         return sorted(uploads, key=lambda upload: upload.created, reverse=True)
 
     def find(self, upload_id: str) -> Upload | None:
-        """The upload of an id; None where there is none, or what is no id."""
+        """The upload with this id; None if it is unknown or malformed."""
         if not re.fullmatch(JOB_ID, upload_id):
             return None
         try:
-            return Upload.model_validate_json((self.folder / upload_id / ABOUT).read_bytes())
+            return Upload.model_validate_json((self.folder / upload_id / UPLOAD_FILE).read_bytes())
         except (OSError, ValidationError):
             return None
 
     def source(self, upload_id: str) -> Source:
-        """An upload as a corpus file. UsageError where it is not there."""
+        """An upload as a corpus file. Raises UsageError if it does not exist."""
         upload = self.find(upload_id)
         if upload is None:
             raise UsageError(
@@ -114,23 +114,23 @@ class Spool:
         return Source(self.folder / upload_id / upload.file, upload.language, upload.format)
 
     def remove(self, upload_id: str) -> bool:
-        """Whether it was there."""
+        """Remove an upload; returns whether it existed."""
         exists = self.find(upload_id) is not None
         if exists:
             shutil.rmtree(self.folder / upload_id, ignore_errors=True)
         return exists
 
     def sweep(self) -> None:
-        """Remove what no job came for, and parts of uploads that nobody is sending any more."""
+        """Remove uploads older than `keep` seconds, and partial ones abandoned by their sender."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if _age(path) > (ABANDONED if path.name.startswith(".") else self._keep):
+            if _age(path) > (ABANDONED_SECONDS if path.name.startswith(".") else self._keep):
                 shutil.rmtree(path, ignore_errors=True)
 
     async def _receive(self, content: AsyncIterator[bytes], incoming: Incoming) -> None:
         block = bytearray()
         async for part in content:
             block += part
-            if len(block) >= BLOCK:
+            if len(block) >= BYTES_WRITTEN:
                 await asyncio.to_thread(self._append, incoming, bytes(block))
                 block.clear()
         await asyncio.to_thread(self._append, incoming, bytes(block))
@@ -139,7 +139,7 @@ class Spool:
         incoming.size += len(block)
         if incoming.size > incoming.max_bytes:
             raise TooLargeError
-        # Counted each time, since others write there too.
+        # Counted each time: other processes write here too.
         used = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
         if used + len(block) > self._max_bytes:
             raise FullError
@@ -148,14 +148,14 @@ class Spool:
 
     def _publish(self, draft: Path, upload: Upload) -> None:
         (draft / "file").rename(draft / upload.file)
-        (draft / ABOUT).write_text(upload.model_dump_json(), "utf-8")
+        (draft / UPLOAD_FILE).write_text(upload.model_dump_json(), "utf-8")
         fsync_tree(draft)
         draft.rename(self.folder / upload.id)
         fsync(self.folder)
 
 
 def open_spool(settings: "Settings") -> Spool:
-    """That of the settings; without one of its own, beside the index."""
+    """Open the spool of the settings; by default the folder INDEX.spool beside the index."""
     default = settings.index.with_name(f"{settings.index.name}.spool")
     return Spool(
         settings.spool or default, max_bytes=settings.max_spool_bytes, keep=settings.jobs_keep_seconds
@@ -168,7 +168,7 @@ def _name(digest: str, form: Format, compression: Compression) -> str:
 
 
 def _age(path: Path) -> float:
-    """Seconds since it was last changed; 0 for what is gone meanwhile."""
+    """Seconds since the last modification; 0 if the file has been removed."""
     try:
         return time.time() - path.stat().st_mtime
     except OSError:

@@ -1,7 +1,7 @@
-"""`passepartout jobs`: the process that does the jobs of an index, each in a process of its own.
+"""`passepartout jobs`: the worker that runs the jobs of an index, each in its own process.
 
-A job whose worker is not heard of for `jobs_patience_seconds` is begun again by any other, or by the same
-one started anew; what its build has kept on disk is gone on from (index/storage/versions.py).
+A job whose worker sends no heartbeat for `jobs_patience_seconds` is restarted by another worker, or by the
+same one after a restart; its build resumes from what it left on disk (index/storage/versions.py).
 """
 
 import logging
@@ -25,18 +25,18 @@ from service.settings import Settings, load_settings
 
 log = logging.getLogger("passepartout.jobs")
 
-HEARTBEATS = 3  # in the time after which a worker is taken for dead
-RQ_MARGIN = 15  # seconds that RQ takes off a worker's time to live
-FORGETFUL = "allkeys"  # policies of Redis that drop what is still needed
+HEARTBEATS_PER_PATIENCE = 3  # heartbeats within jobs_patience_seconds
+RQ_MARGIN = 15  # seconds that RQ subtracts from a worker's time to live
+EVICTING_POLICY = "allkeys"  # Redis policies that evict keys still in use
 
 
-class OwnJob(CorpusJob):
-    """A job that can be done here."""
+class LocalJob(CorpusJob):
+    """A job that this process can run."""
 
     settings: ClassVar[Settings]
 
     def _execute(self) -> None:
-        # What is heavy is loaded here, in the process of one job: it goes with it.
+        # Heavy modules are loaded in the process of one job, and released with it.
         from service.jobs.perform import Place, perform
         from service.jobs.record import Record
         from service.jobs.spool import open_spool
@@ -48,7 +48,7 @@ class OwnJob(CorpusJob):
 
 
 class JobWorker(Worker):
-    """RQ's worker, which forks for each job; `patience`: seconds without a sign of life, then it is dead."""
+    """RQ's worker, which forks for each job; presumed dead after `patience` seconds without a heartbeat."""
 
     patience: int
 
@@ -57,30 +57,30 @@ class JobWorker(Worker):
 
 
 def make_worker(settings: Settings) -> JobWorker:
-    """A worker that is ready to work. Raises UsageError, PassepartoutError where Redis does not answer."""
+    """Make a worker. Raises UsageError without jobs_url, PassepartoutError if Redis does not answer."""
     if settings.jobs_url is None:
         raise UsageError(
             "no queue of jobs: set PASSEPARTOUT_JOBS_URL to a Redis, such as redis://127.0.0.1:6379/1"
         )
     redis = connect(settings.jobs_url.get_secret_value())
-    OwnJob.settings = settings
-    every = max(1, settings.jobs_patience_seconds // HEARTBEATS)
+    LocalJob.settings = settings
+    interval = max(1, settings.jobs_patience_seconds // HEARTBEATS_PER_PATIENCE)
     try:
         policy = str(redis.info("memory").get("maxmemory_policy", ""))
-        queue = Queue(settings.jobs_queue, connection=redis, serializer=JSONSerializer, job_class=OwnJob)
+        queue = Queue(settings.jobs_queue, connection=redis, serializer=JSONSerializer, job_class=LocalJob)
         worker = JobWorker(
             [queue],
             connection=redis,
             serializer=JSONSerializer,
-            job_class=OwnJob,
-            job_monitoring_interval=every,
-            maintenance_interval=every,
-            worker_ttl=every + RQ_MARGIN,
+            job_class=LocalJob,
+            job_monitoring_interval=interval,
+            maintenance_interval=interval,
+            worker_ttl=interval + RQ_MARGIN,
             log_job_description=False,
         )
     except RedisError as error:
         raise PassepartoutError(f"the Redis of jobs_url does not answer ({type(error).__name__})") from None
-    if policy.startswith(FORGETFUL):
+    if policy.startswith(EVICTING_POLICY):
         log.warning("the Redis of jobs_url forgets jobs when it is full (%s): use noeviction", policy)
     worker.patience = settings.jobs_patience_seconds
     return worker
@@ -94,7 +94,7 @@ def jobs(index: Path | None) -> None:
     Every further setting is an environment variable: docs/reference/settings.md.
     """
     settings = load_settings(index=index)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # RQ's own comes once it works
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until RQ installs its own handler
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
     config = logging_config(settings.log_format, settings.log_level)
     config["loggers"]["rq"] = config["loggers"]["passepartout"] | {"level": "WARNING"}

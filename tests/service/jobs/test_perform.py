@@ -68,7 +68,7 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
     assert versions(place.index).index(current(place.index)) == 1
     roll_back(place.index, first)
     # One that has told is not begun at all.
-    record.tell(Event(state="cancelled"))
+    record.append(Event(state="cancelled"))
     perform(spec(action="delete", ids=["de:1"]), record, place)
     assert (done(record).state, current(place.index)) == ("cancelled", first)
 
@@ -76,11 +76,11 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
 def test_a_change_of_a_version_that_is_served_no_longer_is_made_of_the_one_that_is(
     record: Record, place: Place
 ) -> None:
-    record.note("base", current(place.index))
+    record.save_value("base", current(place.index))
     other = Record(record._redis, "test", "1" * 32, 60)
     perform(spec(action="delete", ids=["de:1"]), other, place)
     perform(spec(action="delete", ids=["de:2"]), record, place)
-    assert record.noted("base") == done(other).version
+    assert record.saved_value("base") == done(other).version
     assert done(record).version == current(place.index) == versions(place.index)[-1]
 
 
@@ -91,7 +91,7 @@ def test_what_cleaning_leaves_out_is_told(record: Record, place: Place) -> None:
 
 
 def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, place: Place) -> None:
-    record.note("cancelled", "yes")
+    record.save_value("cancelled", "yes")
     with locked(place.index):
         perform(spec(action="gc"), record, place)
     assert done(record).state == "cancelled"

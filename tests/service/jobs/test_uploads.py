@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.errors import UsageError
-from service.jobs.spool import ABANDONED, Spool
+from service.jobs.spool import ABANDONED_SECONDS, Spool
 from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.jobs.conftest import ADMINS, KEY, Stage, until
 
@@ -171,7 +171,7 @@ def test_an_upload_may_take_longer_than_a_request_if_it_has_a_key(stage: Stage) 
 
 def test_what_is_left_behind_goes(tmp_path: Path) -> None:
     spool = Spool(tmp_path, max_bytes=100, keep=60)
-    for name, age in ((".a", ABANDONED + 9), (".b", 9), ("c" * 32, 70), ("d" * 32, 9)):
+    for name, age in ((".a", ABANDONED_SECONDS + 9), (".b", 9), ("c" * 32, 70), ("d" * 32, 9)):
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     spool.sweep()
