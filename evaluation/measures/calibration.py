@@ -1,4 +1,4 @@
-"""How far a confidence is from the share of answers that are right, for each pair of languages."""
+"""Expected calibration error of confidences, for each pair of languages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,9 +17,11 @@ Vectors = NDArray[np.floating]
 def top_answers(
     similarities: NDArray[np.floating], answerable: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(n, n) cosines, row i's right answer in column i -> features and rightness of each row's best by CSLS.
+    """(n, n) cosines -> features (n, f) of each row's best answer by CSLS, and whether it is right (n,).
 
-    Where it is not `answerable`, the right answer is taken away: `similarities` is written to.
+    The right answer of row i is in column i.
+
+    Unless `answerable`, the right answers are removed: `similarities` is modified in place.
     """
     rows = np.arange(len(similarities))
     if not answerable:
@@ -38,10 +40,10 @@ def with_calibration(
     calibration: Calibration | None,
     chosen: Sequence[str] = (),
 ) -> Table:
-    """A table of pairs with their expected calibration errors, in per cent, as a further measure.
+    """Add the expected calibration error, in per cent, to each pair of a table.
 
-    Half of the answers are to questions whose right answer is not there. Nothing is added without a
-    calibration, or where there are fewer than two candidates.
+    Half of the questions have their right answer removed. The table is returned unchanged without a
+    calibration, or with fewer than two candidates.
     """
     if calibration is None or table.n < 2:
         return table

@@ -1,7 +1,7 @@
-"""Sentence chrF (Popović 2015) of one sentence against all of a corpus at once: the best that an index holds.
+"""Sentence chrF (Popović 2015) of one reference against every sentence of a corpus at once.
 
-The same score as sacrebleu's `sentence_chrf` (character n-grams to 6, β = 2, white space dropped), from
-counts in an inverted index instead of a dictionary a sentence.
+The same score as sacrebleu's `sentence_chrf` (character n-grams up to 6, β = 2, no white space), computed
+from an inverted index of n-grams.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Postings:
-    """For each n-gram of one length that a reference has, the sentences with it and how often.
+    """For each n-gram of one length in the references, the corpus sentences that contain it, and how often.
 
     Those of n-gram g are `sentences[start[g] : start[g + 1]]`.
     """
@@ -83,7 +83,7 @@ class Overlap:
         return grams[rows], counts[rows]
 
     def _matches(self, order: int, grams: Numbers, counts: Numbers) -> NDArray[np.float64]:
-        """(corpus,) n-grams in common, each as often as the one that has it less often."""
+        """(corpus,) n-grams in common with the reference, counted with the smaller of the two frequencies."""
         postings = self._postings[order]
         spans = [slice(postings.start[gram], postings.start[gram + 1]) for gram in grams]
         sentences = np.concatenate([postings.sentences[span] for span in spans])
@@ -93,7 +93,7 @@ class Overlap:
 
 
 def _characters(texts: Sequence[str]) -> tuple[Numbers, Numbers]:
-    """All characters but white space in a row, numbered from 0, and the text that each is of."""
+    """All characters except white space as numbers from 0 (c,), and the row of each one's text (c,)."""
     bare = ["".join(text.split()) for text in texts]
     points = np.frombuffer("".join(bare).encode("utf-32-le"), np.uint32)
     numbers: Numbers = np.unique(points, return_inverse=True)[1].astype(np.int64)
@@ -103,7 +103,7 @@ def _characters(texts: Sequence[str]) -> tuple[Numbers, Numbers]:
 def _longer(
     grams: Numbers, places: Numbers, characters: Numbers, owner: Numbers, order: int
 ) -> tuple[Numbers, Numbers]:
-    """n-grams a character longer, numbered anew, and where they begin; none leaves its text."""
+    """n-grams one character longer, renumbered, and their positions; those that cross texts are dropped."""
     end = places + order - 1
     inside = end < len(owner)
     inside[inside] = owner[end[inside]] == owner[places[inside]]

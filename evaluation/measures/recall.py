@@ -1,8 +1,8 @@
-"""The measures: from similarities or vectors to per cent. Numpy, no files, no models.
+"""Recall measures: from similarities or vectors to per cent. Numpy only, no files or models.
 
-A rank is the number of candidates strictly nearer than the right one: a tie counts as found. Two equal
-sentences are thus no error, but a model that gives everything one vector scores 100: hence `tied_share`
-stands beside every recall in a report.
+A rank is the number of candidates strictly nearer than the right one, so a tie counts as found: two equal
+sentences are not an error. A model that maps everything to one vector would score 100, so every report shows
+`tied_share` next to each recall.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def retrieved_positives(vectors: Mapping[str, Vectors]) -> float:
 
 
 def positives_by_pair(vectors: Mapping[str, Vectors]) -> dict[tuple[str, str], float]:
-    """The same by (language of the queries, language of the positives): Globetrotter's figure 7, per cent."""
+    """`retrieved_positives` by (query language, answer language), per cent: Globetrotter's figure 7."""
     shapes = {rows.shape for rows in vectors.values()}
     if len(vectors) < 2 or len(shapes) != 1 or 0 in next(iter(shapes)):
         raise ValueError(
@@ -61,11 +61,11 @@ def positives_by_pair(vectors: Mapping[str, Vectors]) -> dict[tuple[str, str], f
 
 
 def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]) -> list[float]:
-    """The share of queries `pool[start : start + size]` that find their positive, for each other language,
-    which begins at `others`."""
+    """The share of queries `pool[start : start + size]` that find their positive in each other language;
+    `others` are the first rows of those languages."""
     similarities = _finite(pool[start : start + size] @ pool.T)
     rows = np.arange(size)
-    similarities[rows, start + rows] = -np.inf  # a sentence does not answer itself
+    similarities[rows, start + rows] = -np.inf  # a query is not its own answer
     ranks = ((similarities > similarities[rows, other + rows][:, None]).sum(axis=1) for other in others)
     return [float(np.mean(rank < len(others))) for rank in ranks]
 
@@ -73,14 +73,14 @@ def _positives_found(pool: Vectors, start: int, size: int, others: Sequence[int]
 def image_sentence_recall(
     images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
 ) -> float:
-    """Sum of the recalls at `ks` of sentence search by image and image search by sentence, 0 to 100 each."""
+    """Sum of the recalls at `ks` of sentences by image and of images by sentence, each in per cent."""
     return sum(sum(recalls.values()) for recalls in image_sentence_recalls(images, sentences, picture, ks))
 
 
 def image_sentence_recalls(
     images: Vectors, sentences: Vectors, picture: NDArray[np.integer], ks: Sequence[int] = (1, 5, 10)
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """k: per cent of images that find one of their sentences in the top k, and of sentences that find theirs.
+    """{k: per cent of images with one of their sentences in the top k}, and the same for sentences.
 
     `images` (n, d) and `sentences` (m, d) have unit rows; `picture` (m,) is each sentence's row in `images`,
     every row having one or more. An image finds its sentences when it finds one of them (Kádár et al. 2019).
@@ -113,7 +113,7 @@ def _square(similarities: Similarities) -> Similarities:
 
 
 def _finite(similarities: Similarities) -> Similarities:
-    # A NaN is not greater than anything: unchecked, a broken model would find every answer.
+    # No comparison with NaN is true: unchecked, a broken model would have perfect recall.
     if not np.isfinite(similarities).all():
         raise PassepartoutError(
             "some similarities are not finite: the encoder gives broken vectors, train again"

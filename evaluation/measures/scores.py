@@ -1,4 +1,4 @@
-"""From vectors to the tables of a report: a line for every ordered pair of languages, and means."""
+"""Tables of a report: measures for every ordered pair of languages, and their means."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ Vectors = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class PairScore:
-    """How well `source` finds its answers in `target`, in per cent by measure; `n` queries."""
+    """The measures of `n` queries in `source` answered in `target`, in per cent by name."""
 
     source: str
     target: str
@@ -26,8 +26,10 @@ class PairScore:
 
 @dataclass(frozen=True)
 class Table:
-    """One part of a report. `means` holds, for `all` languages and for the chosen ones, each measure's mean
-    over the ordered pairs, and measures that have no pairs. `drawn`: what a report shows as pictures.
+    """One table of a report.
+
+    `means`: by group of languages (`all` and the chosen ones), the mean of each measure over ordered pairs,
+    and measures without pairs. `drawn`: the measures that a report shows as pictures.
     """
 
     name: str
@@ -42,20 +44,20 @@ class Table:
 def score_translation(
     name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()
 ) -> Table:
-    """Retrieval between all ordered pairs; language -> (n, d) unit vectors, row i the same scene in each."""
+    """Score retrieval between all ordered pairs of {language: (n, d) unit rows}; row i is the same scene."""
     pairs = [score_pair(source, target, vectors) for source, target in permutations(vectors, 2)]
     return table_of_pairs(name, note, pairs, chosen)
 
 
 def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> PairScore:
-    """R@1, R@5 and R@10 among the n sentences of `target`, by cosine and by CSLS (k = 10)."""
+    """Score one pair: R@1, R@5 and R@10 among the n sentences of `target`, by cosine and CSLS (k = 10)."""
     cosines = vectors[source] @ vectors[target].T
     measures = _named("cosine", recall_at(cosines)) | _named("csls", recall_at(csls(cosines, NEIGHBOURS)))
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
 
 
 def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()) -> Table:
-    """Globetrotter's measure by pair of languages and overall, beside retrieval between each two."""
+    """Score Globetrotter's measure by pair and overall, together with retrieval between each pair."""
     shares = positives_by_pair(vectors)
     scored = (score_pair(*pair, vectors) for pair in shares)
     pairs = [
@@ -63,7 +65,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
         for pair, share in zip(scored, shares.values(), strict=True)
     ]
     table = table_of_pairs(name, note, pairs, chosen)
-    # Fewer languages have fewer rivals in the pool: no mean over some of the pairs of all.
+    # A pool of fewer languages has fewer distractors: its measure is not a mean over pairs of the full pool.
     means = {
         label: {
             **table.means[label],
@@ -75,7 +77,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
 
 
 def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:
-    """A table with the means of its pairs; pairs without queries count in no mean."""
+    """Make a table with the means of its pairs; pairs without queries are left out of the means."""
     languages = tuple(dict.fromkeys(code for pair in pairs for code in (pair.source, pair.target)))
     means = {}
     for label, codes in _groups(languages, chosen):
@@ -85,7 +87,7 @@ def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Seq
 
 
 def _groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """The groups of languages to average over: all, and the chosen ones that are there if that is fewer."""
+    """The groups of languages to average over: all, and the chosen ones if at least two but not all."""
     codes = tuple(languages)
     some = tuple(code for code in chosen if code in codes)
     return [(ALL, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])

@@ -18,23 +18,23 @@ Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 Reason = str  # a rule, or empty, or deleted
 SENTENCES_CLEANED = 1024  # at a time
-FOREIGN = -1  # the row of texts that are in another language
+FOREIGN = -1  # the row noted for texts in another language
 
-# Texts -> for each whether it is surely in another language than that of the corpus.
+# Texts -> for each, whether it is clearly in another language than the corpus.
 Judge = Callable[[Sequence[str]], Sequence[bool]]
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """The rules of a build. All hold, but those in `off`:
+    """The cleaning rules of a build. All apply except those in `off`:
 
     form         a sentence is stored in NFC, its white space single, invisible characters dropped
     unconfirmed  translations that a translator has not approved (fuzzy in PO, states in XLIFF)
     long         more than `longest` characters
-    language     surely in another language of the encoder
+    language     clearly in another language of the encoder
     duplicate    the same text as an earlier sentence
-    near         nearly an earlier one: equal but for case, punctuation and spaces, or, where `likeness` is
-                 below 1, of that similarity (Jaccard, of character 5-grams, estimated)
+    near         nearly an earlier one: equal but for case, punctuation and spaces, or, if `likeness` is
+                 below 1, at least that similar (Jaccard of character 5-grams, estimated)
     """
 
     off: frozenset[Rule] = frozenset()
@@ -42,14 +42,17 @@ class Cleaning:
     likeness: float = 1.0
 
 
-# Each text once and nothing else dropped: for measuring.
+# Drops duplicates alone: for measuring.
 ONCE = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences with the name of their file; `texts` are cleaned, `unfit` why each is dropped
-    whatever came before it, `wanted` those that are new, each once."""
+    """A batch between `begin` and `finish`: (file, sentence) pairs and their cleaned `texts`.
+
+    `unfit` is the reason why each is dropped regardless of earlier texts, or None; `wanted` are the distinct
+    new texts among the others.
+    """
 
     sentences: Sequence[tuple[str, Sentence]]
     texts: Sequence[str]
@@ -60,30 +63,30 @@ class Batch:
 
 @dataclass
 class Cleaned:
-    """What cleaning has done so far. `links` are pairs of a row that was kept and a group it stands for."""
+    """The totals of cleaning so far; `rows` and `groups` pair each kept row with the groups it stands for."""
 
     lines: int = 0
     kept: int = 0
-    changed: int = 0  # kept in another form than in the file
+    changed: int = 0  # kept, but normalised
     dropped: Counter[Reason] = field(default_factory=Counter[str])
     rows: "array[int]" = field(default_factory=lambda: array("q"))
     groups: "array[int]" = field(default_factory=lambda: array("q"))
 
 
 class Cleaner:
-    """Cleans the sentences of one language; what it drops is written to `record`, a TSV with a head.
+    """Cleans the sentences of one language; dropped ones are written to `record`, a TSV with a header.
 
-    Batches are begun and finished in order; between the two their `wanted` texts are judged (and encoded),
-    while the next ones begin.
+    Batches are begun and finished in order; between the two their `wanted` texts are identified by language
+    (and encoded), while the next batches begin.
     """
 
     def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
-        # Imported here: a command that lists the rules needs no numpy.
+        # Imported here: a command that only lists the rules needs no numpy.
         from index.corpus.duplicates import SeenTexts
 
         self.cleaning, self.done = cleaning, Cleaned()
         self.seen = SeenTexts("near" not in cleaning.off, cleaning.likeness)
-        self._begun: set[int] = set()  # keys of texts that are wanted, but not finished
+        self._begun: set[int] = set()  # keys of wanted texts in batches not finished yet
         self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
         self._write(["reason", "file", "line", "id", "row", "text"])
 
@@ -96,7 +99,7 @@ class Cleaner:
     def sentences(
         self, numbered: Iterable[tuple[str, Sentence]], judge: Judge | None = None
     ) -> Iterator[tuple[str, Sentence]]:
-        """(file, sentence) -> those kept, in order; row i of the index is the ith."""
+        """Yield the (file, sentence) pairs that are kept, in order; the ith is row i of the index."""
         numbered = iter(numbered)
         while sentences := list(islice(numbered, SENTENCES_CLEANED)):
             batch = self.begin(sentences)
@@ -107,14 +110,14 @@ class Cleaner:
     def resume(
         self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
     ) -> None:
-        """Go on from a cleaning before: what it dropped by reason, its lines and changes, its record."""
+        """Continue an earlier cleaning, given its drops by reason, lines, changes and record."""
         self.done.lines, self.done.changed = lines, changed
         self.done.dropped.update(before)
         for cells in record:
             self._write(cells)
 
     def keep(self, texts: Sequence[str], *, more: bool = True) -> None:
-        """Take texts that were cleaned before as the next rows; `more`: others will be compared with them."""
+        """Keep texts that were cleaned before as the next rows; `more`: compare later texts with them."""
         if not more:
             self.done.kept += len(texts)
             return
@@ -124,7 +127,7 @@ class Cleaner:
             self.done.kept += 1
 
     def begin(self, sentences: Sequence[tuple[str, Sentence]]) -> Batch:
-        """Clean texts and find those that may be kept."""
+        """Clean the texts of a batch and find those that may be kept."""
         texts = [clean(sentence.text) for _, sentence in sentences]
         keys = self.seen.keys_of(texts)
         self.seen.expect(keys)
@@ -138,7 +141,7 @@ class Cleaner:
         return Batch(sentences, texts, unfit, keys, wanted)
 
     def finish(self, batch: Batch, foreign: Mapping[str, bool]) -> Iterator[tuple[int, Sentence]]:
-        """The sentences kept and their numbers in the batch; `foreign`: of texts that were wanted."""
+        """Yield (position in batch, sentence) of those kept; `foreign`: text -> if in another language."""
         self.seen.expect(batch.keys)
         self._begun.difference_update(batch.keys[text][0] for text in batch.wanted)
         judged = "language" not in self.cleaning.off
@@ -153,11 +156,11 @@ class Cleaner:
                 self.done.groups.append(group_number(sentence.group))
             if reason is None:
                 self.done.kept += 1
-                yield number, self._formed(sentence, text)
+                yield number, self._normalised(sentence, text)
             else:
                 self._drop(reason, file, sentence, row, text)
 
-    def _formed(self, sentence: Sentence, text: str) -> Sentence:
+    def _normalised(self, sentence: Sentence, text: str) -> Sentence:
         if "form" in self.cleaning.off or text == sentence.text:
             return sentence
         self.done.changed += 1
@@ -170,7 +173,7 @@ class Cleaner:
             self._write([reason, file, str(sentence.line), sentence.id, first, text])
 
     def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
-        """Why a sentence is dropped, whatever came before it."""
+        """The reason why a sentence is dropped regardless of earlier ones; None if there is none."""
         off = self.cleaning.off
         if not text:
             return "empty"
@@ -181,7 +184,7 @@ class Cleaner:
         return None
 
     def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
-        """Why a sentence that is fit is dropped, and the row that stands for its text."""
+        """Why a sentence is dropped because of its language or earlier ones (or None), and its text's row."""
         row = self.done.kept
         first, same = self.seen.first(text, FOREIGN if foreign else row) or (row, False)
         if foreign or first == FOREIGN:

@@ -1,4 +1,4 @@
-"""What differs between two versions of an index, by language and id."""
+"""The differences between two versions of an index, by language and sentence id."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from index.storage.versions import current, open_version, versions
 
 @dataclass(frozen=True)
 class Difference:
-    """Ids that only the new version has, those that only the old one has, those with another text."""
+    """The ids that a new version added, deleted, and kept with another text."""
 
     added: list[str]
     deleted: list[str]
@@ -27,13 +27,13 @@ class Difference:
 def compare(
     index: Path, old: str | None = None, new: str | None = None
 ) -> tuple[str, str, dict[str, Difference]]:
-    """The IDs of two versions and their differences by language; one that does not differ is left out.
+    """Compare two versions -> (old ID, new ID, {language: Difference}), without languages that are the same.
 
-    `new` is the one served where it is not given, `old` the one that `new` changed, else the one before it.
-    The ids of one language are in memory at a time. Raises BundleError, DamagedError.
+    `new` defaults to the version served, `old` to the version that `new` was made from, else to the one
+    before it. The ids of one language are in memory at a time. Raises BundleError, DamagedError.
     """
     after, manifest = open_version(index, new or current(index))
-    before, earlier = open_version(index, old or _before(index, manifest))
+    before, earlier = open_version(index, old or _default_old(index, manifest))
     differences = {}
     for code in sorted({*manifest.languages, *earlier.languages}):
         difference = _compare(_table(before, earlier, code), _table(after, manifest, code))
@@ -42,13 +42,15 @@ def compare(
     return earlier.version, manifest.version, differences
 
 
-def _before(index: Path, manifest: IndexManifest) -> str:
-    there = versions(index)
-    earlier = there[: there.index(manifest.version)]
-    if manifest.base in there:
+def _default_old(index: Path, manifest: IndexManifest) -> str:
+    published = versions(index)
+    earlier = published[: published.index(manifest.version)]
+    if manifest.base in published:
         return manifest.base
     if not earlier:
-        raise BundleError(f"{index} has no version before {manifest.version}: give two of {', '.join(there)}")
+        raise BundleError(
+            f"{index} has no version before {manifest.version}: give two of {', '.join(published)}"
+        )
     return earlier[-1]
 
 
@@ -60,11 +62,11 @@ def _table(folder: Path, manifest: IndexManifest, code: str) -> Any:  # noqa: AN
 
 
 def _compare(old: Any, new: Any) -> Difference:  # noqa: ANN401 (pyarrow is untyped)
-    places = pc.index_in(new.column("id"), value_set=_whole(old.column("id")))
+    places = pc.index_in(new.column("id"), value_set=_contiguous(old.column("id")))
     old_rows = np.asarray(pc.fill_null(places, -1), np.int64)
     same = np.flatnonzero(old_rows >= 0)
     texts = new.column("text").take(pa.array(same)), old.column("text").take(pa.array(old_rows[same]))
-    differ = np.asarray(pc.not_equal(_whole(texts[0]), _whole(texts[1])))
+    differ = np.asarray(pc.not_equal(_contiguous(texts[0]), _contiguous(texts[1])))
     gone = np.setdiff1d(np.arange(old.num_rows), old_rows)
     return Difference(
         added=_ids(new, np.flatnonzero(old_rows < 0)),
@@ -73,7 +75,7 @@ def _compare(old: Any, new: Any) -> Difference:  # noqa: ANN401 (pyarrow is unty
     )
 
 
-def _whole(column: Any) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+def _contiguous(column: Any) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 

@@ -42,7 +42,7 @@ def export_index(index: Path, out: Path) -> int:
 
 
 class _Counted:
-    """Units as they go by."""
+    """Iterates over units and counts their sentences."""
 
     def __init__(self, units: Iterator[Unit]) -> None:
         self._units = units
@@ -55,7 +55,7 @@ class _Counted:
 
 
 def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> Iterator[Unit]:
-    """The groups of a version in the order of their numbers, then each sentence that has none."""
+    """Yield the groups of a version by ascending number, then each sentence that has no group."""
     tables = {code: read_table(folder / f"{code}.arrow", COLUMNS, count) for code, count in counts.items()}
     groups = {code: Groups.open(folder / f"{code}.groups.arrow", links[code]) for code in counts}
 

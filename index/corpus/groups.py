@@ -1,6 +1,6 @@
-"""Which sentences of a language translate which of another: the rows of each group, memory-mapped.
+"""Groups of sentences that translate each other: the rows of each group in a language, memory-mapped.
 
-A row has several groups where its text stood in several places, a group several rows where a file gives
+A row is in several groups if its text occurred in several places; a group has several rows if a file gives
 several translations.
 """
 
@@ -17,21 +17,21 @@ from index.storage.tables import read_table, write_table
 
 PAIRS_FETCHED = 1 << 16  # from the database at a time
 
-# The same pairs twice: sorted by row, and sorted by group.
+# The pairs are stored twice: sorted by row, and sorted by group.
 COLUMNS = ("row", "group", "group_sorted", "row_of_group")
 
 Numbers = NDArray[np.int64]
 
 
 class Groups:
-    """The pairs of one language."""
+    """The (row, group) pairs of one language."""
 
     def __init__(self, columns: Sequence[Numbers]) -> None:
         self._rows, self._groups, self._sorted, self._rows_of = columns
 
     @classmethod
     def open(cls, path: Path, links: int) -> "Groups":
-        """Open a verified LANG.groups.arrow of so many pairs. Raises DamagedError."""
+        """Open a verified LANG.groups.arrow of `links` pairs. Raises DamagedError."""
         table = read_table(path, COLUMNS, links)
         return cls([table.column(name).to_numpy() for name in COLUMNS])
 
@@ -39,29 +39,29 @@ class Groups:
         return len(self._rows)
 
     def of(self, row: int) -> Numbers:
-        """The groups of a row."""
+        """The group numbers of a row, ascending."""
         begin, end = np.searchsorted(self._rows, (row, row + 1))
         return self._groups[begin:end]
 
     def between(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
-        """The pairs of the rows from `start` to before `stop`, as rows and groups."""
+        """The rows (n,) and groups (n,) of the pairs with start <= row < stop."""
         begin, end = np.searchsorted(self._rows, (start, stop))
         return self._rows[begin:end], self._groups[begin:end]
 
     def rows(self, groups: Sequence[int] | Numbers) -> list[int]:
-        """The rows of some groups, each once, in order."""
+        """The rows of some groups, ascending, without repetition."""
         begins = np.searchsorted(self._sorted, groups, "left")
         ends = np.searchsorted(self._sorted, groups, "right")
         pairs = zip(begins.tolist(), ends.tolist(), strict=True)
         return sorted({int(row) for begin, end in pairs for row in self._rows_of[begin:end]})
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """(group, row), by group."""
+        """Yield (group, row) by ascending group."""
         return zip(map(int, self._sorted), map(int, self._rows_of), strict=True)
 
 
 class Links:
-    """Pairs of row and group as they come, sorted on disk (SQLite) in bounded memory."""
+    """Collects (row, group) pairs and sorts them on disk (SQLite), in bounded memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -76,19 +76,19 @@ class Links:
         self._database.close()
 
     def add(self, rows: Iterable[int], groups: Iterable[int]) -> None:
-        """Pairs in any order and any number of times."""
+        """Add pairs, in any order; repetitions are ignored."""
         pairs = zip(rows, groups, strict=True)
         self._database.executemany("INSERT OR IGNORE INTO links VALUES (?, ?)", pairs)
 
     def write(self, path: Path) -> int:
-        """Write LANG.groups.arrow; returns how many pairs there are without repetition."""
+        """Write LANG.groups.arrow; returns the number of distinct pairs."""
         self._database.execute('CREATE INDEX by_group ON links ("group", row)')
         columns = [*self._columns('row, "group"'), *self._columns('"group", row')]
         write_table(path, dict(zip(COLUMNS, columns, strict=True)))
         return len(columns[0])
 
     def _columns(self, order: str) -> tuple[Numbers, Numbers]:
-        """All pairs in one order, memory-mapped from files without a name."""
+        """All pairs in the given order, memory-mapped from anonymous temporary files."""
         cursor = self._database.execute(f"SELECT {order} FROM links ORDER BY {order}")
         with TemporaryFile(dir=self._folder) as first, TemporaryFile(dir=self._folder) as second:
             while pairs := cursor.fetchmany(PAIRS_FETCHED):
@@ -103,7 +103,7 @@ def _mapped(file: IO[bytes]) -> Numbers:
 
 
 def write_groups(path: Path, rows: Sequence[int], groups: Sequence[int]) -> int:
-    """Write pairs of row and group, in any order; returns how many there are without repetition."""
+    """Write (row, group) pairs given in any order; returns the number of distinct pairs."""
     with Links(path.parent) as links:
         links.add(map(int, rows), map(int, groups))
         return links.write(path)

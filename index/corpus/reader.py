@@ -1,4 +1,4 @@
-"""The corpus of a language: its files read, cleaned, with ids and what the files say of them."""
+"""Reads the corpus of a language: its files, the ids and metadata of its sentences."""
 
 import json
 from collections import Counter
@@ -21,26 +21,26 @@ from index.formats.registry import (
 )
 from index.formats.sentence import Sentence
 
-THERE, NEW = 0, 1  # whose an id is
+EXISTING, NEW = 0, 1  # which sentence has an id
 
 
 @dataclass(frozen=True)
 class Intake:
-    """The files that a language gets sentences from.
+    """The corpus files of one language, and how its sentences get ids.
 
-    Ids are LANG:ID, or LANG:FILE:ID where `by_file`; ID is that of the file, else the number of the line or
-    record. `strict`: an id that is there already is refused; else it gets its line.
+    Ids are LANG:ID, or LANG:FILE:ID if `by_file`; ID is the file's own, else the number of the line or
+    record. `strict`: an id that exists already is refused; otherwise its line number is appended.
     """
 
     language: str
     sources: Sequence[Source]
     known: Collection[str]
-    expected: int = 0  # about how many sentences there are
+    expected: int = 0  # sentences, estimated
     by_file: bool = False
     strict: bool = False
 
     def sentences(self) -> Iterator[tuple[str, Sentence]]:
-        """(file, sentence) in the order of the files. Raises CorpusError."""
+        """Yield (file name, sentence) in the order of the files. Raises CorpusError."""
         for source in self.sources:
             for sentence in read_language(source, self.language, self.known):
                 yield source.path.name, sentence
@@ -50,14 +50,14 @@ class Intake:
 
     @property
     def numbered(self) -> bool:
-        """Whether every sentence has the number of its line for an id, and so one of its own."""
+        """Whether every id is a line number, and therefore unique."""
         names = {source.path.name for source in self.sources}
         plain = all(format_of(source) in ("txt", "moses") for source in self.sources)
         return plain and len(names) == len(self.sources) and (self.by_file or len(names) == 1)
 
 
 class Ids:
-    """The ids of a language, each given once."""
+    """Gives the sentences of a language unique ids."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
@@ -71,15 +71,15 @@ class Ids:
             self._taken.close()
 
     def reserve(self, ids: Sequence[str]) -> None:
-        """Ids that are there already."""
+        """Mark ids as existing."""
         if self._taken and self._intake.sources:
             keys = list(map(key_of, ids))
             self._taken.expect(keys)
             for key in keys:
-                self._taken.first(key, THERE)
+                self._taken.first(key, EXISTING)
 
     def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
-        """The ids of the next sentences. CorpusError where one is there already."""
+        """The ids of the next sentences. Raises CorpusError if one exists already and ids are strict."""
         ids = list(map(self._intake.name, files, sentences))
         if self._taken is None:
             return ids
@@ -89,7 +89,7 @@ class Ids:
     def _take(self, taken: FirstRows, given: str, file: str, sentence: Sentence) -> str:
         unique = given
         while (holder := taken.first(key_of(unique), NEW)) is not None:
-            if self._intake.strict and (holder == THERE or not self._intake.by_file):
+            if self._intake.strict and (holder == EXISTING or not self._intake.by_file):
                 raise CorpusError(
                     f"{file}, line {sentence.line}: there is a sentence {given}: use `index replace`"
                 )
@@ -99,7 +99,7 @@ class Ids:
 
 
 def metadata_of(file: str, sentence: Sentence) -> str:
-    """What a file says of a sentence, as JSON, with its name."""
+    """The metadata of a sentence and the name of its file, as JSON."""
     if not sentence.metadata:
         return _file_metadata(file)
     return json.dumps({"file": file, **sentence.metadata}, ensure_ascii=False)
@@ -113,14 +113,14 @@ def _file_metadata(file: str) -> str:
 def kept_texts(
     language: str, sources: Sequence[Source], known: Collection[str], cleaning: Cleaning
 ) -> Iterator[str]:
-    """The texts of a language's files that cleaning keeps. Raises CorpusError."""
+    """Yield the texts of a language's files that cleaning keeps. Raises CorpusError."""
     with Cleaner(cleaning) as cleaner:
         for _, sentence in cleaner.sentences(Intake(language, sources, known).sentences()):
             yield sentence.text
 
 
 def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:
-    """Files by language, or sources, as sources."""
+    """Convert {language: file} to a list of Source; a list of sources is copied."""
     if isinstance(corpora, Mapping):
         return [Source(path, code) for code, path in corpora.items()]
     return list(corpora)
@@ -129,11 +129,11 @@ def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:
 def by_language(
     sources: Sequence[Source], known: Collection[str], model: str
 ) -> tuple[dict[str, list[Source]], dict[str, int], dict[str, int]]:
-    """The files of each language; how many sentences of a file are in languages that are not known; about
-    how many each language has.
+    """Group files by language.
 
-    Raises UnknownLanguageError for a language asked for that is not known, UsageError without any source or
-    with one twice, CorpusError for a file that cannot be read.
+    -> {language: files}, {file: sentences in unknown languages}, {language: sentences, estimated}. Raises
+    UnknownLanguageError for a source's language that is not in `known`, UsageError without a source or with
+    one given twice, CorpusError for a file that cannot be read.
     """
     if not sources:
         raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")

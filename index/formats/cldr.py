@@ -1,4 +1,4 @@
-"""CLDR annotations (Unicode): the name of each emoji in a language; names of one character are a group."""
+"""CLDR annotations (Unicode): each emoji's name in a language; the names of one character are a group."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from index.formats.sentence import Sentence
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """The names (type="tts") as sentences; keywords are their metadata. The language is the file's own."""
+    """Yield the names (type="tts") as sentences with keywords as metadata, in the file's own language."""
     keywords: dict[str, list[str]] = {}
     parts: list[str] = []
     for element in xml.records(path, "ldml", ("identity", "annotation")):

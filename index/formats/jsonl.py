@@ -11,6 +11,7 @@ from index.formats.streams import read_lines
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
+    """Yield the sentences of every line. Raises CorpusError."""
     for number, line in read_lines(path):
         if line.strip():
             yield from row_sentences(path, number, number, _object(path, number, line), language)

@@ -13,20 +13,20 @@ from index.formats.rows import row_sentences
 from index.formats.sentence import Sentence
 from index.formats.streams import ALWAYS_ALLOWED, RATIO
 
-BATCH = 1024  # rows at a time
-STRINGS = 16 << 20  # bytes of a string in the file's own description
+ROWS_READ = 1024  # at a time
+LONGEST_STRING = 16 << 20  # bytes, in the file's Thrift metadata
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """`line` is the row, from 1."""
+    """Yield the sentences of every row; `line` is the row, from 1. Raises CorpusError."""
     number = 0
     try:
-        with parquet.ParquetFile(path, thrift_string_size_limit=STRINGS, pre_buffer=False) as file:
+        with parquet.ParquetFile(path, thrift_string_size_limit=LONGEST_STRING, pre_buffer=False) as file:
             _check_size(path, file.metadata)
-            for batch in file.iter_batches(BATCH):
+            for batch in file.iter_batches(ROWS_READ):
                 for row in batch.to_pylist():
                     number += 1
-                    yield from row_sentences(path, number, number, _plain(row), language)
+                    yield from row_sentences(path, number, number, _json_value(row), language)
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
         raise CorpusError(
@@ -40,12 +40,12 @@ def _check_size(path: Path, metadata: Any) -> None:  # noqa: ANN401 (pyarrow is 
         raise CorpusError(f"{path}: grows to more than {RATIO} times its size: write it without compression")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of any column)
-    """What JSON can hold: dates as ISO 8601, bytes as Base64."""
+def _json_value(value: Any) -> Any:  # noqa: ANN401 (a value of any column)
+    """Convert a value to what JSON can hold: dates to ISO 8601, bytes to Base64."""
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _json_value(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if value is None or isinstance(value, str | int | float | bool):

@@ -13,20 +13,20 @@ from index.formats.sentence import Sentence, local_group
 from index.formats.streams import open_stream
 
 LONGEST_FILE = 64 << 20  # bytes: a catalogue is read whole
-SOURCE = "en"
+SOURCE_LANGUAGE = "en"
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """msgid and msgstr of every entry; the singular goes with msgstr[0], the plural with the last."""
+    """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError."""
     catalog = _catalog(path)
-    code = catalog.locale_identifier or (language if language != SOURCE else None)
+    code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
     if code is None:
         raise CorpusError(f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}")
     for number, message in enumerate((entry for entry in catalog if entry.id), start=1):
         for form, (source, target) in enumerate(_forms(message)):
             name = str(number) if form == 0 else f"{number}.plural"
             group, metadata, line = local_group(path, name), _metadata(message), message.lineno or 0
-            yield Sentence(name, source, SOURCE, line, metadata, group)
+            yield Sentence(name, source, SOURCE_LANGUAGE, line, metadata, group)
             yield Sentence(name, target, code, line, metadata, group, confirmed=not message.fuzzy)
 
 
@@ -63,7 +63,7 @@ def _catalog(path: Path) -> Catalog:
 
 
 def _check_quotes(path: Path, content: bytes) -> None:
-    # Babel cuts the last character off a string that is not closed.
+    # Babel drops the last character of an unterminated string.
     for number, line in enumerate(content.splitlines(), start=1):
         line = line.strip()
         if line and not line.startswith(b"#") and not line.endswith(b'"'):

@@ -14,7 +14,7 @@ from index.text.languages import languages
 
 Reader = Callable[[Path, str | None], Iterator[Sentence]]
 
-# name -> (module:function, extensions); modules are imported when they are used, some need lxml or Babel.
+# name -> (module:function, extensions); modules are imported on use: some need lxml or Babel.
 FORMATS = {
     "txt": ("txt:read", (".txt",)),
     "moses": ("txt:read_moses", ()),
@@ -28,13 +28,13 @@ FORMATS = {
     "cldr": ("cldr:read", ()),
 }
 EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
-LINES = ("txt", "moses", "tsv", "csv", "jsonl")
-ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # of .xml
+LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
+ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
 
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file. Without `language` it gives all that the file names; `format` is told by extension."""
+    """A corpus file: all its languages unless `language` is given; `format` None: by extension."""
 
     path: Path
     language: str | None = None
@@ -42,7 +42,7 @@ class Source:
 
 
 def format_of(source: Source) -> str:
-    """The name of the format: as given, by extension, by root element (.xml), else txt; NAME.de is Moses."""
+    """The format's name: as given, by extension, by root element (.xml), else txt; NAME.de is Moses."""
     if source.format is not None:
         return source.format
     last = next(reversed(plain_suffixes(source.path)), "")
@@ -60,14 +60,14 @@ def format_of(source: Source) -> str:
 
 
 def read(source: Source) -> Iterator[Sentence]:
-    """Every sentence of a file, in its own language codes. Raises CorpusError."""
+    """Yield every sentence of a file, with the file's own language codes. Raises CorpusError."""
     module, _, name = FORMATS[format_of(source)][0].partition(":")
     reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
     return reader(source.path, source.language)
 
 
 def read_language(source: Source, language: str, known: Collection[str]) -> Iterator[Sentence]:
-    """The sentences of a file that are in `language` of those known: `en-US` is `en` where no other is."""
+    """Yield the sentences in `language`, one of those known; `en-US` counts as `en` if only `en` is known."""
     matched: dict[str, str | None] = {}
     for sentence in read(source):
         if sentence.language not in matched:
@@ -77,7 +77,7 @@ def read_language(source: Source, language: str, known: Collection[str]) -> Iter
 
 
 def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
-    """How many sentences a file has in each known language, and (None) in others. Reads the file once."""
+    """Count the sentences in each known language, and under None those in others. Reads the file once."""
     counts = Counter(sentence.language for sentence in read(source))
     totals: Counter[str | None] = Counter()
     for code, count in counts.items():
@@ -86,8 +86,8 @@ def count_languages(source: Source, known: Collection[str]) -> Counter[str | Non
 
 
 def count_lines(source: Source) -> int:
-    """The lines of a file that has a sentence a line, about; 0 where it has not."""
-    if format_of(source) not in LINES:
+    """Estimate the sentences of a file by its lines; 0 for formats without one sentence a line."""
+    if format_of(source) not in LINE_FORMATS:
         return 0
     lines, last = 0, b"\n"
     with open_stream(source.path) as file:
@@ -97,7 +97,7 @@ def count_lines(source: Source) -> int:
 
 
 def lookup(tag: str, known: Collection[str]) -> str | None:
-    """The known code for a language tag: itself, else with its last parts left off (RFC 4647, 3.4)."""
+    """Match a language tag to a known code, dropping last parts (RFC 4647, 3.4); None without a match."""
     codes = {code.lower(): code for code in known}
     parts = tag.replace("_", "-").lower().split("-")
     while parts:
@@ -108,7 +108,7 @@ def lookup(tag: str, known: Collection[str]) -> str | None:
 
 
 def check_names(sources: Sequence[Source]) -> None:
-    """UsageError where two files with groups have one name: their groups could not be told apart."""
+    """Raise UsageError if two files with groups have the same name: groups are named after files."""
     paths: dict[str, Path] = {}
     for source in sources:
         if format_of(source) not in ("txt", "moses", "cldr"):
@@ -118,7 +118,7 @@ def check_names(sources: Sequence[Source]) -> None:
 
 
 def check_pairs(sources: Sequence[Source]) -> None:
-    """CorpusError where the files of a Moses pair have not equally many lines. Reads them once."""
+    """Raise CorpusError if the files of a Moses pair differ in their number of lines. Reads them once."""
     counts: dict[str, tuple[Path, int]] = {}
     for source in sources:
         if format_of(source) == "moses":

@@ -1,8 +1,8 @@
 """Rows with named columns (TSV, CSV, JSON Lines, Parquet) as sentences; two layouts.
 
-A sentence a row: `text`, and perhaps `language` (or `lang`), `id`, `group`. Or its translations in a row: a
-column for each language named by its code, or Hugging Face's `translation` that holds them; and perhaps `id`.
-All other columns are metadata; one of that name may be a JSON object.
+One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one row:
+a column per language, named by its code, or Hugging Face's `translation` object; optionally `id`. All other
+columns are metadata; a column `metadata` may hold a JSON object.
 """
 
 import json
@@ -24,7 +24,7 @@ HELP = "name a column `text` (with --corpus LANG=FILE or a column `language`), o
 def row_sentences(
     path: Path, line: int, number: int, row: Mapping[str, Any], language: str | None
 ) -> Iterator[Sentence]:
-    """The sentences of row `number`, which begins at `line`. Raises CorpusError."""
+    """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     sentence_id = str(values.pop(ID, number))
     values |= _object(values.pop(METADATA, {}))

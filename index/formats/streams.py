@@ -1,6 +1,7 @@
-"""The bytes of a corpus file as a stream, decompressed by extension: .gz .bz2 .xz .zst; lines with numbers.
+"""Corpus files as byte streams, decompressed by extension (.gz .bz2 .xz .zst), and as numbered lines.
 
-What is decompressed may not exceed 64 MiB and 200 times the file: text compresses by 3 to 20, bombs by 1000.
+Decompressed data may not exceed the larger of 64 MiB and 200 times the file: text compresses by 3 to 20,
+bombs by 1000.
 """
 
 import bz2
@@ -18,13 +19,13 @@ from index.errors import CorpusError
 
 LONGEST_LINE = 1 << 20  # bytes
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20
-XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header asks for 4 GiB
-BLOCK = 1 << 16
+XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
+BLOCK = 1 << 16  # bytes read at a time
 
 
 @contextmanager
 def open_stream(path: Path) -> Iterator[BinaryIO]:
-    """The decompressed bytes. CorpusError for what cannot be read, here and while it is read."""
+    """Open the decompressed bytes. CorpusError if the file cannot be read, on opening and while reading."""
     try:
         with path.open("rb") as file, _decompressed(path, file) as stream:
             yield stream
@@ -65,7 +66,7 @@ def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
 
 
 class _Bounded(io.RawIOBase):
-    """At most `allowed` bytes of `source`, which has `read(size)`; CorpusError beyond them."""
+    """At most `allowed` bytes of `source`, an object with `read(size)`; CorpusError beyond them."""
 
     def __init__(self, path: Path, source: Any, allowed: int) -> None:  # noqa: ANN401 (file-like)
         self._path, self._source, self._left = path, source, allowed
@@ -85,7 +86,7 @@ class _Bounded(io.RawIOBase):
 
 
 class _Xz:
-    """lzma.LZMAFile with a limit to its memory."""
+    """lzma.LZMAFile with a memory limit."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -12,15 +12,15 @@ from index.formats import xml
 from index.formats.sentence import Sentence, local_group
 from index.text.normalisation import clean
 
-OWN_ID, OWN_DATA = "x-id", "x-json"  # what TMX has no place for: a variant's id, metadata that is no string
+OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """Every variant of every unit, whatever `language` is: TMX says its own."""
+    """Yield every variant of every unit, in the languages that the file names. Raises CorpusError."""
     for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
         shared = xml.attributes(unit)
         name = shared.pop("tuid", str(number))
-        shared |= _described(unit)
+        shared |= _properties(unit)
         for variant in xml.children(unit, "tuv"):
             yield _sentence(path, variant, name, shared, local_group(path, number))
 
@@ -31,13 +31,13 @@ def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any
     segment = next(xml.children(variant, "seg"), None)
     if language is None or segment is None:
         raise CorpusError(f"{path}, line {variant.sourceline}: a <tuv> without xml:lang or <seg>: add it")
-    metadata |= _described(variant)
+    metadata |= _properties(variant)
     name = str(metadata.pop(OWN_ID, name))
     text = xml.text_of(path, segment)
     return Sentence(name, text, language, variant.sourceline, shared | metadata, group)
 
 
-def _described(element: xml.Element) -> dict[str, Any]:
+def _properties(element: xml.Element) -> dict[str, Any]:
     """<prop> by type and <note> of a unit or variant."""
     values: dict[str, Any] = {}
     for child in xml.children(element, "prop", "note"):
@@ -58,7 +58,7 @@ def _data(text: str) -> dict[str, Any]:
 
 
 def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
-    """Write groups of sentences as units, as they come; `source` is the header's srclang."""
+    """Write each group of sentences as a unit, in order; `source` is the header's srclang."""
     header = {
         "creationtool": "passepartout",
         "creationtoolversion": "1",
@@ -84,7 +84,7 @@ def _unit(sentences: list[Sentence]) -> xml.Element:
         _prop(variant, OWN_ID, sentence.id)
         if sentence.metadata:
             _prop(variant, OWN_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))
-        # Control characters, which XML cannot hold, are none of the text.
+        # `clean` drops control characters, which XML cannot hold.
         etree.SubElement(variant, "seg").text = clean(sentence.text)
     return unit
 

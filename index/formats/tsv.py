@@ -1,6 +1,6 @@
 """Tab- and comma-separated tables with a line of column names; see rows.py for the columns.
 
-TSV has no quotes (a quote is a quote); CSV is that of RFC 4180.
+TSV has no quoting: a quotation mark is an ordinary character. CSV follows RFC 4180.
 """
 
 import csv
@@ -17,6 +17,7 @@ from index.text.normalisation import clean
 
 
 def read_tsv(path: Path, language: str | None) -> Iterator[Sentence]:
+    """Yield the sentences of a tab-separated table. Raises CorpusError."""
     names: list[str] = []
     for number, line in read_lines(path):
         cells = line.rstrip("\r\n").split("\t")
@@ -27,6 +28,7 @@ def read_tsv(path: Path, language: str | None) -> Iterator[Sentence]:
 
 
 def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
+    """Yield the sentences of a comma-separated table. Raises CorpusError."""
     reader = csv.reader((line for _, line in read_lines(path)), strict=True)
     names: list[str] = []
     number, begin = 0, 1
@@ -43,7 +45,7 @@ def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
 
 
 def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
-    """A sentence a row; metadata is a JSON object."""
+    """Write groups of sentences, one sentence a row, with metadata as a JSON object."""
     file.write("language\tid\tgroup\ttext\tmetadata\n")
     for unit in units:
         for sentence in unit:

@@ -1,4 +1,4 @@
-"""Plain text, one sentence a line, and Moses pairs: plain texts whose lines translate each other."""
+"""Plain text, one sentence a line, and Moses pairs: text files whose lines translate each other."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ def read_txt(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """A sentence a line of the language given."""
+    """Yield one sentence a line, in `language`. CorpusError if it is None."""
     if language is None:
         raise CorpusError(f"{path}: plain text does not say its language: give it as --corpus LANG={path}")
     for number, line in read_lines(path):
@@ -24,7 +24,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 
 def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
-    """NAME.LANG: line i translates line i of every other file of this NAME."""
+    """Yield the lines of NAME.LANG; line i translates line i of every other file named NAME."""
     if language is None and (suffixes := plain_suffixes(path)):
         language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
     name = stem(path)

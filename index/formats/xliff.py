@@ -8,12 +8,12 @@ from index.errors import CorpusError
 from index.formats import xml
 from index.formats.sentence import Sentence, local_group
 
-# States of a target that is no translation yet.
+# States of a target that is not translated yet.
 UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """Sources, and targets where they are; both languages are the file's own."""
+    """Yield every source, and target if present, in the languages that the file names. Raises CorpusError."""
     number = 0
     for unit in xml.records(path, "xliff", ("trans-unit", "unit")):
         new = xml.name(unit) == "unit"
@@ -52,7 +52,7 @@ def _pair(path: Path, unit: xml.Element, part: xml.Element, number: int) -> Iter
 
 
 def _context(unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
-    """What holds for a unit: its attributes, notes and <file>; the languages of source and target."""
+    """The metadata of a unit (attributes, notes, original file) and the languages of source and target."""
     metadata: dict[str, Any] = xml.attributes(unit)
     notes = [
         note.text or ""

@@ -1,7 +1,7 @@
-"""Files that must not be trusted or lost: checksums, listings without symbolic links, atomic replacement.
+"""Verified and durable files: checksums, listings without symbolic links, atomic replacement.
 
-The protocol of everything we publish: write into a work folder, fsync every file and folder, rename into
-place, fsync the parent. Whoever reads sees the old state or the new one, whenever the writer dies.
+Everything is published the same way: write into a work folder, fsync every file and folder, rename into
+place, fsync the parent. A reader sees the old state or the new one, whenever the writer dies.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from index.errors import DamagedError
 
-BLOCK = 1 << 20
+BLOCK = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
 SETTLED_NS = 2_000_000_000
 
 
 class FileEntry(BaseModel):
-    """What a manifest says about one file."""
+    """The size in bytes and checksum of a file, as a manifest lists it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +41,7 @@ def sha256(path: Path) -> str:
 
 
 def listing(folder: Path) -> dict[str, os.stat_result]:
-    """Every file under `folder` by relative POSIX name; DamagedError for what is no plain file."""
+    """Every file under `folder` by relative POSIX name; DamagedError for links and special files."""
     return dict(_walk(folder, ""))
 
 
@@ -85,27 +85,27 @@ def verify(
 ) -> None:
     """Check that `folder` holds exactly `files` (and the manifest) with their sizes and checksums.
 
-    Checksums are computed once and remembered by time of change and size (`fresh`: computed again).
-    DamagedError names the file.
+    Checksums are cached by modification time and size (`fresh`: computed again). Raises DamagedError, which
+    names the file.
     """
     for name in files:
         if not plain_name(name):
             raise DamagedError(f"{folder}: the manifest names {name!r}, which is not a plain relative name")
-    there = listing(folder)
-    there.pop(manifest, None)
-    _same_names(folder, set(files), set(there))
+    statuses = listing(folder)
+    statuses.pop(manifest, None)
+    _check_names(folder, set(files), set(statuses))
     known = _Verified(folder)
     if fresh:
         known.entries.clear()
     for name, entry in files.items():
-        _check(folder / name, entry, there[name], known)
+        _check(folder / name, entry, statuses[name], known)
     known.save()
 
 
-def _same_names(folder: Path, wanted: set[str], there: set[str]) -> None:
-    if missing := sorted(wanted - there):
+def _check_names(folder: Path, wanted: set[str], present: set[str]) -> None:
+    if missing := sorted(wanted - present):
         raise DamagedError(f"{folder / missing[0]}: the file is missing: copy the folder again")
-    if extra := sorted(there - wanted):
+    if extra := sorted(present - wanted):
         raise DamagedError(f"{folder / extra[0]}: the manifest does not list this file: remove it")
 
 
@@ -126,7 +126,7 @@ def _check(path: Path, entry: FileEntry, status: os.stat_result, known: "_Verifi
 
 
 class _Verified:
-    """Checksums already verified, a file a folder in the user's cache; it may be deleted at any time."""
+    """Checksums verified before: one file per folder in the user's cache, which may be deleted any time."""
 
     def __init__(self, folder: Path) -> None:
         self.file = _cache_file(folder)
@@ -154,7 +154,7 @@ class _Verified:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             replace_text(self.file, json.dumps(self.entries))
         except OSError:
-            pass  # a read-only home costs a second checksum, no more
+            pass  # with a read-only home, checksums are computed again next time
 
 
 def _fingerprint(entry: FileEntry, status: os.stat_result) -> list[int | str]:
@@ -169,7 +169,7 @@ def _cache_file(folder: Path) -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Where this user's deletable files go: $XDG_CACHE_HOME/passepartout; None for a user without a home."""
+    """The user's cache folder, $XDG_CACHE_HOME/passepartout; None for a user without a home."""
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passepartout"
     except RuntimeError:
@@ -194,8 +194,8 @@ def fsync_tree(folder: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a text file so that a reader sees the old content or the new, never a part."""
-    # One name, so that a writer that dies leaves at most one draft, which the next one overwrites.
+    """Write a text file atomically: a reader sees the old content or the new, never a part."""
+    # A fixed name: a writer that dies leaves at most one draft, which the next writer overwrites.
     draft = path.with_name(f".{path.name}.draft")
     with draft.open("w", encoding="utf-8") as file:
         file.write(text)
@@ -206,7 +206,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def replace_folder(staging: Path, target: Path) -> None:
-    """Move the flushed folder `staging` to `target`; what was there before is removed afterwards."""
+    """Flush the folder `staging` and move it to `target`; a previous folder there is removed afterwards."""
     fsync_tree(staging)
     old = target.with_name(f".{target.name}.old")
     shutil.rmtree(old, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""IndexManifest: what a version of an index says of itself."""
+"""IndexManifest: the description of a version of an index, as stored in its manifest.json."""
 
 import re
 from typing import Annotated, Literal
@@ -9,18 +9,18 @@ from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.storage.files import FileEntry
 from index.storage.manifest import CODE, Manifest
 
-INDEX_FORMAT = 2  # 1: vectors in files of our own beside FAISS's
+INDEX_FORMAT = 2  # 1: vectors in a format other than FAISS's
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 
 Scoring = Literal["csls", "ratio"]
 
 
 class SearchSettings(BaseModel):
-    """How the vectors of a language are searched, in the words of FAISS.
+    """How the vectors of a language are searched, in the terms of FAISS.
 
-    `factory`: what `faiss.index_factory` made the index from; Milvus has a "Flat" or an "HNSW" index.
-    `parameters`, as `faiss.ParameterSpace` reads them, are the least that found as many of the ten nearest
-    as `recall` says, for sentences of the other languages, when the index was built.
+    `factory`: the string for `faiss.index_factory`; in Milvus "Flat" or "HNSW". `parameters`, as
+    `faiss.ParameterSpace` reads them, are the cheapest that reached the target recall@10, for sentences
+    of the other languages, when the index was built; `recall` is what they reached.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,9 +32,9 @@ class SearchSettings(BaseModel):
 
 
 class LanguageEntry(BaseModel):
-    """What an index holds of one language, and the lines that its corpus lost on the way, by reason.
+    """The sizes of one language in an index, and the lines of its corpus that were dropped, by reason.
 
-    `changed` of those kept were brought into form; `links` pair a sentence with a group of translations.
+    `changed` of the kept sentences were normalised; `links` pair a sentence with a group of translations.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,7 +51,7 @@ class LanguageEntry(BaseModel):
 
 
 class CleaningEntry(BaseModel):
-    """The rules of cleaning that a build left out, and the bounds of the others (`cleaning.Cleaning`)."""
+    """The cleaning rules that a build turned off, and the limits of the others (`cleaning.Cleaning`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,10 +61,10 @@ class CleaningEntry(BaseModel):
 
 
 class Options(BaseModel):
-    """What whoever built it asked for, beside cleaning and scoring; a change keeps it.
+    """The options of a build besides cleaning and scoring; a change of the index keeps them.
 
-    `factory` of the vectors of sentences, None: by their number; `store`: the Milvus that has them, None:
-    files; words that occur `least_count` times; `phrases` or not.
+    `factory` of the sentence vectors, None: chosen by their number; `store`: the Milvus that holds them,
+    None: files; words that occur at least `least_count` times; `phrases` included or not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,7 +76,7 @@ class Options(BaseModel):
 
 
 class WordAlignment(BaseModel):
-    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; pull null: no rotation.
+    """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; `pull` None: no rotation.
 
     `orthogonality`: the largest entry of |Rᵀ R - I| over all rotations.
     """
@@ -91,11 +91,11 @@ class WordAlignment(BaseModel):
 
 
 class IndexManifest(Manifest):
-    """What a version is.
+    """The manifest of a version of an index.
 
-    The order of `languages`, without its own, is the order of hubness columns; `detects` are the rows of
-    detector.npy. `skipped`: sentences of a file in languages that the encoder does not know. `quality` and
-    `hubness` are by "de-en", asked in the first.
+    The order of `languages`, without the language itself, is the order of its hubness columns; `detects` are
+    the rows of detector.npy. `skipped`: sentences per file in languages that the encoder does not know.
+    `quality` and `hubness` have keys such as "de-en": questions in the first, answers in the second.
     """
 
     format: int = INDEX_FORMAT

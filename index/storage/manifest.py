@@ -1,6 +1,6 @@
-"""Manifests: a JSON object whose `format` says which version of our files it describes.
+"""Manifests: JSON objects that list files with their checksums, in a numbered format.
 
-The files are checked against the manifest; the manifest against its own `digest`, the SHA-256 of the rest.
+Files are checked against the manifest; the manifest against its own `digest`, the SHA-256 of the rest.
 """
 
 import hashlib
@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from index.errors import DamagedError, FormatError
 
 NAME = "manifest.json"
-CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"  # of a language, which files are named by
-LONGEST = 16 << 20  # bytes: a manifest is a list of files, not a payload
+CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"  # a language code, which is part of file names
+MANIFEST_BYTES = 16 << 20  # at most
 
 
 class Manifest(BaseModel):
-    """The base of both manifests: unknown keys are refused, nothing changes after reading.
+    """The base of both manifests: immutable, without unknown keys.
 
     The default of `format` is the only format that is read.
     """
@@ -33,10 +33,9 @@ Kind = TypeVar("Kind", bound=Manifest)
 
 
 def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
-    """Read `folder`/manifest.json.
+    """Read `folder`/manifest.json as a manifest of `kind`; `what` ("an encoder bundle") names it in errors.
 
-    Raises DamagedError if it is missing or malformed, FormatError if its format is not that of `kind`;
-    `what` ("an encoder bundle") is for the message.
+    Raises DamagedError if it is missing or malformed, FormatError if its format is not that of `kind`.
     """
     path = folder / NAME
     values = _load(path, what)
@@ -60,8 +59,8 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
 def _load(path: Path, what: str) -> dict[str, Any]:
     if path.is_symlink() or not path.is_file():
         raise DamagedError(f"{path.parent} is not {what}: it has no {NAME}")
-    if path.stat().st_size > LONGEST:
-        raise DamagedError(f"{path}: longer than {LONGEST} bytes: make it again")
+    if path.stat().st_size > MANIFEST_BYTES:
+        raise DamagedError(f"{path}: longer than {MANIFEST_BYTES} bytes: make it again")
     try:
         values = json.loads(path.read_text("utf-8"), object_pairs_hook=_unique)
     except (OSError, ValueError, RecursionError) as error:
@@ -84,7 +83,7 @@ def _digest(values: dict[str, Any]) -> str:
 
 
 def write_manifest(folder: Path, manifest: Kind) -> Kind:
-    """Write `folder`/manifest.json (publishing flushes the folder); returns it with its digest."""
+    """Write `folder`/manifest.json, without flushing it; returns the manifest with its digest."""
     digest = _digest(json.loads(manifest.model_dump_json()))
     manifest = manifest.model_copy(update={"digest": digest})
     (folder / NAME).write_text(manifest.model_dump_json(indent=2), "utf-8")

@@ -1,7 +1,7 @@
-"""What stands beside the vectors: texts and arrays.
+"""Tables of texts as Arrow files, and arrays as .npy files.
 
-Texts are Arrow files, uncompressed and memory-mapped: they cost no reading, no Python strings, and workers
-share them. (Parquet would cost 45 MB more in every process, for its code and for decoding.)
+Arrow files are uncompressed and memory-mapped: opening them reads nothing, makes no Python strings, and
+workers share them. (Parquet would cost 45 MB more in every process, for its code and for decoding.)
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from index.errors import CorpusError, DamagedError
 
-BATCH = 1 << 16  # rows of a record batch, where a table is written by and by
+BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 
 Columns = Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]
 
@@ -28,27 +28,29 @@ def write_table(path: Path, columns: Columns) -> None:
 
 
 class TableWriter:
-    """Rows of texts as they come, in batches of BATCH, whatever the sizes they come in."""
+    """Writes rows of texts in record batches of BATCH_ROWS, whatever the sizes in which they are added."""
 
     def __init__(self, writer: Any, names: Sequence[str]) -> None:  # noqa: ANN401 (pyarrow is untyped)
         self._writer, self._rows = writer, {name: list[str]() for name in names}
         self.count = 0
 
     def add(self, columns: Mapping[str, Sequence[str]]) -> None:
+        """Add rows, given as columns of equal length."""
         for name, values in columns.items():
             self._rows[name].extend(values)
         self.count += len(next(iter(columns.values())))
-        while len(next(iter(self._rows.values()))) >= BATCH:
+        while len(next(iter(self._rows.values()))) >= BATCH_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        batch = [strings(values[:BATCH]) for values in self._rows.values()]
+        """Write the next record batch."""
+        batch = [strings(values[:BATCH_ROWS]) for values in self._rows.values()]
         self._writer.write_batch(pa.record_batch(batch, names=list(self._rows)))
-        self._rows = {name: values[BATCH:] for name, values in self._rows.items()}
+        self._rows = {name: values[BATCH_ROWS:] for name, values in self._rows.items()}
 
 
 def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
-    """An Arrow array of strings. Made of its buffers, since `pyarrow.array` imports pandas where it is."""
+    """An Arrow array of strings, made from buffers: `pyarrow.array` imports pandas if it is installed."""
     encoded = [value.encode() for value in values]
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(values)), out=offsets[1:])
@@ -67,7 +69,7 @@ def _array(values: Sequence[str] | Sequence[int] | NDArray[np.int64]) -> Any:  #
 
 @contextmanager
 def writing_table(path: Path, names: Sequence[str]) -> Iterator[TableWriter]:
-    """Write an Arrow file of string columns by and by."""
+    """Open an Arrow file of string columns that is written incrementally."""
     schema = pa.schema([(name, pa.string()) for name in names])
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         table = TableWriter(writer, names)
@@ -93,7 +95,7 @@ def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: A
 def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Map a verified .npy file of float32; DamagedError if it has another shape or type. Never pickled."""
     try:
-        # What is empty cannot be mapped.
+        # An empty file cannot be mapped.
         values = np.load(path, mmap_mode="r" if np.prod(shape) else None, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise DamagedError(f"{path}: not a numpy array: build the index again") from error

@@ -4,18 +4,17 @@ The protocol, in the order of what a build does:
 
 1. Lock work/LOCK (flock: the kernel releases it when the holder dies): one build, removal or rollback a time.
 2. Work in work/KEY/, where KEY is the SHA-256 of all inputs: corpus files, rules, encoder, changed version.
-   A file gets its name when it is whole and flushed (`job.making`), so what has a name is not made again.
-3. What is needed only until the end lies in work/KEY.parts/: vectors and a journal of them (`encoding`),
-   whose checksums say what of it can be trusted. Folders of other keys are removed first.
+   A file gets its name when it is complete and flushed (`job.making`), so a named file is not made again.
+3. Intermediate files are in work/KEY.parts/: vectors and their journal (`encoding`), whose checksums say
+   which of them can be trusted. Folders of other keys are removed first.
 4. Publish: write manifest.json with the SHA-256 of every file and of itself; flush all; rename work/KEY to
    versions/ID; flush versions/; replace CURRENT by rename; remove work/KEY.parts/.
 5. A removal renames versions/ID into work/ and deletes it there. Whoever has its files open keeps them.
 
-Killed before the rename, the same build goes on from what has a name; after it, before CURRENT is replaced,
-it finds its version by KEY and only serves it; later, nothing is left to do but to remove the parts. A
-reader opens the version that CURRENT names, checks names, sizes and checksums, and only then gives a file
-to a parser. So it sees the old version or the new one, whole; no step touches a file of the version that is
-served.
+A build killed before the rename resumes from the named files; killed between the rename and the replacement
+of CURRENT, it finds its version by KEY and only serves it; later, only the parts remain to be removed. A
+reader opens the version that CURRENT names and checks names, sizes and checksums before it parses a file. So
+it sees either the old version or the new one; no step touches a file of the version that is served.
 """
 
 import fcntl
@@ -65,15 +64,15 @@ def _order(version: str) -> tuple[str, int]:
 def open_version(
     index: Path, version: str | None = None, *, fresh: bool = False
 ) -> tuple[Path, IndexManifest]:
-    """Verify a version (the current one without `version`) and return its folder and manifest.
+    """Verify a version (by default the current one) and return its folder and manifest.
 
-    `fresh` computes every checksum, whatever was verified before.
+    `fresh`: compute every checksum again. Raises BundleError if it does not exist, DamagedError.
     """
     name = current(index) if version is None else version
     folder = index / VERSIONS / name
     if not ID.fullmatch(name) or not folder.is_dir():
-        there = ", ".join(versions(index)) or "none"
-        raise BundleError(f"{index} has no version {name!r}; it has: {there}")
+        published = ", ".join(versions(index)) or "none"
+        raise BundleError(f"{index} has no version {name!r}; it has: {published}")
     manifest = read_manifest(folder, IndexManifest, "a version of an index")
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
@@ -94,7 +93,7 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
 
 @contextmanager
 def locked(index: Path) -> Iterator[Path]:
-    """Hold the lock of `index`, which the kernel releases when its holder dies; gives the folder work/.
+    """Hold the lock of `index`, which the kernel releases when its holder dies; yields the folder work/.
 
     Raises BusyError while another holds it.
     """
@@ -112,13 +111,13 @@ def locked(index: Path) -> Iterator[Path]:
 
 @contextmanager
 def building(index: Path, key: str) -> Iterator[Path]:
-    """Hold the lock of `index` and give the work folder for `key`; work of other keys is removed.
+    """Hold the lock of `index` and yield the work folder for `key`; work of other keys is removed.
 
     Raises BusyError while another build holds the lock.
     """
     with locked(index) as work:
         folder = work / key
-        # Parts without their work folder are of a build that was killed after it had published.
+        # Parts without a work folder remain from a build that was killed after publishing.
         keep = (folder, parts_of(folder)) if folder.exists() else ()
         clear_work(work, keep)
         folder.mkdir(exist_ok=True)
@@ -128,7 +127,7 @@ def building(index: Path, key: str) -> Iterator[Path]:
 
 
 def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
-    """Remove the folders in work/ but those to `keep`; the names of what was removed."""
+    """Remove the folders in work/ except those in `keep`; returns the names of the removed."""
     removed = [path for path in sorted(work.iterdir()) if path.is_dir() and path not in keep]
     for path in removed:
         shutil.rmtree(path)
@@ -136,12 +135,12 @@ def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
 
 
 def parts_of(work: Path) -> Path:
-    """The folder of what a build needs until it is published."""
+    """The folder of a build's intermediate files, which are removed when it is published."""
     return work.with_name(f"{work.name}.parts")
 
 
 def unserved(index: Path, key: str) -> str | None:
-    """The version that a build with `key` had finished when it died before naming it in CURRENT."""
+    """The version that a build with `key` published, but died before naming it in CURRENT; or None."""
     served = current(index) if (index / CURRENT).exists() else None
     for version in reversed(versions(index)):
         if version == served:
@@ -152,7 +151,7 @@ def unserved(index: Path, key: str) -> str | None:
 
 
 def made(index: Path, key: str, since: str) -> str | None:
-    """The version later than `since` that a build with `key` has published already."""
+    """The version later than `since` that a build with `key` published; None if there is none."""
     later = [version for version in versions(index) if _order(version) > _order(since)]
     return next((version for version in later if _key(index / VERSIONS / version) == key), None)
 
@@ -165,7 +164,7 @@ def _key(folder: Path) -> str | None:
 
 
 def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
-    """Make the work folder the current version; returns the manifest with its files."""
+    """Publish the work folder as the current version; returns the manifest with its files."""
     (work / NAME).unlink(missing_ok=True)
     manifest = manifest.model_copy(update={"files": describe(work)})
     manifest = write_manifest(work, manifest)
@@ -179,21 +178,21 @@ def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
 
 
 def serve(index: Path, version: str) -> None:
-    """Name `version` in CURRENT."""
+    """Make `version` the current one: CURRENT names it."""
     replace_text(index / CURRENT, version + "\n")
 
 
 def next_version(index: Path, now: datetime | None = None) -> str:
-    """YYYYMMDD-N: today in UTC, N one more than the day's highest."""
+    """The next free version ID: YYYYMMDD-N, today in UTC, N one more than the day's highest."""
     today = f"{now or datetime.now(UTC):%Y%m%d}"
     taken = [_order(version)[1] for version in versions(index) if version.startswith(today)]
     return f"{today}-{max(taken, default=0) + 1}"
 
 
 def version_before(index: Path) -> str:
-    """The version before the one served. BundleError where there is none."""
-    served, there = current(index), versions(index)
-    earlier = [name for name in there if _order(name) < _order(served)]
+    """The version before the one served. Raises BundleError if there is none."""
+    served, published = current(index), versions(index)
+    earlier = [name for name in published if _order(name) < _order(served)]
     if not earlier:
-        raise BundleError(f"{index} has no version before {served}; it has: {', '.join(there)}")
+        raise BundleError(f"{index} has no version before {served}; it has: {', '.join(published)}")
     return earlier[-1]

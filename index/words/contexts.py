@@ -1,7 +1,7 @@
-"""Words by their contexts: the mean of the sentences that have a word, beside that of its tokens.
+"""Word vectors from contexts: the mean of the sentences that contain a word, mixed with that of its tokens.
 
-Sentences are what the encoder has learned to compare, and those that have a word are about what it means.
-docs/decisions/0007-words.md has what it gives.
+The encoder was trained to compare sentences, and the sentences that contain a word show what it means.
+Measured in docs/decisions/0007-words.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +13,14 @@ from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
 from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
-CONTEXTS = 100  # sentences of each word: more change nothing
-WORDS_AT_ONCE = 1 << 12  # mixed together
+CONTEXTS = 100  # sentences per word: more change nothing
+WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
 def occurrences(
     batches: Iterable[Sequence[str] | StringArray], vocabulary: Sequence[str], language: str
 ) -> Iterator[tuple[int, Integers, Integers]]:
-    """How many texts a batch has; rows of the vocabulary, ascending, and the texts that have them, once."""
+    """Yield per batch: its number of texts, vocabulary rows (n,) ascending, and the text (n,) of each."""
     entries = _Entries(vocabulary)
     for words in numbered_words(batches, entries.numbering, language):
         rows, texts = entries.find(words)
@@ -30,7 +30,7 @@ def occurrences(
 
 
 def _begins(ascending: Integers) -> Integers:
-    """Where another number begins."""
+    """The positions at which a new number begins."""
     return np.flatnonzero(np.diff(ascending, prepend=-1))
 
 
@@ -41,7 +41,7 @@ class _Entries:
         self.numbering = Numbering()
         parts = [[self.numbering[part] for part in entry.split(" ")] for entry in vocabulary]
         rows = {numbers[0]: row for row, numbers in enumerate(parts) if len(numbers) == 1}
-        # One more: words of no entry, however many there will be.
+        # The last row is for all words that are not in the vocabulary.
         self._rows = np.array([rows.get(number, -1) for number in range(len(self.numbering) + 1)], np.int64)
         pairs = np.array([numbers for numbers in parts if len(numbers) == 2], np.int64).reshape(-1, 2)
         keys, phrases = key_of(*pairs.T), np.flatnonzero([len(numbers) == 2 for numbers in parts])
@@ -49,7 +49,7 @@ class _Entries:
         self._keys, self._phrases = keys[order], phrases[order]
 
     def find(self, words: Tokens) -> tuple[Integers, Integers]:
-        """The rows of the entries that are there, and which text each is in."""
+        """The vocabulary rows (n,) that occur, and the text (n,) of each occurrence."""
         rows = self._rows[np.minimum(words.ids, len(self._rows) - 1)]
         texts = words.texts
         if len(self._keys):
@@ -61,7 +61,7 @@ class _Entries:
 
 
 class Contexts:
-    """Sums of the vectors of the first CONTEXTS texts that have each of `count` words, and of all texts."""
+    """Sums of text vectors: for each of `count` words its first CONTEXTS texts, and over all texts."""
 
     def __init__(self, count: int, dimension: int) -> None:
         self.counts = np.zeros(count, np.int64)
@@ -69,14 +69,14 @@ class Contexts:
         self._total, self._texts = np.zeros(dimension, np.float64), 0
 
     def add(self, rows: Integers, texts: Integers, vectors: Vectors) -> None:
-        """The vectors (n, d) of some texts; the word `rows[i]`, ascending, is in text `texts[i]`."""
+        """Add texts by their vectors (n, d); the word `rows[i]`, ascending, is in text `texts[i]`."""
         self._total += vectors.sum(axis=0, dtype=np.float64)
         self._texts += len(vectors)
         starts = _begins(rows)
         lengths = np.diff(starts, append=len(rows))
         place = np.arange(len(rows)) - np.repeat(starts, lengths)
         left = np.maximum(CONTEXTS - self.counts[rows], 0)
-        # Once each of the words that have so many: added row by row, which `reduceat` does more slowly.
+        # The nth text of every word at once: `reduceat` over the rows is slower.
         for number in range(int(np.minimum(lengths, left[starts]).max(initial=0))):
             nth = np.flatnonzero((place == number) & (number < left))
             self._sums[rows[nth]] += vectors[texts[nth]]
@@ -90,7 +90,7 @@ class Contexts:
         """
         mean = self._total / max(self._texts, 1)
         mixed = np.empty_like(vectors)
-        # Some at a time: in doubles all would take several times the memory of the vectors.
+        # In blocks: float64 copies of all would take several times the memory of the vectors.
         for start in range(0, len(vectors), WORDS_AT_ONCE):
             rows = slice(start, start + WORDS_AT_ONCE)
             counts = self.counts[rows, None]

@@ -1,7 +1,7 @@
-"""Phrases of two words that are more than their words: "ice cream", "fire hydrant".
+"""Two-word phrases whose words occur together more often than by chance: "ice cream", "fire hydrant".
 
 Mikolov et al. 2013, equation 6: (count(a b) - DISCOUNT) / (count(a) count(b)), here times the number of
-words, which makes it the ratio of how often the two are together to how often chance would have them so.
+words, which makes it the ratio of the observed count to the count expected by chance.
 """
 
 from collections import Counter
@@ -13,13 +13,13 @@ from index.text.languages import language as language_of
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
 from index.words.vocabulary import numbered_words
 
-DISCOUNT = 5  # so that a pair seen a few times is no phrase
-LEAST = 10  # times seen
-RATIO = 50.0  # more often than by chance
+DISCOUNT = 5  # so that a pair seen a few times is not a phrase
+LEAST_COUNT = 10
+LEAST_RATIO = 50.0  # observed count to that expected by chance
 PAIRS_SORTED = 1 << 22  # at a time
 WORD_BITS = 32  # of each of the two words in the key of a pair
 WORD_MASK = (1 << WORD_BITS) - 1
-# Scripts without spaces between words: ICU's dictionaries have their compounds already.
+# Scripts without spaces between words: ICU segments them by dictionaries that include compounds.
 UNSPACED = frozenset({"Hans", "Hant", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
 
 PairCounts = tuple[Integers, Integers]  # keys of pairs, sorted, and how often they were seen
@@ -31,11 +31,14 @@ def spaced(code: str) -> bool:
 
 
 def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]) -> dict[str, int]:
-    """How often words stood directly before each other, and each by itself -> "a b" and its count."""
+    """Counts of adjacent word pairs and of single words -> phrase "a b" and its count."""
     total = sum(counts.values())
     phrases = {}
     for (first, second), count in pairs.items():
-        if count >= LEAST and (count - DISCOUNT) * total >= RATIO * counts[first] * counts[second]:
+        if (
+            count >= LEAST_COUNT
+            and (count - DISCOUNT) * total >= LEAST_RATIO * counts[first] * counts[second]
+        ):
             phrases[f"{first} {second}"] = count
     return phrases
 
@@ -43,7 +46,7 @@ def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]
 def count_pairs(
     batches: Iterable[Sequence[str] | StringArray], language: str
 ) -> tuple[Counter[tuple[str, str]], Counter[str]]:
-    """Neighbours seen LEAST times and words of batches of sentences, counted; a word twice is no pair."""
+    """Count words, and adjacent pairs of different words seen at least LEAST_COUNT times."""
     numbering = Numbering()
     counts = np.zeros(0, np.int64)
     pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -57,7 +60,7 @@ def count_pairs(
             pairs, uncounted = _added(pairs, uncounted), []
     pairs = _added(pairs, uncounted)
     names = list(numbering)
-    often = [column[pairs[1] >= LEAST].tolist() for column in pairs]
+    often = [column[pairs[1] >= LEAST_COUNT].tolist() for column in pairs]
     named = {
         (names[key >> WORD_BITS], names[key & WORD_MASK]): count for key, count in zip(*often, strict=True)
     }
@@ -65,20 +68,20 @@ def count_pairs(
 
 
 def neighbours(words: Tokens) -> tuple[Integers, Integers]:
-    """The keys of words that stand directly before another one, and which text each is of."""
+    """The keys (n,) of adjacent word pairs, and the text (n,) of each."""
     first, second, texts = words.ids[:-1], words.ids[1:], words.texts
     adjacent = (first != second) & (texts[:-1] == texts[1:])
     return key_of(first[adjacent], second[adjacent]), texts[:-1][adjacent]
 
 
 def key_of(first: Integers, second: Integers) -> Integers:
-    """One number for the numbers of two words."""
+    """The key of a pair: one integer from the numbers of its two words."""
     keys: Integers = (first << WORD_BITS) | second
     return keys
 
 
 def _added(pairs: PairCounts, keys: list[Integers]) -> PairCounts:
-    """Pairs and how often they were seen, with those of some more keys."""
+    """Pair counts with the occurrences in `keys` added."""
     # Not `return_inverse`, which sorts numbers five times as slowly.
     more, counts = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)
     every = np.union1d(pairs[0], more)

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
-GROUP = 8  # columns of which at first only the highest is looked at
+GROUP_WIDTH = 8  # columns reduced to their highest before partitioning
 PULLS = (1.0, 16.0, 256.0, np.inf)
 FOLDS = 3
-SWEEPS = 3  # turns between two searches for anchors
-STILL = 5e-3  # how far (root mean square) a unit vector may move when nothing moves any more
+SWEEPS = 3  # over all languages, between two searches for anchors
+TOLERANCE = 5e-3  # root mean square movement of a unit vector at convergence
 
 Rotation = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -42,8 +42,10 @@ Products = dict[Pair, Vectors]
 
 @dataclass(frozen=True)
 class Alignment:
-    """Rotations (d, d) for row vectors: `vectors @ rotation`; the κ that was chosen; how many anchors of each
-    pair of languages they were found by last."""
+    """Rotations (d, d) for row vectors, applied as `vectors @ rotation`, and how they were computed.
+
+    `anchors`: their number for each pair of languages in the last iteration; `pull`: the κ chosen.
+    """
 
     rotations: dict[str, NDArray[np.float32]]
     iterations: int
@@ -71,20 +73,20 @@ def align(
 ) -> Alignment:
     """Align word vectors {language: (n_l, d) unit rows, most frequent words first}.
 
-    `most_words` a language make the anchors; `pulls` are the κ to choose from (one value: no choice).
-    `threads` search for anchors, a pair of languages each; what they find does not depend on their number.
-    `progress` is told of each of the `iterations` rounds, all that are left at once when nothing moves.
+    Anchors are sought among the first `most_words` of each language; `pulls` are the κ to choose from (a
+    single value: no choice). `threads` search for anchors, one pair of languages each, with the same result.
+    `progress` is called with 1 after each round, and at convergence with the rest of the `iterations`.
     """
     spaces = {code: np.asarray(rows[:most_words], np.float32) for code, rows in vectors.items()}
     rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
     anchors = find_anchors(spaces, k, threads)
     pull = choose_pull(spaces, anchors, pulls, seed)
     rounds, moved = 0, np.inf if np.isfinite(pull) else 0.0
-    while rounds < iterations and moved > STILL:
+    while rounds < iterations and moved > TOLERANCE:
         if rounds:
             anchors = find_anchors(_turned(spaces, rotations), k, threads)
         previous, rotations = rotations, solve(anchor_products(spaces, anchors), rotations, pull)
-        moved = max(_moved(rotations[code], previous[code]) for code in rotations)
+        moved = max(_movement(rotations[code], previous[code]) for code in rotations)
         rounds += 1
         progress(1)
     progress(iterations - rounds)
@@ -92,13 +94,13 @@ def align(
         rotations={code: rotation.astype(np.float32) for code, rotation in rotations.items()},
         iterations=rounds,
         anchors={pair: len(rows) for pair, rows in anchors.items()},
-        converged=moved <= STILL,
+        converged=moved <= TOLERANCE,
         pull=pull,
     )
 
 
 def find_anchors(spaces: Spaces, k: int, threads: int = 1) -> Anchors:
-    """For each pair of languages, the words that are among each other's k nearest by CSLS."""
+    """Find, for each pair of languages, the words that are mutual k nearest neighbours by CSLS."""
     pairs = list(combinations(spaces, 2))
     firsts, seconds = ([spaces[pair[side]] for pair in pairs] for side in (0, 1))
     if threads == 1:
@@ -112,7 +114,7 @@ def _turned(spaces: Spaces, rotations: Mapping[str, Rotation]) -> Spaces:
 
 
 def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int64]:
-    """(n, d), (m, d) unit rows -> (p, 2) pairs of rows in each other's k nearest by CSLS, in their order."""
+    """(n, d), (m, d) unit rows -> (p, 2) pairs of mutual k nearest rows by CSLS, in ascending order."""
     n, m = len(first), len(second)
     if not n or not m:
         return np.zeros((0, 2), np.int64)
@@ -133,28 +135,30 @@ def _best(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
 
 
 def _highest(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Values and columns among which are each row's k highest.
+    """Values and columns (n, c) that include each row's k highest.
 
-    Those are in the k groups of columns whose highest are the highest: most of a row is read once, to find
-    the highest of each group, which is several times faster than to partition the row.
+    They lie in the k groups of columns with the highest maxima: finding the maximum of each group is several
+    times faster than partitioning the whole row.
     """
     n, m = scores.shape
-    width = m // GROUP
-    highest = np.ascontiguousarray(scores[:, : width * GROUP].reshape(n, GROUP, width).max(axis=1))
+    width = m // GROUP_WIDTH
+    highest = np.ascontiguousarray(
+        scores[:, : width * GROUP_WIDTH].reshape(n, GROUP_WIDTH, width).max(axis=1)
+    )
     groups = np.argpartition(highest, -k, axis=1)[:, -k:] if width > k else np.tile(np.arange(width), (n, 1))
-    columns = (groups[:, None, :] + width * np.arange(GROUP)[:, None]).reshape(n, -1)
-    rest = np.tile(np.arange(width * GROUP, m), (n, 1))
+    columns = (groups[:, None, :] + width * np.arange(GROUP_WIDTH)[:, None]).reshape(n, -1)
+    rest = np.tile(np.arange(width * GROUP_WIDTH, m), (n, 1))
     columns = np.concatenate([columns, rest], axis=1)
     return np.take_along_axis(scores, columns, axis=1), columns
 
 
-def _moved(new: Rotation, old: Rotation) -> float:
-    """Root mean square distance between where the two turn an unit vector."""
+def _movement(new: Rotation, old: Rotation) -> float:
+    """Root mean square distance between a unit vector turned by one rotation and by the other."""
     return float(np.linalg.norm(new - old) / np.sqrt(len(new)))
 
 
 def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) -> dict[str, Rotation]:
-    """The rotations that bring the anchors together: languages in turn until none moves."""
+    """Rotations that minimise the distances of anchors, one language at a time until none moves."""
     current = dict(rotations)
     single = {code: rotation.astype(np.float32) for code, rotation in rotations.items()}
     for _ in range(SWEEPS):
@@ -163,18 +167,18 @@ def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) ->
             target = sum(
                 between @ single[other] for (first, other), between in products.items() if first == code
             )
-            # Double precision: singular vectors in single are orthogonal only to 1e-5.
+            # float64: singular vectors in float32 are orthogonal only to 1e-5.
             left, _, right = np.linalg.svd(pull * np.eye(len(rotation)) + target)
-            moved = max(moved, _moved(left @ right, rotation))
+            moved = max(moved, _movement(left @ right, rotation))
             current[code] = left @ right
             single[code] = current[code].astype(np.float32)
-        if moved < STILL / 10:
+        if moved < TOLERANCE / 10:
             break
     return current
 
 
 def anchor_products(spaces: Spaces, anchors: Anchors) -> Products:
-    """Xᵀ Y (d, d) over the anchors of each pair of languages that has any, in both directions."""
+    """Xᵀ Y (d, d) over the anchors of each pair of languages with anchors, in both directions."""
     products: Products = {}
     for (a, b), pairs in anchors.items():
         if len(pairs):
@@ -186,7 +190,7 @@ def anchor_products(spaces: Spaces, anchors: Anchors) -> Products:
 def _partners(rows: Vectors, anchors: NDArray[np.int64], n: int) -> Vectors:
     """(n, d): for each of n words of one language, the sum of its anchors' `rows` in the other.
 
-    Summed first, a word's several anchors are multiplied once. `anchors` are in the order of those words.
+    Summed first, the anchors of a word are multiplied once. `anchors` are sorted by the first column.
     """
     words, partners = anchors.T
     place = np.arange(len(words)) - np.searchsorted(words, words)  # 0 for a word's first anchor
@@ -198,11 +202,11 @@ def _partners(rows: Vectors, anchors: NDArray[np.int64], n: int) -> Vectors:
 
 
 def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: int = 0) -> float:
-    """The κ under which held-out anchors meet best; the strongest within a standard error of the best."""
+    """Choose the strongest κ whose held-out anchors agree within a standard error of the best κ."""
     if len(pulls) == 1:
         return pulls[0]
     random = np.random.default_rng(seed)
-    # Words are held out, not pairs: a word has several anchors, and each would tell on the others.
+    # Words are held out, not pairs: the other anchors of a word would reveal the held-out one.
     fold = {code: random.integers(FOLDS, size=len(rows)) for code, rows in spaces.items()}
     pulls = sorted(pulls, reverse=True)
     folds = [_held_out(spaces, anchors, fold, number, pulls) for number in range(FOLDS)]
@@ -214,12 +218,12 @@ def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: 
             return np.inf
         near = _near_best(np.stack(meetings))
         if not near[-1]:
-            break  # weaker ones would only follow the same anchors farther
+            break  # a weaker pull would only fit the same anchors more closely
     return pulls[int(near.argmax())]
 
 
 def _near_best(meetings: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(pulls, p) cosines -> (pulls,) which are on the average within a standard error of the best."""
+    """(pulls, p) cosines -> (pulls,) whether the mean is within a standard error of the best."""
     behind = meetings[meetings.mean(axis=1).argmax()] - meetings
     near: NDArray[np.bool_] = behind.mean(axis=1) <= behind.std(axis=1) / np.sqrt(meetings.shape[1])
     return near
@@ -232,7 +236,7 @@ def _held_out(
     number: int,
     pulls: Sequence[float],
 ) -> Iterator[NDArray[np.float64]]:
-    """For each pull (p,) cosines of the anchors within a fold, turned by what the words of the others say."""
+    """Yield for each pull the cosines (p,) of a fold's anchors, under rotations fitted to the other folds."""
     kept, out = {}, {}
     for (a, b), rows in anchors.items():
         first, second = fold[a][rows[:, 0]] == number, fold[b][rows[:, 1]] == number
@@ -240,7 +244,7 @@ def _held_out(
     products = anchor_products(spaces, kept)
     rotations = {code: np.eye(rows.shape[1]) for code, rows in spaces.items()}
     for pull in pulls:
-        # From strong to weak, each from where the one before ended: fewer turns are needed.
+        # From strong to weak, each starting from the previous solution: fewer sweeps are needed.
         rotations = solve(products, rotations, pull) if np.isfinite(pull) else rotations
         aligned = _turned(spaces, rotations)
         yield np.concatenate([np.zeros(0), *(_cosines(aligned, pair, rows) for pair, rows in out.items())])

@@ -1,4 +1,4 @@
-"""The words of a language: those of its corpus and those that the bundle saw in training."""
+"""The words of a language: from its corpus and from the training texts of the encoder bundle."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from index.errors import DamagedError
 from index.text.normalisation import words
 from index.text.pre_tokens import Numbering, StringArray, Tokens
 
-PRE_TOKENS_CACHED = 1 << 16  # whose words are remembered
+PRE_TOKENS_CACHED = 1 << 16  # whose words are kept
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
@@ -25,7 +25,7 @@ def training_words(bundle: Bundle, language: str) -> Counter[str]:
 
 
 def read_counts(path: Path) -> dict[str, int]:
-    """Lines of a word, a tab and a count. DamagedError if malformed."""
+    """Read lines of a word, a tab and a count -> word: count. DamagedError if malformed."""
     counts = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         word, _, count = line.partition("\t")
@@ -56,7 +56,7 @@ def count_words(texts: Sequence[str], language: str) -> dict[str, int]:
 def numbered_words(
     batches: Iterable[Sequence[str] | StringArray], numbering: Numbering, language: str
 ) -> Iterator[Tokens]:
-    """The words of each batch of texts, as numbers of `numbering`; each pre-token is divided once."""
+    """Yield the words of each batch of texts as numbers of `numbering`; each pre-token is split once."""
     pre_tokens, divided = Numbering(), Tokens.of([])
     for texts in batches:
         numbers = pre_tokens.of_pre_tokens(texts)
