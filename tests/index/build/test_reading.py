@@ -17,7 +17,7 @@ from index.storage.tables import writing_table
 def test_sentences_come_by_their_rows_whatever_the_batches_of_the_file(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, start: int, end: int | None
 ) -> None:
-    monkeypatch.setattr(texts, "BATCH", 7)
+    monkeypatch.setattr(texts, "BATCH_ROWS", 7)
     sentences = [f"Sentence {row}." for row in range(25)]
     with writing_table(tmp_path / "en.arrow", ["text"]) as table:
         table.add({"text": sentences})

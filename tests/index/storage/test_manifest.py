@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import DamagedError, FormatError
-from index.storage.manifest import LONGEST, Manifest, read_manifest, write_manifest
+from index.storage.manifest import MANIFEST_BYTES, Manifest, read_manifest, write_manifest
 
 
 class Thing(Manifest):
@@ -104,6 +104,6 @@ def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_an_endless_manifest_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "manifest.json").open("w") as file:
-        file.truncate(LONGEST + 1)
+        file.truncate(MANIFEST_BYTES + 1)
     with pytest.raises(DamagedError, match="longer than"):
         read(tmp_path)

@@ -18,7 +18,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
 from index.storage.tables import strings, write_table
 from index.text.normalisation import words
-from index.words.phrases import LEAST, count_pairs, find_phrases, spaced
+from index.words.phrases import LEAST_COUNT, count_pairs, find_phrases, spaced
 from tests.bundles import make_corpus
 
 
@@ -35,10 +35,10 @@ def test_words_that_belong_together_are_found() -> None:
 
 
 def test_pairs_are_neighbours_in_order() -> None:
-    texts = ["a b b c", "a-b", *["b a"] * (LEAST - 2), "a b"]
+    texts = ["a b b c", "a-b", *["b a"] * (LEAST_COUNT - 2), "a b"]
     pairs, counts = count_pairs([texts], "en")
     assert pairs == Counter()
-    assert counts == Counter({"a": LEAST + 1, "b": LEAST + 2, "c": 1})
+    assert counts == Counter({"a": LEAST_COUNT + 1, "b": LEAST_COUNT + 2, "c": 1})
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
@@ -51,13 +51,18 @@ def test_pairs_are_counted_as_one_by_one(batch: int) -> None:
     wanted = Counter(pair for found in divided for pair in pairwise(found) if pair[0] != pair[1])
     batches = [strings(texts[start : start + batch]) for start in range(0, len(texts), batch)]
     pairs, counts = count_pairs(batches, "en")
-    assert pairs == {pair: count for pair, count in wanted.items() if count >= LEAST}
+    assert pairs == {pair: count for pair, count in wanted.items() if count >= LEAST_COUNT}
     assert counts == Counter(word for found in divided for word in found)
 
 
 def test_rare_pairs_are_no_phrases() -> None:
-    assert find_phrases({("a", "b"): LEAST - 1}, {"a": LEAST - 1, "b": LEAST - 1, "c": 10**6}) == {}
-    assert find_phrases({("a", "b"): LEAST}, {"a": LEAST, "b": LEAST, "c": 10**6}) == {"a b": LEAST}
+    assert (
+        find_phrases({("a", "b"): LEAST_COUNT - 1}, {"a": LEAST_COUNT - 1, "b": LEAST_COUNT - 1, "c": 10**6})
+        == {}
+    )
+    assert find_phrases({("a", "b"): LEAST_COUNT}, {"a": LEAST_COUNT, "b": LEAST_COUNT, "c": 10**6}) == {
+        "a b": LEAST_COUNT
+    }
 
 
 def test_languages_without_spaces_have_none() -> None:
