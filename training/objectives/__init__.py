@@ -1,8 +1,7 @@
 """One loss a file, named as in its paper; a recipe names them in its `[objectives.NAME]` tables.
 
-An objective says what it reads of a step, builds what it learns beside the encoders, and gives a loss
-(`base`).
-Every file here is imported, so that a new paper's loss is a new file and nothing else.
+An objective names what it reads of a step, builds the modules that it trains besides the encoders, and
+computes a loss (`base`). Every file here is imported, so that a new paper's loss needs one new file only.
 """
 
 from importlib import import_module

@@ -12,10 +12,10 @@ from training.objectives.decoder import Decoder, Terms, Writing
 
 @named("back_translation")
 class BackTranslation(Writing):
-    """Cross-entropy of a sentence's tokens, written from the model's own translation of it into a
-    randomly drawn language; no gradient flows through the translation.
+    """Cross-entropy of a sentence's tokens, decoded from the model's translation into a random language.
 
-    share: the share of a batch's sentences that are translated, as translating is slow.
+    No gradient flows through the translation. share: the share of a batch's sentences that are translated, as
+    translating is slow.
     """
 
     share: float = Field(default=1.0, gt=0, le=1)
@@ -35,7 +35,7 @@ class BackTranslation(Writing):
 
 @torch.no_grad()
 def translated(model: TwoBranch, texts: Texts, languages: Tensor) -> Texts:
-    """The model's translations of sentences into `languages` (N,), without dropout."""
+    """Translate sentences into `languages` (N,) with the model, without dropout."""
     decoder = model.learned["decoder"]
     assert isinstance(decoder, Decoder)
     encoder, was_training = model.text, model.text.training

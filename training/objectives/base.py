@@ -1,4 +1,4 @@
-"""What an objective is, and what it reads of a step: embeddings by name."""
+"""Base class of objectives, and the step that they read: embeddings by name."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Protocol, TypeVar
@@ -17,26 +17,25 @@ from training.encoders.vision import VisionSettings
 
 Kind = TypeVar("Kind", bound="Objective")
 Rows = tuple[Tensor, ...]
-CACHED = frozenset(
-    {"text", "views", "whitened"}
-)  # what a new language is learned beside, embedded beforehand
+# The inputs that are embedded beforehand when a language is added.
+CACHED = frozenset({"text", "views", "whitened"})
 
 
 class Step:
-    """What the objectives of one step read: by name, tensors with a row for each of N captioned pictures.
+    """The inputs of one step's objectives: by name, tensors with a row for each of N captioned pictures.
 
     text:       (N, D) unit rows, z^l, the sentences' embeddings.
     views:      V tensors (N, D) of unit rows, z^v, the pictures' embeddings, one for each augmented view.
-    inner:      (N, U), the sentences at the encoder's inner layer, or as they come to the head.
+    inner:      (N, U), the sentences at the encoder's inner layer, or the input of the head.
     partners:   (N, D) unit rows, another sentence about each picture, in another language.
-    neighbours: (N, D) unit rows, another sentence about each picture, in whatever language, or the same one.
+    neighbours: (N, D) unit rows, another sentence about each picture, in any language, or the same one.
     inner_neighbours: (N, U), these at the inner layer.
-    mined, halves: two (N, D) of unit rows, N pairs of sentences that have nothing to do with the N captions:
-                mined or transferred pairs (missing as long as there are none), or halves of sentences.
-    languages:  (N, 1), the place of each sentence's language.
+    mined, halves: two (N, D) of unit rows, N pairs of sentences unrelated to the N captions: mined or
+                transferred pairs (missing as long as there are none), or halves of sentences.
+    languages:  (N, 1), the number of each sentence's language.
     whitened:   (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
 
-    What else there is, an objective's `compute` has put there.
+    Further rows come from the `compute` of objectives.
     """
 
     def __init__(self, rows: Mapping[str, Rows]) -> None:
@@ -58,13 +57,13 @@ class Step:
 
 
 class Forward(Step):
-    """A step that is being computed, from a batch by a model, for some of the recipe's objectives."""
+    """A step computed from a batch by a model, for some of the recipe's objectives."""
 
     def __init__(self, model: TwoBranch, batch: Batch, objectives: Mapping[str, "Objective"]) -> None:
         super().__init__({})
         self.model, self.batch = model, batch
         self._reads = frozenset[str]().union(*(o.reads for o in objectives.values()))
-        # What is needed of the whole batch at once, where the batch comes in chunks.
+        # The rows that losses read of the whole batch, where it comes in chunks.
         self.shared = ["text"]
         self._embed_captions(list(objectives.values()))
         self._embed_pictures()
@@ -87,7 +86,7 @@ class Forward(Step):
         return texts
 
     def language_places(self) -> Tensor:
-        """(N,) the place of each caption's language."""
+        """The number of each caption's language (N,)."""
         places = self.batch.auxiliary["languages"]
         assert isinstance(places, Tensor)
         return places[:, 0]
@@ -128,12 +127,11 @@ class Tables(Protocol):
 
 
 class Objective(Table):
-    """One loss of a recipe: its settings are its fields, calling it gives the loss of a step.
+    """One loss of a recipe: its fields are settings, calling it computes the loss of a step.
 
-    `weight` is the λ that the loss is multiplied with in the sum (globetrotter, eq. 5). by_term: the loss is
-    a mean over terms that are judged one by one, so that a batch may be cut: each part then has its own loss,
-    weighted by its share of the terms. skipped_for_new_language: it says nothing of a language that is added
-    to a finished run, which is learned without it.
+    weight: the λ of the loss in the sum (globetrotter, eq. 5). by_term: the loss is a mean over independent
+    terms, so that each chunk of a batch has its own loss, weighted by its share of the terms.
+    skipped_for_new_language: a language is added to a finished run without this objective.
     """
 
     by_term: ClassVar[bool] = False
@@ -143,38 +141,40 @@ class Objective(Table):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The rows that it reads of a step (see `Step`)."""
+        """The names of the rows of a step that it reads (see `Step`)."""
         return frozenset({"text", "views"})
 
     @property
     def inputs(self) -> frozenset[str]:
-        """The auxiliary inputs that its batches must have (training.data.auxiliary)."""
+        """The auxiliary inputs that it needs (training.data.auxiliary)."""
         return frozenset(name.removeprefix("inner_") for name in self.reads) & frozenset(SUPPLIERS)
 
     @property
     def learns_new_language(self) -> bool:
-        """Whether a language can be added by it to a finished run, beside cached embeddings."""
+        """Whether it can train a new language with cached embeddings of everything else."""
         return self.reads <= CACHED and self.inputs <= CACHED
 
     def requires(self, recipe: Tables) -> Iterator[str]:
-        """What the recipe lacks for it."""
+        """Yield what the recipe lacks for this objective."""
         yield from ()
 
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
-        """What it learns beside the encoders, by name: built once, the same for all that give the name."""
+        """Modules that it trains besides the encoders, by name; objectives share modules of the same name."""
         return {}
 
     def mask_captions(self, forward: Forward, ids: Tensor, mask: Tensor) -> Tensor | None:
-        """Called for each group of captions before it is embedded; token states to embed in place of the
-        captions' own, or None."""
+        """Called for each group of captions before it is embedded.
+
+        Returns token states to embed instead of the captions' own, or None.
+        """
         return None
 
     def compute(self, forward: Forward) -> dict[str, Rows]:
-        """Rows (or terms) that only this objective reads, computed by the model; names must be its own."""
+        """Compute rows or terms that only this objective reads, under names of its own."""
         return {}
 
     def terms(self, step: Step) -> int:
-        """How many terms the loss of a step is the mean of."""
+        """The number of terms that the loss of a step is the mean of."""
         return len(step.text)
 
     def __call__(self, step: Step) -> Tensor:
@@ -203,12 +203,12 @@ class Contrastive(Objective):
 
 
 def weighted_losses(objectives: Mapping[str, Objective], step: Step) -> dict[str, Tensor]:
-    """Objective -> its loss times its weight; their sum is what is minimised (globetrotter, eq. 5)."""
+    """Objective -> its loss times its weight; their sum is minimised (globetrotter, eq. 5)."""
     return {name: objective.weight * objective(step) for name, objective in objectives.items()}
 
 
 def _float32(rows: Tensor) -> Tensor:
-    """Softmaxes need it, whatever was computed in."""
+    """Convert floating-point rows to float32, which softmaxes need."""
     return rows.float() if rows.is_floating_point() else rows
 
 
@@ -227,6 +227,6 @@ def partner_loss(pairs: Rows, temperature: float) -> Tensor:
 
 
 def several_captions(recipe: Tables) -> Iterator[str]:
-    """What a recipe lacks for an objective that reads two captions of one picture."""
+    """Yield what a recipe lacks for an objective that reads two captions of one picture."""
     if recipe.data.pictures == "disjoint":
         yield 'data.pictures = "shared", "pivoted" or "common"'

@@ -1,4 +1,4 @@
-"""Image-caption tuning (Krasner et al. 2025, 3): a caption finds its picture, at a learned temperature."""
+"""Image-caption tuning (Krasner et al. 2025, 3): contrastive loss with a learned temperature."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -54,13 +54,15 @@ class CaptionTuning(Objective):
 
 
 class LearnedScale(nn.Module):
-    """t, what similarities are multiplied by before a softmax: learned as its logarithm, at most 100 (CLIP,
-    Radford et al. 2021, 2.5), 1/0.07 at first."""
+    """The learned scale t of similarities before a softmax: 1/0.07 at first, 100 at most.
+
+    Learned as its logarithm (CLIP, Radford et al. 2021, 2.5).
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.logarithm = nn.Parameter(torch.tensor(1 / 0.07).log())
 
     def forward(self, rows: int) -> Tensor:
-        """(rows, 1), t in each: a row a pair, so that its gradient is gathered as theirs is."""
+        """Repeat t for each pair (rows, 1), so that its gradient is gathered like theirs."""
         return self.logarithm.clamp(max=math.log(HIGHEST_SCALE)).exp().expand(rows, 1)

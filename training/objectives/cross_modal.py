@@ -1,4 +1,4 @@
-"""L_x: a caption finds its picture and a picture its caption (globetrotter, eq. 4)."""
+"""L_x: contrastive loss between captions and pictures, both ways (globetrotter, eq. 4)."""
 
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,4 @@
-"""What the objectives of Lample & Conneau 2019 share: a small decoder that writes sentences from an encoder's
-states."""
+"""The decoder that the objectives of Lample & Conneau 2019 share: sentences from an encoder's states."""
 
 from collections.abc import Callable, Iterator
 from typing import ClassVar, cast
@@ -17,7 +16,7 @@ Terms = tuple[Tensor, Tensor]  # logits (M, vocabulary) and truth (M,)
 
 
 class Writing(Objective):
-    """Cross-entropy of the tokens of sentences that a decoder writes from something else."""
+    """Cross-entropy of the tokens of sentences that the decoder writes from other sentences."""
 
     by_term: ClassVar[bool] = True
 
@@ -37,13 +36,13 @@ class Writing(Objective):
         return {"decoder": lambda: Decoder(model.text, model.languages)}
 
     def write(self, forward: Forward, source: Texts, target: Texts, languages: Tensor) -> Terms:
-        """Logits and truth of the tokens of `wanted`, written from `read`."""
+        """Logits and truth of the tokens of `target`, decoded from `source`."""
         decoder = forward.model.learned["decoder"]
         assert isinstance(decoder, Decoder)
         return decoder.surprise(forward.model.text.states(*source), source[1], *target, languages)
 
     def written(self, step: Step) -> Terms:
-        """What `compute` has put into the step: logits and truth."""
+        """The logits and truth that `compute` put into the step."""
         raise NotImplementedError
 
     def terms(self, step: Step) -> int:
@@ -83,8 +82,8 @@ class Decoder(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Logits (M, vocabulary) of the tokens to write, teacher-forced, and those tokens (M,).
 
-        states (N, S, W) and mask (N, S) are what is read; ids and `wanted`, their mask (N, T), what to write,
-        <seq> first, in `languages` (N,).
+        states (N, S, W), mask (N, S): the encoded source. ids, target_mask (N, T): the target, <seq> first.
+        languages: (N,), those of the target.
         """
         hidden = self._hidden(states, mask, ids[:, 1:], languages)
         # <seq> w1 .. wn is written as w1 .. wn <seq>.
@@ -96,9 +95,9 @@ class Decoder(nn.Module):
 
     @torch.no_grad()
     def write(self, states: Tensor, mask: Tensor, languages: Tensor) -> tuple[Tensor, Tensor]:
-        """The likeliest tokens, one after another: ids and mask (N, T), <seq> first, as encoders read.
+        """Decode greedily: ids and mask (N, T), <seq> first, as encoders read.
 
-        At most as long as the longest that was read.
+        At most as long as the longest source.
         """
         steps = min(self.longest - 1, int(mask.sum(dim=1).max()))
         ids = states.new_empty((len(states), 0), dtype=torch.int64)
@@ -116,7 +115,7 @@ class Decoder(nn.Module):
         )
 
     def _hidden(self, states: Tensor, mask: Tensor, written: Tensor, languages: Tensor) -> Tensor:
-        """(N, T + 1, W): a state for what comes next after the language and each token written so far."""
+        """States (N, T + 1, W) that predict the token after the language and after each written one."""
         inputs = torch.cat([self.languages(languages)[:, None], self.tokens(written)], dim=1)
         position = torch.arange(inputs.shape[1], device=inputs.device)
         future = torch.ones(len(position), len(position), dtype=torch.bool, device=inputs.device).triu(1)

@@ -1,5 +1,7 @@
-"""The denoising autoencoder of Lample et al. 2018 (Unsupervised Machine Translation Using Monolingual Corpora
-Only, eq. 1), as in Lample & Conneau 2019."""
+"""The denoising autoencoder of Lample et al. 2018, as in Lample & Conneau 2019.
+
+(Unsupervised Machine Translation Using Monolingual Corpora Only, eq. 1.)
+"""
 
 import torch
 from pydantic import Field
@@ -12,7 +14,7 @@ from training.objectives.decoder import Terms, Writing
 
 @named("denoising")
 class Denoising(Writing):
-    """Cross-entropy of a sentence's tokens, written from a noisy version of it.
+    """Cross-entropy of a sentence's tokens, decoded from a noisy version of it.
 
     Noise: tokens are dropped with probability `drop`, masked with `blank`, and moved by at most `reach`
     places.
@@ -33,10 +35,11 @@ class Denoising(Writing):
 
 
 def noisy(ids: Tensor, mask: Tensor, *, drop: float, blank: float, reach: int) -> tuple[Tensor, Tensor]:
-    """Ids and mask (N, T) -> those of the noisy sentences (N, T), pads last (Lample et al. 2018, 2.3).
+    """Add noise to sentences: ids and mask (N, T), pads last (Lample et al. 2018, 2.3).
 
-    Each token but the first, <seq>, is lost with probability `drop` (one always stays), else becomes <mask>
-    with probability `blank`; none moves by more than `reach` places. Draws from torch's global generator.
+    Each token but the first, <seq>, is dropped with probability `drop` (one always stays), else becomes
+    <mask> with probability `blank`; none moves by more than `reach` places. Draws from torch's global
+    generator.
     """
     position = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
     key = position + torch.rand(ids.shape, device=ids.device) * (reach + 1)

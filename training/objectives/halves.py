@@ -1,4 +1,4 @@
-"""Two halves of a sentence find each other: what words are said together, without pictures."""
+"""Contrastive loss between the two halves of a sentence: word co-occurrence, without pictures."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,8 @@ from training.objectives.base import Contrastive, Step, Tables, named, partner_l
 class Halves(Contrastive):
     """Mean over 2M halves i of M sentences of one language of -log softmax_{k≠i}(β_ik/τ) at i's other half.
 
-    Words that pictures say little about move towards the words that occur with them; sentences without
-    pictures suffice. It is to a bag of subwords what the cloze (globetrotter, eq. 4) is to a transformer.
+    It draws words that pictures say little about towards those they occur with; sentences without pictures
+    suffice. It is to a bag of subwords what the cloze (globetrotter, eq. 4) is to a transformer.
     """
 
     @property

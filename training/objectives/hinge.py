@@ -1,5 +1,4 @@
-"""The max-violation hinge (Kádár et al. 2019, 2; Faghri et al. 2017) between pictures, captions and mined
-pairs: the nearest wrong one is what counts."""
+"""The max-violation hinge (Kádár et al. 2019, 2; Faghri et al. 2017): only the hardest negative counts."""
 
 from collections.abc import Iterator
 
@@ -26,8 +25,9 @@ class Hinge(Objective):
 
 @named("whole_hinge")
 class WholeHinge(Hinge):
-    """The same with the mean over all wrong ones instead of the nearest, as compared by Faghri et al. 2017.
-    It separates collapsed embeddings, among which the nearest says little.
+    """The hinge with the mean over all negatives instead of the hardest (sum of hinges, Faghri et al. 2017).
+
+    It separates collapsed embeddings, among which the hardest negative is arbitrary.
     """
 
     def __call__(self, step: Step) -> Tensor:
@@ -37,7 +37,7 @@ class WholeHinge(Hinge):
 
 @named("caption_hinge")
 class CaptionHinge(Hinge):
-    """c2c: the same between captions of one picture in two languages, a caption and its partner."""
+    """c2c: the hinge between captions of one picture in two languages, a caption and its partner."""
 
     @property
     def reads(self) -> frozenset[str]:
@@ -52,8 +52,7 @@ class CaptionHinge(Hinge):
 
 @named("mined_hinge")
 class MinedHinge(Hinge):
-    """c2c on pairs of captions that were mined, or transferred from picture to picture
-    (training.data.transfer); 0 while there are none."""
+    """c2c on mined or transferred pairs of captions (training.data.transfer); 0 while there are none."""
 
     @property
     def reads(self) -> frozenset[str]:
@@ -67,9 +66,9 @@ class MinedHinge(Hinge):
 
 
 def max_violation(similarities: Tensor, margin: float) -> Tensor:
-    """(N, N), the pairs on the diagonal -> the mean over pairs of both directions' largest violation.
+    """Mean over pairs of the largest violation in both directions: (N, N), positives on the diagonal.
 
-    A batch of one pair has no wrong one: 0.
+    A batch of one pair has no negatives: 0.
     """
     positives = similarities.diagonal()
     itself = torch.eye(len(positives), dtype=torch.bool, device=positives.device)
@@ -80,7 +79,7 @@ def max_violation(similarities: Tensor, margin: float) -> Tensor:
 
 
 def mean_violation(similarities: Tensor, margin: float) -> Tensor:
-    """The same with the mean over all wrong ones instead of the largest violation."""
+    """Mean over pairs and all negatives of the violations in both directions: (N, N) as above."""
     positives = similarities.diagonal()
     negatives = ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
     by_row = (margin - positives[:, None] + similarities).clamp(min=0)

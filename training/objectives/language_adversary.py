@@ -1,4 +1,4 @@
-"""L_LC: sentences that no classifier can tell the language of (MULE, Kim et al. 2020, eq. 2 and 4)."""
+"""L_LC: an adversarial language classifier (MULE, Kim et al. 2020, eq. 2 and 4)."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -13,8 +13,11 @@ from training.objectives.base import Forward, Objective, Step, named
 
 @named("language_adversary")
 class LanguageAdversary(Objective):
-    """Cross-entropy of a language classifier of the sentences' inner layer. The classifier minimises it; the
-    gradient that reaches the encoder is reversed: `weight` is λ2 of both lines of eq. 4."""
+    """Cross-entropy of a language classifier on the sentences' inner layer.
+
+    The classifier minimises it; the gradient that reaches the encoder is reversed: `weight` is λ2 of both
+    lines of eq. 4.
+    """
 
     by_term: ClassVar[bool] = True
 
@@ -42,8 +45,8 @@ class LanguageAdversary(Objective):
 class LanguageClassifier(nn.Module):
     """One linear layer, W_lc of MULE, eq. 2: sentence vectors (N, width) -> language logits (N, L).
 
-    It learns to tell the languages apart while the encoder, through a reversed gradient (Ganin & Lempitsky
-    2014), learns that it can't.
+    It learns to tell the languages apart; through a reversed gradient (Ganin & Lempitsky 2014) the encoder
+    learns to make them indistinguishable.
     """
 
     def __init__(self, width: int, languages: int) -> None:
@@ -56,7 +59,7 @@ class LanguageClassifier(nn.Module):
 
 
 def reversed_gradient(rows: Tensor) -> Tensor:
-    """The rows themselves; what is learned through them goes the other way."""
+    """Return the rows unchanged, with their gradient reversed."""
     same: Tensor = _Reversal.apply(rows)  # type: ignore[no-untyped-call]
     return same
 

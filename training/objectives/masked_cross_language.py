@@ -1,5 +1,7 @@
-"""SMALR's masked cross-language model (Burns et al. 2020, 3.2 and 7.4): what is hidden of two sentences about
-one picture, in two languages, is told from what is left of both."""
+"""SMALR's masked cross-language model (Burns et al. 2020, 3.2 and 7.4).
+
+Masked words of two sentences about one picture, in two languages, are predicted from the rest of both.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Literal
@@ -20,8 +22,8 @@ class MaskedCrossLanguage(Objective):
     """L_mask, eq. 2: mean over pairs (i, j) and over the layers of
     ‖ℓ2(S_i^m + S_i') - ℓ2(S_i)‖ + ‖ℓ2(S_j^m + S_j') - ℓ2(S_j)‖.
 
-    S is a whole sentence, S^m the same with words hidden, S' what a layer shared by all languages adds to it
-    (`MaskedPairs`); at the universal layer, where hidden words are left out of the mean, and at the last,
+    S is a whole sentence, S^m the sentence with words masked, S' what a layer shared by all languages adds to
+    it (`MaskedPairs`), at the universal layer, where masked words are left out of the mean, and at the last,
     where each is <mask>.
     mask: the probability that a word is masked. of: the sentence's "partners", in another language, or pairs
     that are "mined", where no picture has captions in two.
@@ -73,8 +75,10 @@ class MaskedCrossLanguage(Objective):
 
 @named("masked_triplet")
 class MaskedTriplet(Triplet):
-    """Image-sentence matching, eq. 3, with some words of the sentences masked (3.3). mask: the probability
-    that a word is masked."""
+    """Image-sentence matching, eq. 3, with words of the sentences masked (3.3).
+
+    mask: the probability that a word is masked.
+    """
 
     mask: float = Field(default=0.2, gt=0, lt=1)
 
@@ -87,7 +91,7 @@ class MaskedTriplet(Triplet):
 
 
 class MaskedPairs(nn.Module):
-    """Tells, at one layer, what is hidden of two sentences from what is left of both.
+    """Completes two masked sentences at one layer, each from both.
 
     One affine map, shared by all pairs of languages: (N, width) twice -> (2N, width) unit rows, the first
     sentences' before the second's.
@@ -111,8 +115,10 @@ class MaskedModel(nn.Module):
         self.inner, self.last = MaskedPairs(inner), MaskedPairs(dimension)
 
     def forward(self, hidden: Sequence[Rows], whole: Sequence[Rows]) -> Rows:
-        """(last, inner) layer of N sentences with words hidden and of their N counterparts, and the same of
-        the whole sentences -> for each layer 2N unit rows completed, and 2N as they are."""
+        """Complete N sentences and their N counterparts, each given at (last, inner) layer.
+
+        hidden: with words masked; whole: without. Returns for each layer 2N unit rows completed and 2N whole.
+        """
         rows: list[Tensor] = []
         for layer, pairs in enumerate((self.last, self.inner)):
             truth = torch.cat([side[layer] for side in whole]).float()
@@ -121,7 +127,7 @@ class MaskedModel(nn.Module):
 
 
 def embed_hidden(model: TwoBranch, ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
-    """z^l of sentences with words as <mask> (N, D), and the inner layer without these words (N, U)."""
+    """Embed sentences with words masked: z^l (N, D), and the inner layer without these words (N, U)."""
     masked, kept_mask = hide_words(ids, mask, share)
     states = model.text.states(masked, mask)
     last: Tensor = model.text_head(model.text.pool(states, mask))
@@ -130,7 +136,7 @@ def embed_hidden(model: TwoBranch, ids: Tensor, mask: Tensor, share: float) -> t
 
 
 def hide_words(ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
-    """Token ids and mask (N, T) -> the ids with some as <mask>, and the mask without these.
+    """Mask tokens: ids and mask (N, T) -> the ids with some as <mask>, and the mask without these.
 
     Each ordinary token is hidden with probability `share`; one of a sentence always stays. Draws from torch's
     global generator, whose state a checkpoint keeps.

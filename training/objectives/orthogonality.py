@@ -13,9 +13,8 @@ from training.objectives.base import Forward, Objective, Step, Tables, named
 class Orthogonality(Objective):
     """Mean over languages of ||W Wᵀ - I||², the squared Frobenius norm.
 
-    W is the square matrix that moves a language's word vectors before the layers that all languages share:
-    kept near a rotation, it can rotate a language's space but not fold it. It is the same for all parts of a
-    batch.
+    W is the square matrix of a language's word vectors, before the layers that all languages share; the
+    penalty keeps it near a rotation. It is the same for all chunks of a batch.
     """
 
     by_term: ClassVar[bool] = True

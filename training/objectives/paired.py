@@ -1,4 +1,4 @@
-"""The supervised ceiling: α is 1 for sentences known to be paired (globetrotter, 5.1)."""
+"""The supervised upper bound: α is 1 for sentences known to be paired (globetrotter, 5.1)."""
 
 from collections.abc import Iterator
 

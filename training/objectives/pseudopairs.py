@@ -1,4 +1,4 @@
-"""Mined pairs of sentences, each the other's nearest in another language, become more similar."""
+"""Contrastive loss on mined pairs: sentences of two languages that are each other's nearest."""
 
 from typing import ClassVar
 

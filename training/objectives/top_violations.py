@@ -41,9 +41,10 @@ class Triplet(Objective):
 
 @named("neighbourhood")
 class Neighbourhood(Objective):
-    """The neighbourhood constraints at the multimodal layer, eq. 1's first half: mean over sentences s_i and
-    the K largest of max(0, d(s_i, s_i+) - d(s_i, s_j) + m); s_i+ is another sentence about the picture, in
-    any language, the s_j all sentences about others.
+    """The neighbourhood constraints at the multimodal layer, eq. 1's first half.
+
+    Mean over sentences s_i and the K largest of max(0, d(s_i, s_i+) - d(s_i, s_j) + m); s_i+ is another
+    sentence about the picture, in any language, the s_j all sentences about other pictures.
     """
 
     margin: float = Field(default=0.05, gt=0, le=2)
@@ -57,7 +58,7 @@ class Neighbourhood(Objective):
         return self.constraints(step.text, step["neighbours"][0])
 
     def constraints(self, sentences: Tensor, neighbours: Tensor) -> Tensor:
-        """Unit rows (N, D), row i of both about picture i: both are anchors, and rivals of all others."""
+        """The loss over unit rows (N, D), row i of both about picture i; both are anchors and rivals."""
         positives = (sentences * neighbours).sum(dim=1).repeat(2)
         anchors = torch.cat([sentences, neighbours])
         picture = torch.arange(len(sentences), device=anchors.device).repeat(2)
@@ -67,8 +68,10 @@ class Neighbourhood(Objective):
 
 @named("inner_neighbourhood")
 class InnerNeighbourhood(Neighbourhood):
-    """The same at the layer of the universal embedding, eq. 1's second half, on the sentences' mean words;
-    in an encoder without such a layer, on the input of the head."""
+    """The neighbourhood constraints at the universal layer, eq. 1's second half, on mean words.
+
+    In an encoder without such a layer, on the input of the head.
+    """
 
     @property
     def reads(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""L_v: two augmented views of a picture find one another (globetrotter, eq. 3; SimCLR)."""
+"""L_v: contrastive loss between two augmented views of a picture (globetrotter, eq. 3; SimCLR)."""
 
 from collections.abc import Iterator
 from typing import ClassVar

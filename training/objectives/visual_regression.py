@@ -1,4 +1,4 @@
-"""Cosine regression of a sentence onto its picture's features: the shortest bridge there is."""
+"""Cosine regression of a sentence onto its picture's features."""
 
 from collections.abc import Iterator
 
