@@ -27,7 +27,7 @@ KMEANS_ROUNDS = 8
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
 NEAREST = 10
 QUERIES = 256  # that a build measures recall with
-K_FACTORS = (4, 8, 16, 32)  # candidates re-ranked for each answer asked for
+K_FACTORS = (2, 4, 8, 16, 32)  # candidates re-ranked for each answer asked for
 LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
 COMPARED = 1 << 14  # rows compared at a time with the queries of a build
 # FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.

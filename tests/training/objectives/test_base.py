@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.training.objectives.batches import rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.objectives import OBJECTIVES, Objective
 from training.objectives.base import unit_similarity
 

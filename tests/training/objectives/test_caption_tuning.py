@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.training.objectives.batches import batch, step_of, stepped
+from tests.training.step_batches import batch, step_of, stepped
 from training.objectives.caption_tuning import CaptionTuning, LearnedScale
 
 CAPTIONS = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)

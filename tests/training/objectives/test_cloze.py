@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.training.objectives.batches import rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.objectives.cloze import Cloze, ClozeHead
 
 TEXT = rows(2, 2, 0)

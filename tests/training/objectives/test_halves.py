@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from tests.training.objectives.batches import assert_pairs_come_nearer, rows, step_of
+from tests.training.step_batches import assert_pairs_come_nearer, rows, step_of
 from training.objectives.base import partner_loss
 from training.objectives.halves import Halves
 

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from torch import Tensor
 
-from tests.training.objectives.batches import batch, batches, near, rows, step_of, stepped
+from tests.training.step_batches import batch, batches, near, rows, step_of, stepped
 from training.objectives import Step
 from training.objectives.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
 

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from tests.training.objectives.batches import rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.objectives.language_adversary import LanguageAdversary, LanguageClassifier, reversed_gradient
 
 TRUTH = torch.tensor([0, 1, 1])

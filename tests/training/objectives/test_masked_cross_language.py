@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.training.objectives.batches import batch, rows, step_of
+from tests.training.step_batches import batch, rows, step_of
 from training.objectives.masked_cross_language import (
     MaskedCrossLanguage,
     MaskedModel,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.objectives.batches import rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.objectives import Step
 from training.objectives.orthogonality import Orthogonality
 

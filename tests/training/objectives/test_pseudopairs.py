@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.objectives.batches import assert_pairs_come_nearer, rows, step_of
+from tests.training.step_batches import assert_pairs_come_nearer, rows, step_of
 from training.objectives import Step
 from training.objectives.pseudopairs import Pseudopairs
 

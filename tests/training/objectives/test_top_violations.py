@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.training.objectives.batches import near, rows, step_of
+from tests.training.step_batches import near, rows, step_of
 from training.encoders.latent import top_violations
 from training.objectives.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
 

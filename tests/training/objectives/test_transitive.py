@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.objectives.batches import batch, batches, near, permuted, rows, step_of, stepped
+from tests.training.step_batches import batch, batches, near, permuted, rows, step_of, stepped
 from training.objectives import Step
 from training.objectives.transitive import Transitive
 

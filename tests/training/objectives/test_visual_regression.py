@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from tests.training.objectives.batches import batch, batches, step_of, stepped
+from tests.training.step_batches import batch, batches, step_of, stepped
 from training.objectives import Step
 from training.objectives.visual_regression import VisualRegression
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.training.objectives.batches import rows, step_of
+from tests.training.step_batches import rows, step_of
 from training.objectives.back_translation import BackTranslation
 from training.objectives.denoising import Denoising
 
