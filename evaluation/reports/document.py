@@ -1,5 +1,4 @@
-"""A document as a list of blocks, written as Markdown (pictures beside it) or as one HTML file that needs
-nothing else (pictures inside)."""
+"""Documents as lists of blocks, written as Markdown with picture files or as one self-contained HTML file."""
 
 import html
 import re
@@ -63,16 +62,17 @@ Block = Heading | Text | Code | Grid | Picture
 
 
 def text(*lines: str) -> Text:
-    """One paragraph."""
+    """Make one paragraph of `lines`, joined by spaces."""
     return Text((" ".join(lines),))
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
+    """Format blocks as Markdown; pictures are links to their files."""
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
 
 def as_html(title: str, blocks: Iterable[Block]) -> str:
-    """A page without references to anything outside of it."""
+    """Format blocks as a self-contained HTML page."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_inline(title)}'
     body = "\n".join(_html(block) for block in blocks)
     return (
@@ -84,7 +84,7 @@ def as_html(title: str, blocks: Iterable[Block]) -> str:
 def write(folder: Path, files: dict[str, str], blocks: Iterable[Block]) -> None:
     """Write name -> content and the pictures of `blocks` into `folder`, each file whole or not at all.
 
-    Raises UsageError if that cannot be.
+    Raises UsageError if `folder` is not writable.
     """
     pictures = {block.name: block.svg for block in blocks if isinstance(block, Picture)}
     try:

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from index.text.languages import language
 
-CELL = 0.34  # inches a language
-WRITTEN = 14  # matrices of more languages have colours without numbers
+CELL = 0.34  # inches per language
+WRITTEN = 14  # matrices of more languages show colours without numbers
 
 Values = NDArray[np.floating]
 
 
 def by_family(codes: Sequence[str]) -> list[str]:
-    """Languages of one family side by side, families and languages in alphabetical order."""
+    """Sort languages by family, then by code."""
     return sorted(codes, key=lambda code: (language(code).family, code))
 
 
 def heatmap(codes: Sequence[str], values: Values, *, asymmetry: bool = False) -> str:
-    """(n, n) per cent from language (row) to language (column), NaN where there is none, as SVG.
+    """Draw (n, n) per cent from language (row) to language (column), NaN: no value, as SVG.
 
     Globetrotter's figure 7; with `asymmetry` A - Aᵀ, figure 9: red rows are easier to translate from than to.
     """
@@ -83,7 +83,7 @@ def _numbers(axes: Axes, values: Values, mesh: QuadMesh) -> None:
 
 
 def bars(rows: Mapping[str, tuple[float, float]], unit: str) -> str:
-    """Name -> (mean, spread), the first on top, as SVG: Globetrotter's figure 3."""
+    """Draw {name: (mean, spread)} as horizontal bars, the first on top, as SVG: Globetrotter's figure 3."""
     with _style():
         figure = Figure(figsize=(7, 0.8 + 0.3 * len(rows)), layout="constrained")
         axes = figure.subplots()
@@ -96,7 +96,7 @@ def bars(rows: Mapping[str, tuple[float, float]], unit: str) -> str:
 
 
 def _style() -> AbstractContextManager[None]:
-    # Text stays text, and the same figures give the same bytes.
+    # Text is kept as text, and equal figures give equal bytes.
     return matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "passepartout", "font.size": 9.0})
 
 

@@ -1,4 +1,4 @@
-"""A report: what was measured, on what and how, as JSON for programs and as Markdown for people."""
+"""The report of a suite, with its bundle and command: JSON for programs, Markdown for people."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -38,14 +38,14 @@ NAMES = {
     "rsum": "sum of recalls",
     "ece": "calibration error",
 }
-# A question in its own language alone, with own or with given translations (suite `consistency`).
+# Queries in one language alone, or with own or given translations (suite `consistency`).
 NAMES |= {
     f"{questions}_{measure}": f"{questions} {label}"
     for questions in ("alone", "own", "given")
     for measure, label in (("r1", "R@1"), ("r10", "R@10"), ("mr", "mR"))
 }
 NAMES |= {f"before_{key}": f"{name} before Procrustes" for key, name in NAMES.items()}
-# The matrices of a table with pairs: the measures in a cell, as far as the table has them.
+# The matrices shown for a table with pairs: the measures of each cell that the table has.
 MATRICES = (
     ("positives",),
     ("csls_r1", "csls_r5", "csls_r10"),
@@ -62,7 +62,7 @@ MATRICES = (
 
 @dataclass(frozen=True)
 class Report:
-    """`sha256` is that of the bundle's manifest, which holds the checksums of its files."""
+    """The tables of a suite for one bundle; `sha256` is the checksum of the bundle's manifest."""
 
     suite: str
     command: str
@@ -73,17 +73,17 @@ class Report:
 
 
 def as_json(report: Report) -> str:
-    """The report as indented JSON; figures in per cent, unrounded."""
+    """Format the report as indented JSON; figures are in per cent, unrounded."""
     return json.dumps(asdict(report), ensure_ascii=False, indent=2) + "\n"
 
 
 def read_tables(folder: Path) -> list[Table]:
-    """The tables of the report in `folder`. DamagedError if it cannot be read."""
+    """Read the tables of the report in `folder`. Raises DamagedError if it cannot be read."""
     return list(read_report(folder).tables)
 
 
 def read_report(folder: Path) -> Report:
-    """The report in `folder`. DamagedError if it cannot be read."""
+    """Read the report in `folder`. Raises DamagedError if it cannot be read."""
     path = folder / "report.json"
     try:
         return TypeAdapter(Report).validate_json(path.read_bytes())
@@ -92,7 +92,7 @@ def read_report(folder: Path) -> Report:
 
 
 def write_report(report: Report, folder: Path) -> None:
-    """Write `folder`/report.json, `folder`/report.md and its pictures; UsageError if that cannot be."""
+    """Write `folder`/report.json, report.md and pictures. Raises UsageError if `folder` is not writable."""
     content = blocks(report)
     document.write(
         folder, {"report.json": as_json(report), "report.md": document.as_markdown(content)}, content
@@ -100,7 +100,7 @@ def write_report(report: Report, folder: Path) -> None:
 
 
 def blocks(report: Report) -> list[Block]:
-    """The report for reading: per cent to one decimal; rows are languages of queries, columns of answers."""
+    """The blocks of a report: per cent to one decimal; rows are query languages, columns answer languages."""
     head: list[Block] = [
         Heading(1, f"{report.suite}: {report.bundle}"),
         Text((f"bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`", f"date: {report.date}"), True),
@@ -110,7 +110,7 @@ def blocks(report: Report) -> list[Block]:
 
 
 def summary(table: Table) -> list[str]:
-    """A line for each group of languages: the means to one decimal."""
+    """Format the means of a table to one decimal, one line per group of languages."""
     return [
         f"{table.name} n={table.n} {group}: "
         + ", ".join(f"{NAMES[key]} {value:.1f}" for key, value in means.items())
@@ -142,7 +142,7 @@ def _section(table: Table, number: int) -> list[Block]:
 
 
 def pair_matrix(table: Table, key: str) -> NDArray[np.float64]:
-    """(languages, languages) of one measure, rows are languages of queries; NaN where there is no figure."""
+    """One measure as an array (n, n); rows are query languages, columns answer languages; NaN: no figure."""
     place = {code: row for row, code in enumerate(table.languages)}
     values = np.full((len(place), len(place)), np.nan)
     for pair in table.pairs:
@@ -154,7 +154,7 @@ def pair_matrix(table: Table, key: str) -> NDArray[np.float64]:
 def matrix_pictures(
     name: str, measure: str, codes: Sequence[str], values: NDArray[np.float64]
 ) -> list[Picture]:
-    """A matrix of language pairs as a picture, and its asymmetry."""
+    """Draw a matrix of language pairs, and its asymmetry."""
     # Imported here: suites without pictures need no matplotlib.
     from evaluation.reports.figures import heatmap
 

@@ -1,4 +1,4 @@
-"""The report over all experiments: a table each, mean ± spread over seeds, with bars and matrices."""
+"""The report of all experiments: one table each, mean ± spread over seeds, with bars and matrices."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -24,11 +24,11 @@ def reproduce(
     minutes: float,
     say: Callable[[str], None] = lambda line: None,
 ) -> State:
-    """Run `steps` within `minutes` (`run_steps`); the report is written after each, so there always is one.
+    """Run `steps` within `minutes` (`run_steps`) and write the report after each.
 
-    Raises PassepartoutError at the end if steps failed, besides what `run_steps` raises.
+    Raises PassepartoutError at the end if steps failed, and what `run_steps` raises.
     """
-    import_module("evaluation.reports.figures")  # a missing extra is told before the work, not after it
+    import_module("evaluation.reports.figures")  # fails before the work if the extra is missing
     state = run_steps(
         steps, out, minutes, say=say, after=lambda state: write_summary(title, command, steps, state, out)
     )
@@ -49,7 +49,7 @@ def write_summary(title: str, command: str, steps: Sequence[Step], state: State,
 
 
 def summarise(title: str, command: str, steps: Sequence[Step], state: State) -> list[Block]:
-    """The report of what is finished so far, and what is not."""
+    """The blocks of a report: the results so far, and the unfinished steps with reasons."""
     blocks: list[Block] = [Heading(1, title), Code(command), _standing(steps, state)]
     if unfinished := _unfinished(steps, state):
         blocks += [Text(unfinished, listed=True)]
@@ -116,7 +116,7 @@ def _table(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> G
 
 
 def _shares(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> dict[str, list[float]]:
-    """system -> per cent of the ceiling's mean that each of its runs reaches; empty without a ceiling."""
+    """{system: per cent of the ceiling's mean reached by each run}; empty without a ceiling."""
     ceiling = _values(systems.get(experiment.ceiling, ()), experiment.headline)
     if not ceiling or not np.mean(ceiling):
         return {}
@@ -131,7 +131,7 @@ def _values(results: Sequence[Result], key: str) -> list[float]:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Mean ± sample standard deviation, to one decimal; the value alone where there is one."""
+    """Format mean ± sample standard deviation to one decimal; a single value without deviation."""
     if not values:
         return MISSING
     return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
@@ -150,7 +150,7 @@ def _bars(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> li
 
 
 def _matrices(experiment: Experiment, systems: Mapping[str, Sequence[Result]]) -> list[Block]:
-    """A picture for each system and measure that has matrices: their mean over the seeds."""
+    """A picture of the mean over seeds for each system and measure with matrices."""
     blocks: list[Block] = []
     for system, results in systems.items():
         keys = dict.fromkeys(key for result in results for key in result.matrices)

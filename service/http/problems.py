@@ -11,7 +11,7 @@ from service.schemas import ERRORS_SHOWN, FieldError, Problem
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
 LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
-RETRY_AFTER = 1  # seconds, where there is more to do than can be done soon
+RETRY_AFTER = 1  # seconds after which a refused client may try again
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
 
 
@@ -132,7 +132,7 @@ class ProblemType(Enum):
 
 
 class ProblemError(Exception):
-    """Ends a request with a problem document; its `detail` is what its kind means where none is given."""
+    """Ends a request with a problem document; `detail` defaults to the meaning of its kind."""
 
     def __init__(
         self,
@@ -155,13 +155,13 @@ class ProblemError(Exception):
 
     @classmethod
     def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError]) -> "ProblemError":
-        """One problem for all `errors`; its detail has the first three."""
+        """Make one problem for all `errors`; its detail quotes the first three."""
         messages = "; ".join(error.message for error in errors[:3])
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
         return cls(kind, messages + more, errors=errors)
 
     def response(self, scope: Scope) -> Response:
-        """The answer to the request of `scope`: a problem document, on LibreTranslate's paths its shape."""
+        """The response to a request: a problem document, or LibreTranslate's error object on its paths."""
         if scope["path"] in LIBRETRANSLATE_PATHS:
             status = LIBRETRANSLATE_STATUS.get(self.problem.status, self.problem.status)
             return JSONResponse({"error": self.problem.detail}, status, self.headers)
@@ -175,10 +175,10 @@ class ProblemError(Exception):
 
 
 def overloaded() -> ProblemError:
-    """What a request gets that could not be answered soon."""
+    """The problem of a request refused because too many are waiting: 503 with Retry-After."""
     return ProblemError(ProblemType.OVERLOADED, headers={"Retry-After": str(RETRY_AFTER)})
 
 
 def store_unreachable() -> ProblemError:
-    """What a request gets whose answer is in a Milvus that is away."""
+    """The problem of a request while Milvus does not answer: 503 with Retry-After."""
     return ProblemError(ProblemType.STORE_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)})

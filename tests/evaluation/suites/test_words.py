@@ -6,8 +6,8 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluation.suites.words import (
-    BLOCK,
-    FOUND,
+    QUERIES_AT_ONCE,
+    RECALL_AT,
     Vocabulary,
     corpus_counts,
     make_vocabularies,
@@ -36,14 +36,16 @@ def naive_scores(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[s
 
 def test_a_score_is_what_the_definition_gives() -> None:
     """CSLS over whole vocabularies, larger than a block; a query has several answers."""
-    one = Vocabulary([f"a{i}" for i in range(BLOCK + 7)], units(BLOCK + 7, 6, 0), turned(2))
+    one = Vocabulary(
+        [f"a{i}" for i in range(QUERIES_AT_ONCE + 7)], units(QUERIES_AT_ONCE + 7, 6, 0), turned(2)
+    )
     other = Vocabulary([f"b{i}" for i in range(90)], units(90, 6, 1), turned(3))
-    pairs = [(f"a{i}", f"b{row % 90}") for i in range(BLOCK + 7) for row in (5 * i, i, i * i)]
+    pairs = [(f"a{i}", f"b{row % 90}") for i in range(QUERIES_AT_ONCE + 7) for row in (5 * i, i, i * i)]
     score, differing = score_words("x", "y", pairs, {"x": one, "y": other})
     spaces = {"before_": (one.vectors, other.vectors), "": (one.aligned(), other.aligned())}
     for prefix, space in spaces.items():
         for key, values in naive_scores(*space).items():
-            hits = [(values[int(x[1:])] > values[int(x[1:]), int(y[1:])]).sum() < FOUND for x, y in pairs]
+            hits = [(values[int(x[1:])] > values[int(x[1:]), int(y[1:])]).sum() < RECALL_AT for x, y in pairs]
             assert score.measures[prefix + key] == pytest.approx(100 * np.mean(hits))
     assert score.measures["cosine_r10"] != score.measures["before_cosine_r10"]
     rose = score.measures["csls_r10"] > score.measures["before_csls_r10"]
