@@ -1,22 +1,17 @@
 """The servers that the benchmarks start, in processes of their own, and how busy they keep the machine."""
 
-import asyncio
 import hashlib
 import os
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-import uvloop
-
 from benchmarks.service_latency import free_port, running
 
-Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Process = subprocess.Popen[bytes]
 
 EMPTY = """
@@ -116,7 +111,7 @@ class Machine:
         self._busy, self._since = self._read(), time.perf_counter()
 
     def others(self, process_seconds: float) -> float:
-        """Processors kept busy on average by what did not take `own` seconds of processor time."""
+        """Processors kept busy on average by what did not take `process_seconds` of processor time."""
         return max(0.0, (self._read() - self._busy - process_seconds) / (time.perf_counter() - self._since))
 
     def _read(self) -> float:
@@ -181,51 +176,3 @@ def empty(answer: str, workers: int) -> Iterator[tuple[int, Process]]:
         command = [sys.executable, "-m", "uvicorn", "empty_endpoint:app", "--app-dir", folder, *options]
         with running(command, {"ANSWER": answer}, port) as process:
             yield port, process
-
-
-@contextmanager
-def redis_server() -> Iterator[tuple[Process, int]]:
-    port = free_port()
-    command = ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    time.sleep(1)
-    try:
-        yield process, port
-    finally:
-        process.kill()
-        process.wait()
-
-
-@contextmanager
-def delaying(behind: int) -> Iterator[tuple[int, list[float]]]:
-    """A port that leads to another, and the seconds by which it delays what is sent, where any are given."""
-    delay: list[float] = []
-    port = free_port()
-
-    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            while data := await reader.read(65536):
-                await asyncio.sleep(delay[0] if delay else 0)
-                writer.write(data)
-        writer.close()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there, back = await asyncio.open_connection("127.0.0.1", behind)
-        except ConnectionError:
-            writer.close()
-            return
-        await asyncio.gather(pipe(reader, back), pipe(there, writer))
-
-    loop = uvloop.new_event_loop()
-    thread = threading.Thread(target=run_proxy, args=(loop, connected, port), daemon=True)
-    thread.start()
-    yield port, delay
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-
-
-def run_proxy(loop: asyncio.AbstractEventLoop, connected: Connected, port: int) -> None:
-    asyncio.set_event_loop(loop)
-    loop.run_until_complete(asyncio.start_server(connected, "127.0.0.1", port))
-    loop.run_forever()

@@ -1,8 +1,7 @@
-"""What the service bears: throughput beside other servers, overload, another version, Redis at fault.
+"""What the service bears: throughput beside other servers, overload, another version, hours of load.
 
     python -m benchmarks.service_load throughput --index INDEX --queries FILE --source en --target de
     python -m benchmarks.service_load swaps --index INDEX --queries FILE --source en --target de --swaps 1000
-    python -m benchmarks.service_load redis --index INDEX --queries FILE --source en --target de
     python -m benchmarks.service_load soak --index INDEX --queries FILE --source en --target de --minutes 30
 
 `throughput` starts `passepartout serve` (cache off, one thread a worker) and an empty FastAPI endpoint with
@@ -23,28 +22,16 @@ import statistics
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from signal import SIGCONT, SIGSTOP
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import click
-from redis import Redis
 
 from benchmarks.load import Load, Seen, drive, post
-from benchmarks.servers import (
-    INFINITY,
-    Machine,
-    Server,
-    delaying,
-    empty,
-    other,
-    plain,
-    redis_server,
-    serving,
-)
+from benchmarks.servers import INFINITY, Machine, Server, empty, other, plain, serving
 from benchmarks.service_latency import resident
 from index.storage.files import replace_text
 from index.storage.index_manifest import IndexManifest
@@ -52,7 +39,6 @@ from index.storage.manifest import read_manifest
 from index.storage.versions import CURRENT, VERSIONS, current, next_version, publish
 
 CLIENTS = 32
-CHECKED = 50  # questions whose answers are compared with those without a cache
 ADMIN_KEY = "of the benchmark"
 ADMIN = {"PASSEPARTOUT_ADMIN_KEYS": f"benchmark:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"}
 DISTURBED = 0.2  # of a processor
@@ -251,47 +237,6 @@ def two_versions(index: Path) -> Iterator[tuple[Path, list[str]]]:
 
 @of_an_index
 @main.command()
-@click.option("--seconds", default=8.0, show_default=True, help="Of each state of Redis.")
-@click.option("--rate", default=200.0, show_default=True, help="Requests a second.")
-def redis(index: Path, queries: Path, source: str, target: str, seconds: float, rate: float) -> None:
-    """Redis works, is frozen, slow, full of garbage, killed: answers must stay right, and in time."""
-    bodies = questions(queries, source, target)[:2000]
-    requests = [post("/translate/sentence", body) for body in bodies]
-    with serving(index) as (port, _):
-        right = [ask(port, body) for body in bodies[:CHECKED]]
-
-    def as_without(number: int, head: bytes, body: bytes) -> str | None:
-        return None if number >= CHECKED or body.decode() == right[number] else "wrong"
-
-    def in_state(state: str) -> float:
-        # Below what it bears, so that times are Redis's doing and not the queue's.
-        seen = drive(Load(port, requests, 64, rate=rate, check=as_without), seconds)
-        click.echo(line(state, seen) + f", faults {dict(+seen.faults)}, statuses {statuses(seen)}")
-        return seen.percentile(99)
-
-    with (
-        redis_server() as (server, behind),
-        delaying(behind) as (proxy, delay),
-        serving(index, PASSEPARTOUT_REDIS_URL=f"redis://127.0.0.1:{proxy}") as (port, _),
-    ):
-        usual = in_state("usual")
-        states: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {
-            "slow by 0.5 s": (lambda: delay.append(0.5), delay.clear),
-            "slow by 15 ms": (lambda: delay.append(0.015), delay.clear),
-            "frozen": (lambda: server.send_signal(SIGSTOP), lambda: server.send_signal(SIGCONT)),
-            "garbage": (lambda: fill(behind), lambda: None),
-            "killed": (server.kill, lambda: None),
-        }
-        worst = []
-        for state, (begin, end) in states.items():
-            begin()
-            worst.append(in_state(state))
-            end()
-        click.echo(f"worst p99 / usual: {max(worst) / usual:.2f}")
-
-
-@of_an_index
-@main.command()
 @click.option("--minutes", default=30.0, show_default=True)
 @click.option("--warm-up", default=3.0, show_default=True, help="Minutes of it before memory is compared.")
 @click.option("--rate", default=150.0, show_default=True, help="Requests a second.")
@@ -319,17 +264,6 @@ def held(process: int) -> tuple[float, int, int]:
     """Resident memory in MB, open files and threads."""
     threads = len(os.listdir(f"/proc/{process}/task"))
     return resident(process)[0], len(os.listdir(f"/proc/{process}/fd")), threads
-
-
-def fill(port: int) -> None:
-    """Every answer in Redis becomes something else."""
-    with Redis(port=port) as client:
-        for number, key in enumerate(client.keys("*")):
-            client.delete(key)
-            if number % 3:
-                client.set(key, b"\x80garbage" if number % 3 == 1 else b'{"key": "x", "answers": []}')
-            else:
-                client.rpush(key, "a")
 
 
 def questions(queries: Path, source: str, target: str) -> list[bytes]:

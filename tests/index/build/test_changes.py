@@ -361,7 +361,7 @@ def test_the_commands(index: Path, tmp_path: Path, capsys: Capture, bundle: Bund
 
 
 class Changes(RuleBasedStateMachine):
-    """An index under changes, against a dictionary (engineering.md, C4 row 21)."""
+    """An index under changes, against a dictionary."""
 
     bundle: Bundle
     folder: Path
