@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, W
 from pydantic.config import JsonDict
 
 Kind = Literal["sentence", "word"]
+MatchKind = Literal["exact", "memory", "translation"]
 ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 
 
@@ -51,8 +52,7 @@ class Choices(BaseModel):
             ge=0,
             le=1,
             allow_inf_nan=False,
-            description="Answers less likely than this are left out, except those that the corpus itself "
-            "gives for the text (`metadata.memory`).",
+            description="Answers with a lower confidence are left out.",
         ),
     ] = 0.0
     explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
@@ -149,6 +149,15 @@ class Explanation(BaseModel):
     agreement: Agreement
 
 
+class Original(BaseModel):
+    """A sentence of the corpus that an answer is the translation of."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    id: str = Field(description="Where it stands in the index.", examples=["en:41"])
+
+
 class Answer(BaseModel):
     """One sentence or word of the index that may be the translation."""
 
@@ -158,11 +167,32 @@ class Answer(BaseModel):
     score: float = Field(
         allow_inf_nan=False, description="The score that answers are ranked by, highest first."
     )
-    confidence: float = Field(ge=0, le=1, description="Estimated probability that this is a translation.")
+    confidence: float = Field(
+        ge=0,
+        le=1,
+        description="For a `translation` the estimated probability that it is one, else the similarity.",
+    )
     id: str = Field(description="Where it stands in the index.", examples=["de:41"])
+    match: MatchKind = Field(
+        description="How it was found: `exact`, the corpus translates this very text so; `memory`, it "
+        "translates nearly this text so; `translation`, by the encoder."
+    )
+    similarity: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="How alike text and original are, 1 if `exact`; null for a `translation`.",
+    )
+    original: Original | None = Field(
+        default=None, description="What it is the translation of in the corpus; null for a `translation`."
+    )
+    in_vocabulary: bool | None = Field(
+        default=None,
+        exclude_if=lambda known: known is None,
+        description="For words: whether the index has the word that was asked for.",
+    )
     metadata: dict[str, Any] = Field(
-        description="What the corpus says of it: the file; for a word whether it is known (`in_vocabulary`); "
-        "where aligned sentences of the corpus say that it translates (nearly) this text, which (`memory`)."
+        description="What the corpus says of it: its file and columns, nothing of the service's."
     )
     explanation: Explanation | None = Field(
         default=None, exclude_if=lambda given: given is None, description="Present where `explain` was set."
@@ -207,6 +237,9 @@ DOG: JsonDict = {
     "score": 0.71,
     "confidence": 0.83,
     "id": "de:41",
+    "match": "translation",
+    "similarity": None,
+    "original": None,
     "metadata": {"file": "de.txt"},
     "explanation": {
         "cosine": 0.9,
@@ -229,7 +262,17 @@ DOG: JsonDict = {
         },
     },
 }
-HUND: JsonDict = {"text": "hund", "score": 0.64, "confidence": 0.9, "id": "de:word:hund", "metadata": {}}
+HUND: JsonDict = {
+    "text": "hund",
+    "score": 0.64,
+    "confidence": 0.9,
+    "id": "de:word:hund",
+    "match": "translation",
+    "similarity": None,
+    "original": None,
+    "in_vocabulary": True,
+    "metadata": {},
+}
 
 
 class SentenceResponse(Response):

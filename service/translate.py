@@ -126,8 +126,8 @@ def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterab
 
 
 def _reasons(answer: "Answer") -> Iterable[str]:
-    if memory := answer.metadata.get("memory"):
-        yield f"      from the corpus, for {memory['source']!r} ({100 * memory['similarity']:.0f}% match)"
+    if answer.original is not None and answer.similarity is not None:
+        yield f"      from the corpus, for {answer.original.text!r} ({100 * answer.similarity:.0f}% match)"
     if (why := answer.explanation) is None:
         return
     yield (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,26 @@ from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means, r
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
+# "exact": the corpus translates this very text; "memory": nearly this text; "translation": found by vectors.
+MatchKind = Literal["exact", "memory", "translation"]
+
+
+@dataclass(frozen=True)
+class Original:
+    """The sentence of the corpus that an answer from the translation memory is the translation of."""
+
+    text: str
+    id: str
+
 
 @dataclass(frozen=True)
 class Match:
-    """One answer. `score` ranked it, `confidence` is the probability that it is a translation."""
+    """One answer. `score` ranked it, `confidence` is the probability that it is a translation.
+
+    Those that are no "translation" have an `original`, its `similarity` to the text (0 to 1), and that as
+    their confidence. `in_vocabulary`: whether the word asked for is one of the index; None for sentences.
+    `metadata` is what the corpus says, and never what we do.
+    """
 
     text: str
     score: float
@@ -24,6 +40,10 @@ class Match:
     id: str
     cosine: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    match: MatchKind = "translation"
+    similarity: float | None = None
+    original: Original | None = None
+    in_vocabulary: bool | None = None
 
 
 @dataclass(frozen=True)

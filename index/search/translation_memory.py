@@ -10,7 +10,7 @@ from dataclasses import replace
 from rapidfuzz.distance import Levenshtein
 
 from index.encoder.vectors import Vectors
-from index.search.ranking import Match
+from index.search.ranking import Match, Original
 from index.search.sentence_index import SentenceIndex
 from index.text.normalisation import clean
 
@@ -29,8 +29,7 @@ def recall(
 ) -> list[list[Match]]:
     """Put what the translations in `source_index` say before the `answers` in `target`, k in all.
 
-    Such an answer has `metadata["memory"]`: the sentence it translates, its id, its similarity to the text.
-    That of the very text has confidence 1, since its file says so; others keep what their vectors give.
+    Such a match is "exact" or "memory": it has an original, and that one's similarity is its confidence.
     """
     if source_index.groups is None or target.groups is None or not len(texts):
         return list(answers)
@@ -59,10 +58,14 @@ def _remembered(
     for similarity, row in _alike(source_index, clean(text), nearest):
         if rows := target.groups.rows(source_index.groups.of(row)):
             sentence = source_index.sentence(row)
-            memory = {"source": sentence.text, "id": sentence.id, "similarity": round(similarity, 3)}
             for match in target.assess(query, rows, source, text):
-                confidence = 1.0 if similarity == 1 else match.confidence
-                yield replace(match, confidence=confidence, metadata={**match.metadata, "memory": memory})
+                yield replace(
+                    match,
+                    confidence=similarity,
+                    match="exact" if similarity == 1 else "memory",
+                    similarity=similarity,
+                    original=Original(sentence.text, sentence.id),
+                )
             return
 
 

@@ -129,8 +129,8 @@ class Translator:
     ) -> list[list[Match]]:
         """For each text in `source` the k sentences of `target` that say the same, best first.
 
-        Where the index has translations of a text, or of nearly that text, they come first and
-        `metadata["memory"]` says so (memory.py). `vectors` (n, d), where the texts were encoded already.
+        Where the index has translations of a text, or of nearly that text, they come first and `match`
+        says so (translation_memory.py). `vectors` (n, d), where the texts were encoded already.
         Raises UnknownLanguageError.
         """
         vectors = self.encode(texts) if vectors is None else vectors
@@ -173,17 +173,14 @@ class Translator:
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
         """For each word in `source` the k words of `target` of the same meaning, best first.
 
-        `metadata["in_vocabulary"]` says whether the word asked for is one that the index knows; another is
-        answered by its subwords. Raises UnknownLanguageError.
+        `in_vocabulary` says whether the word asked for is one that the index knows; another is answered by
+        its subwords. Raises UnknownLanguageError.
         """
         index = self._words[self._pair(source, target)]
         known = self._words.get(source)
         answers = index.search(self._word_vectors(words, source), source, k)
         return [
-            [
-                replace(match, metadata={"in_vocabulary": known is not None and word in known})
-                for match in matches
-            ]
+            [replace(match, in_vocabulary=known is not None and word in known) for match in matches]
             for word, matches in zip(words, answers, strict=True)
         ]
 

@@ -111,17 +111,14 @@ async def _suggest(
         return []
     query = Query(cleaned, source, (target,))
     (answers,) = await engine.translate("sentence", [query], k, min_confidence)
-    suggestions = [_suggestion(text, answer) for answer in answers[target]]
-    return [suggestion for suggestion in suggestions if suggestion.quality >= 100 * min_confidence]
+    return [_suggestion(text, answer) for answer in answers[target]]
 
 
 def _suggestion(text: str, answer: Answer) -> Suggestion:
-    memory = answer.metadata.get("memory")
-    quality = answer.confidence if memory is None else memory["similarity"]
     return Suggestion(
-        source=text if memory is None else memory["source"],
+        source=text if answer.original is None else answer.original.text,
         target=answer.text,
-        quality=round(100 * quality, 2),
+        quality=round(100 * answer.confidence, 2),
         rank=answer.score,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from index.search.translator import Explanation as SearchExplanation
 from index.search.translator import Match, Translator
 from service.engine.languages import Query
-from service.schemas import Agreement, Answer, Detour, Explanation, Kind, Return
+from service.schemas import Agreement, Answer, Detour, Explanation, Kind, Original, Return
 
 SCORE_DIGITS = 4  # of scores, confidences and cosines
 
@@ -20,6 +20,12 @@ def to_answers(matches: Sequence[Match]) -> Answers:
             score=round(match.score, SCORE_DIGITS),
             confidence=round(match.confidence, SCORE_DIGITS),
             id=match.id,
+            match=match.match,
+            similarity=None if match.similarity is None else round(match.similarity, SCORE_DIGITS),
+            original=None
+            if match.original is None
+            else Original(text=match.original.text, id=match.original.id),
+            in_vocabulary=match.in_vocabulary,
             metadata=dict(match.metadata),
         )
         for match in matches
@@ -27,10 +33,8 @@ def to_answers(matches: Sequence[Match]) -> Answers:
 
 
 def filter_by_confidence(answers: Answers, min_confidence: float) -> Answers:
-    """The answers that are likely enough; what the corpus itself says is no guess, however unlikely."""
-    return tuple(
-        answer for answer in answers if answer.confidence >= min_confidence or "memory" in answer.metadata
-    )
+    """The answers that are likely enough."""
+    return tuple(answer for answer in answers if answer.confidence >= min_confidence)
 
 
 def explain_answers(

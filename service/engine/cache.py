@@ -40,7 +40,7 @@ class Cache(Protocol):
 
 def shared_key(key: CacheKey) -> str:
     """What stands for a key in a cache that others can read: no text of a user."""
-    return f"passepartout:2:{hashlib.sha256(repr(tuple(key)).encode()).hexdigest()}"
+    return f"passepartout:3:{hashlib.sha256(repr(tuple(key)).encode()).hexdigest()}"
 
 
 class MemoryCache:

@@ -177,13 +177,13 @@ function languageBlock(code, answers) {
 
 function answerItem(code, answer) {
   const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const label = answer.metadata.memory ? "from your corpus" : LIKELIHOODS[step][1];
+  const label = answer.original ? "from your corpus" : LIKELIHOODS[step][1];
   const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
   return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
     element("p", { class: "likelihood" },
       element("span", { class: "said" }, label), bar(answer.confidence),
-      element("span", { class: "percent", title: "Estimated probability that this is a translation" }, percent(answer.confidence)),
+      element("span", { class: "percent", title: answer.original ? "How alike your text and the sentence of the corpus are" : "Estimated probability that this is a translation" }, percent(answer.confidence)),
       element("span", { class: "actions" }, whyButton(code, answer, why), copyButton(answer.text))),
     element("p", { class: "origin" }, ...origin(answer)), why);
 }

@@ -21,11 +21,11 @@ export function reasons(answer, source, languageName) {
 
 // Where the answer comes from: the corpus's own translation, or the file that contains it.
 export function origin(answer) {
-  const { memory, file } = answer.metadata;
+  const { match, original, similarity, metadata: { file } } = answer;
   const place = element("span", { class: "place" }, file ? `${file} · ${answer.id}` : answer.id);
-  if (!memory) return [place];
-  const alike = memory.similarity === 1 ? "this very text" : `a ${Math.round(memory.similarity * 100)}% match`;
-  return [element("span", { class: "memory" }, `Your corpus gives this translation for “${memory.source}”, ${alike}.`), place];
+  if (!original) return [place];
+  const alike = match === "exact" ? "this very text" : `a ${Math.round(similarity * 100)}% match`;
+  return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”, ${alike}.`), place];
 }
 
 function verdict({ agreement: { direct, via } }) {

@@ -53,7 +53,7 @@ def test_the_vocabulary_is_of_corpus_and_training(bundle: Bundle, tmp_path: Path
     known = set(training_words(bundle, "en")) | set(words("The zebra sleeps, the Zebra runs.", "en"))
     assert made.languages["en"].words == len(known)
     found = Translator.open(tmp_path / "index").words(["zebra", "dog", "xyz"], "en", "de")
-    assert [answers[0].metadata["in_vocabulary"] for answers in found] == [True, True, False]
+    assert [answers[0].in_vocabulary for answers in found] == [True, True, False]
     assert found[1][0].text == "hund"
 
 

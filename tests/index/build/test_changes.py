@@ -31,6 +31,7 @@ from index.corpus.sentence_table import COLUMNS
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
+from index.search.ranking import Original
 from index.search.translator import Translator
 from index.search.word_index import COLUMNS as WORDS
 from index.storage.files import describe
@@ -118,9 +119,9 @@ def test_alignments_outlive_changes(index: Path, tmp_path: Path) -> None:
     translator = Translator.open(index)
     (first,) = translator.sentences([ENGLISH[9 * 40]], "en", "de")[0]
     assert (first.text, first.id, first.metadata["note"]) == ("Ein Hund.", "de:9", "n")
-    assert first.metadata["memory"]["id"] == "en:9"
+    assert first.original == Original(ENGLISH[9 * 40], "en:9")
     (other,) = translator.sentences([ENGLISH[5 * 40]], "en", "de")[0]
-    assert other.metadata.get("memory", {}).get("id") != "en:5"
+    assert other.original is None or other.original.id != "en:5"
 
 
 def test_added_sentences_are_cleaned_as_the_index_was_and_aligned(index: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from index.corpus.groups import Groups, write_groups
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.formats.registry import Source
+from index.search.ranking import Original
 from index.search.translator import Match, Translator
 from index.storage.versions import open_version
 from passepartout import run
@@ -46,34 +47,34 @@ def ask(index: Path, text: str, k: int = 3) -> list[Match]:
 def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
     first, *others = ask(memory, ENGLISH[-1])
     assert first.text == GERMAN[len(ENGLISH) // 2]
-    assert first.metadata["memory"] == {
-        "source": ENGLISH[-1],
-        "id": f"en:{len(ENGLISH) - 1}",
-        "similarity": 1.0,
-    }
+    assert (first.match, first.similarity) == ("exact", 1)
+    assert first.original == Original(ENGLISH[-1], f"en:{len(ENGLISH) - 1}")
     assert (first.confidence, first.metadata["by"], first.metadata["file"]) == (1.0, "ANNA", "m.tsv")
     assert others[0].text == GERMAN[-1]
-    assert all("memory" not in match.metadata for match in others)
+    assert {(match.match, match.similarity, match.original) for match in others} == {
+        ("translation", None, None)
+    }
     assert len({match.id for match in (first, *others)}) == 3
 
 
 def test_nearly_the_source_says_how_nearly(memory: Path) -> None:
     first = ask(memory, ENGLISH[-1].replace(".", "!!"))[0]
     assert first.text == GERMAN[len(ENGLISH) // 2]
-    assert 0.85 <= first.metadata["memory"]["similarity"] < 1
-    assert first.confidence < 1
+    assert (first.match, first.original) == ("memory", Original(ENGLISH[-1], f"en:{len(ENGLISH) - 1}"))
+    assert first.similarity is not None
+    assert 0.85 <= first.confidence == first.similarity < 1
 
 
 def test_other_texts_are_answered_by_their_vectors(memory: Path) -> None:
     noun, verb = ("dog", "runs")
     match = ask(memory, f"{verb} {noun}")[0]
-    assert "memory" not in match.metadata
+    assert match.match == "translation"
 
 
 def test_all_targets_of_a_source_come_first(memory: Path) -> None:
     found = ask(memory, ENGLISH[0])
     assert {match.text for match in found[:2]} == {GERMAN[0], "Ein zweites Ziel."}
-    assert ["memory" in match.metadata for match in found] == [True, True, False]
+    assert [match.match for match in found] == ["exact", "exact", "translation"]
     assert found[0].score >= found[1].score
     assert len(ask(memory, ENGLISH[0], k=1)) == 1
 
@@ -128,7 +129,7 @@ def test_the_commands(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(given) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     (answer,) = result["translations"]["de"]
-    assert answer["metadata"]["memory"]["similarity"] == 1
+    assert (answer["match"], answer["similarity"], answer["original"]["text"]) == ("exact", 1, ENGLISH[-1])
 
 
 def test_a_line_in_the_wrong_language_is_dropped_unless_kept(bundle: Bundle, tmp_path: Path) -> None:

@@ -142,14 +142,14 @@ def test_a_language_of_the_encoder_alone_can_be_a_source(partial: Translator) ->
     assert np.mean([matches[0].text == line for matches, line in zip(found, target, strict=True)]) > 0.8
     (word,) = partial.words(["cão"], "pt", "de")[0]
     assert word.text == "hund"
-    assert word.metadata == {"in_vocabulary": False}
+    assert word.in_vocabulary is False
 
 
 def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Translator) -> None:
     known, unknown = translator.words(["dog", "Dogs"], "en", "de")
     assert known[0].text == unknown[0].text == "hund"
-    assert known[0].metadata == {"in_vocabulary": True}
-    assert unknown[0].metadata == {"in_vocabulary": False}
+    assert known[0].in_vocabulary is True
+    assert unknown[0].in_vocabulary is False
     assert known[0].id == "de:word:hund"
 
 

@@ -85,8 +85,8 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     assert min(words.values()) >= 2
     assert "number3" not in words
     (known,), (unknown,) = translator.words(["Fire  hydrant", "number3"], "en", "de")
-    assert known.metadata == {"in_vocabulary": True}
-    assert unknown.metadata == {"in_vocabulary": False}
+    assert known.in_vocabulary is True
+    assert unknown.in_vocabulary is False
 
 
 def test_a_killed_build_goes_on_from_its_counts(

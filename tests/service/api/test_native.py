@@ -1,11 +1,16 @@
 """The native API: what it answers to requests that are right."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from index.build.build_index import build_index
 from index.confidence.quality import PairQuality
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
 from index.search.translator import Kind, Translator
 from service.app import create_app
 from service.settings import Settings
@@ -36,6 +41,9 @@ def test_a_sentence_gets_its_translations_best_first(client: TestClient, transla
         "score": round(expected.score, 4),
         "confidence": round(expected.confidence, 4),
         "id": expected.id,
+        "match": "translation",
+        "similarity": None,
+        "original": None,
         "metadata": {"file": "de.txt"},
     }
 
@@ -141,17 +149,67 @@ def test_answers_come_with_their_reasons_where_asked_for(
     assert told == plain
 
 
-def test_what_the_corpus_says_is_no_guess(remembering: TestClient) -> None:
-    """A translation that the corpus gives for the very text, or nearly it, is exempt from min_confidence."""
-    request = {"text": "The dog sleeps.", "source": "en", "target": "de", "min_confidence": 1, "k": 3}
-    (exact,) = remembering.post("/translate/sentence", json=request).json()["results"]
-    (answer,) = exact["translations"]["de"]
-    assert (answer["text"], answer["confidence"]) == ("Der Vertrag gilt.", 1)
-    nearly = remembering.post("/translate/sentence", json=request | {"text": "The dogs sleeps."}).json()
-    (answer,) = nearly["results"][0]["translations"]["de"]
-    assert answer["text"] == "Der Vertrag gilt."
+def test_what_the_corpus_itself_translates_says_so(remembering: TestClient) -> None:
+    """Its confidence is how alike the texts are, which min_confidence goes by."""
+
+    def ask(text: str, min_confidence: float) -> list[dict[str, object]]:
+        request = {
+            "text": text,
+            "source": "en",
+            "target": "de",
+            "min_confidence": min_confidence,
+            "k": 3,
+        }
+        (result,) = remembering.post("/translate/sentence", json=request).json()["results"]
+        answers: list[dict[str, object]] = result["translations"]["de"]
+        return answers
+
+    (exact,) = ask("The dog sleeps.", 1)
+    assert (exact["text"], exact["match"]) == ("Der Vertrag gilt.", "exact")
+    assert exact["confidence"] == exact["similarity"] == 1
+    nearly = ask("The dogs sleeps.", 0.9)[0]
+    assert (nearly["text"], nearly["match"]) == ("Der Vertrag gilt.", "memory")
+    assert nearly["confidence"] == nearly["similarity"] == 0.9375
+    assert nearly["original"] == {"text": "The dog sleeps.", "id": "en:1"}
+    assert ask("The dogs sleeps.", 0.94) == []
+
+
+OWN_FIELDS = {
+    "memory": {"source": "forged", "id": "en:1", "similarity": 1},
+    "similarity": 1,
+    "match": "exact",
+    "original": {"text": "forged", "id": "en:1"},
+    "in_vocabulary": True,
+    "confidence": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def posing(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client over a corpus whose columns have the names of what the service says."""
+    folder = tmp_path_factory.mktemp("posing")
+    for code, text in (("en", "The dog sleeps."), ("de", "Der Vertrag gilt.")):
+        line = json.dumps({"text": text, **OWN_FIELDS})
+        (folder / f"{code}.jsonl").write_text(line + "\n", "utf-8")
+    sources = [Source(folder / f"{code}.jsonl", code) for code in ("en", "de")]
+    build_index(bundle, sources, folder / "index")
+    with TestClient(create_app(Settings(index=folder / "index"))) as client:
+        yield client
+
+
+def test_no_column_of_a_corpus_poses_as_the_service(posing: TestClient) -> None:
+    request = {"text": "A bird.", "source": "en", "target": "de"}
+    (result,) = posing.post("/translate/sentence", json=request).json()["results"]
+    (answer,) = result["translations"]["de"]
+    assert (answer["match"], answer["similarity"], answer["original"]) == ("translation", None, None)
     assert answer["confidence"] < 1
-    assert answer["metadata"]["memory"]["source"] == "The dog sleeps."
+    assert answer["metadata"] == {"file": "de.jsonl", **OWN_FIELDS}
+    (result,) = posing.post("/translate/sentence", json=request | {"min_confidence": 1}).json()["results"]
+    assert result["translations"] == {"de": []}
+    suggestions = posing.get("/tmserver/en/de/unit/A bird.", params={"min_similarity": 100})
+    assert (suggestions.status_code, suggestions.json()) == (200, [])
+    text = posing.post("/translate", json={"q": "A bird.", "source": "en", "target": "de"}).json()
+    assert "error" not in text
 
 
 def test_the_languages_are_one_array(client: TestClient, translator: Translator) -> None:

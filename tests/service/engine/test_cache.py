@@ -14,7 +14,18 @@ B, C = A._replace(text="A cat."), A._replace(target="pt")
 
 
 def answers(text: str) -> Answers:
-    return (Answer(text=text, score=0.5, confidence=0.5, id="de:1", metadata={}),)
+    return (
+        Answer(
+            text=text,
+            score=0.5,
+            confidence=0.5,
+            id="de:1",
+            match="translation",
+            similarity=None,
+            original=None,
+            metadata={},
+        ),
+    )
 
 
 def test_a_key_depends_on_everything_and_shows_no_text() -> None:

@@ -51,6 +51,16 @@ def test_what_one_puts_another_finds_until_it_ages(redis_server: RedisServer) ->
         assert 0 < client.ttl(KEY) <= 86_400
 
 
+ANSWER = {
+    "text": "x",
+    "score": 1,
+    "confidence": 0.7,
+    "id": "a",
+    "match": "translation",
+    "similarity": None,
+    "original": None,
+    "metadata": {},
+}
 VALUES = [
     b"",
     b"\x80\x04\x95",  # the start of a pickle
@@ -61,9 +71,7 @@ VALUES = [
     json.dumps({"key": KEY, "answers": 5}).encode(),
     json.dumps({"key": "another", "answers": []}).encode(),
     json.dumps({"key": KEY, "answers": [], "more": 1}).encode(),
-    json.dumps(
-        {"key": KEY, "answers": [{"text": "x", "score": 1, "confidence": 7, "id": "a", "metadata": {}}]}
-    ).encode(),
+    json.dumps({"key": KEY, "answers": [ANSWER | {"confidence": 7}]}).encode(),
     b'{"key": "'
     + KEY.encode()
     + b'", "answers": [{"text": "x", "score": NaN, "confidence": 0.5, "id": "a"}]}',
