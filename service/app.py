@@ -77,7 +77,8 @@ def create_app(
     app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
-    for router in (native, operations, libretranslate, amagama, admin, corpus, jobs, openapi, page_router()):
+    app.router.routes.extend(native.routes)  # itself, not included: the way to it is shorter
+    for router in (operations, libretranslate, amagama, admin, corpus, jobs, openapi, page_router()):
         app.include_router(router)
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way

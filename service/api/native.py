@@ -34,7 +34,7 @@ from service.schemas import (
     WordResult,
 )
 
-router = APIRouter(route_class=PlainRoute)
+router = APIRouter(route_class=PlainRoute, generate_unique_id_function=lambda route: route.name)
 
 
 class JsonText(Response):

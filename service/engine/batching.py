@@ -126,7 +126,11 @@ class Batcher:
         else:
             self._dispatch_timer = loop.call_soon(self._dispatch, loop)
 
-    def _dispatch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _dispatch(self, loop: asyncio.AbstractEventLoop, seen: int = 0) -> None:
+        """Once a turn of the loop has brought nothing new: what comes at the same time is one batch."""
+        if seen < self._queued < self._bounds.batch:
+            self._dispatch_timer = loop.call_soon(self._dispatch, loop, self._queued)
+            return
         self._dispatch_timer = None
         while self._idle_threads and (batch := self._next_batch()):
             self._idle_threads -= 1

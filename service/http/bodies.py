@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import request_response
 
 from service.http.problems import ProblemError, ProblemType
 
@@ -45,9 +46,9 @@ class JsonRoute(APIRoute):
 class PlainRoute(APIRoute):
     """A route that takes the request and gives the response itself; FastAPI documents it, no more."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
+        super().__init__(path, endpoint, **options)
+        self.app = request_response(endpoint)
 
 
 async def read_model(request: Request, model: type[Model]) -> Model:
