@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +22,14 @@ from index.corpus.reader import Ids, Intake, metadata_of
 from index.corpus.sentence_table import COLUMNS
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
+from index.formats.sentence import Sentence
 from index.progress import Progress
 from index.storage.files import replace_text
 from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import writing_table
 from index.text.pre_tokens import StringArray
+
+SHARD_CHARACTERS = 16 << 20  # of texts and metadata, over which a shard has fewer sentences
 
 
 def read_language(
@@ -92,8 +94,8 @@ class _Reading:
 
     def _read(self) -> None:
         judged = "language" not in self.cleaning.off
-        found = self.intake.sentences()
-        while sentences := list(islice(found, SHARD)):
+        numbered = self.intake.sentences()
+        while sentences := _shard_of(numbered):
             batch = self.cleaner.begin(sentences)
             shard = self.shards.begin(batch.wanted, judged)
             self._wait(partial(self._keep, batch, shard), self.pool.ahead)
@@ -164,6 +166,18 @@ class _Reading:
             dropped={reason: count for reason, count in done.dropped.items()},
             links=links,
         )
+
+
+def _shard_of(numbered: Iterator[tuple[str, Sentence]]) -> list[tuple[str, Sentence]]:
+    """The next SHARD sentences, or fewer where they are long."""
+    sentences: list[tuple[str, Sentence]] = []
+    characters = 0
+    for file, sentence in numbered:
+        sentences.append((file, sentence))
+        characters += len(sentence.text) + sum(len(str(value)) for value in sentence.metadata.values())
+        if len(sentences) == SHARD or characters > SHARD_CHARACTERS:
+            break
+    return sentences
 
 
 def _why(done: Cleaned) -> str:

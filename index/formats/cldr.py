@@ -11,15 +11,17 @@ from index.formats.sentence import Sentence
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield the names (type="tts") as sentences with keywords as metadata, in the file's own language."""
     keywords: dict[str, list[str]] = {}
-    parts: list[str] = []
+    code = ""
     for element in xml.records(path, "ldml", ("identity", "annotation")):
         if xml.name(element) == "identity":
-            parts = [
-                child.get("type", "") for child in xml.children(element, "language", "script", "territory")
-            ]
+            named = {
+                xml.name(child): child.get("type", "")
+                for child in xml.children(element, "language", "script", "territory")
+            }
+            code = "-".join(named.values())
             continue
         character, text = element.get("cp"), element.text or ""
-        if character is None or not parts:
+        if character is None or not code:
             raise CorpusError(
                 f"{path}, line {element.sourceline}: no `cp`, or no <identity> before it: add it"
             )
@@ -27,6 +29,6 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
             # A character's keywords stand before its name: only the latest are kept.
             keywords = {character: [word.strip() for word in text.split("|")]}
             continue
-        metadata = {"cp": character, "keywords": keywords.get(character, [])}
-        code = "-".join(parts)
+        # Once: a name that is repeated does not repeat them.
+        metadata = {"cp": character, "keywords": keywords.pop(character, [])}
         yield Sentence(character, text, code, element.sourceline, metadata, group=f"cldr#{character}")

@@ -1,12 +1,11 @@
 """JSON Lines: an object a line; see rows.py for its keys."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from index.errors import CorpusError
 from index.formats.rows import row_sentences
-from index.formats.sentence import Sentence
+from index.formats.sentence import Sentence, parse_json
 from index.formats.streams import read_lines
 
 
@@ -19,13 +18,9 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
-        row = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        row = parse_json(line)
+    except ValueError as error:
         raise CorpusError(f"{path}, line {number}: not JSON ({error}): one object a line") from error
     if not isinstance(row, dict):
         raise CorpusError(f"{path}, line {number}: {type(row).__name__}, not an object: one object a line")
     return row
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")

@@ -13,7 +13,8 @@ from index.formats.rows import row_sentences
 from index.formats.sentence import Sentence
 from index.formats.streams import ALWAYS_ALLOWED, RATIO
 
-ROWS_READ = 1024  # at a time
+ROWS_READ = 64  # at a time
+LONGEST_ROWS = 64 << 20  # bytes of as many: a dictionary lets a short file repeat a long value
 LONGEST_STRING = 16 << 20  # bytes, in the file's Thrift metadata
 
 
@@ -24,6 +25,10 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
         with parquet.ParquetFile(path, thrift_string_size_limit=LONGEST_STRING, pre_buffer=False) as file:
             _check_size(path, file.metadata)
             for batch in file.iter_batches(ROWS_READ):
+                if sum(map(_decoded_bytes, batch.columns)) > LONGEST_ROWS:
+                    raise CorpusError(
+                        f"{path}, after row {number}: a longer value than a text has: leave it out"
+                    )
                 for row in batch.to_pylist():
                     number += 1
                     yield from row_sentences(path, number, number, _json_value(row), language)
@@ -36,8 +41,13 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def _check_size(path: Path, metadata: Any) -> None:  # noqa: ANN401 (pyarrow is untyped)
     size = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    if size > max(ALWAYS_ALLOWED, RATIO * path.stat().st_size):
+    # A run of equal values is a few bytes, however long it is.
+    if max(size, metadata.num_rows) > max(ALWAYS_ALLOWED, RATIO * path.stat().st_size):
         raise CorpusError(f"{path}: grows to more than {RATIO} times its size: write it without compression")
+
+
+def _decoded_bytes(column: Any) -> int:  # noqa: ANN401 (pyarrow is untyped)
+    return int((column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column).nbytes)
 
 
 def _json_value(value: Any) -> Any:  # noqa: ANN401 (a value of any column)

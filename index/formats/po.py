@@ -1,33 +1,78 @@
 """Gettext PO, parsed by Babel: msgid is English (gettext's convention), msgstr the header's Language."""
 
-import io
+import codecs
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, read_po
+from babel.messages.pofile import PoFileError, PoFileParser
 
 from index.errors import CorpusError
 from index.formats.sentence import Sentence, local_group
-from index.formats.streams import open_stream
+from index.formats.streams import BLOCK, LONGEST_LINE, open_stream
 
-LONGEST_FILE = 64 << 20  # bytes: a catalogue is read whole
+LONGEST_ENTRY = 4 << 20  # bytes
+LONGEST_HEADER = 16 << 10  # characters: Python parses headers in quadratic time
+MOST_PLURALS = 16  # forms; Arabic has 6
+QUADRATIC = frozenset({"idna", "punycode"})  # codecs for names of machines
+# What begins an entry, after which the one before is complete.
+BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
 SOURCE_LANGUAGE = "en"
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError."""
-    catalog = _catalog(path)
-    code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
-    if code is None:
-        raise CorpusError(f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}")
-    for number, message in enumerate((entry for entry in catalog if entry.id), start=1):
-        for form, (source, target) in enumerate(_forms(message)):
-            name = str(number) if form == 0 else f"{number}.plural"
-            group, metadata, line = local_group(path, name), _metadata(message), message.lineno or 0
-            yield Sentence(name, source, SOURCE_LANGUAGE, line, metadata, group)
-            yield Sentence(name, target, code, line, metadata, group, confirmed=not message.fuzzy)
+    catalog = _Catalog()
+    parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
+    number = 0
+    for before, lines in _blocks(path):
+        _parse(path, parser, before, lines)
+        code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
+        for message in catalog.taken():
+            if code is None:
+                raise CorpusError(
+                    f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}"
+                )
+            number += 1
+            for form, (source, target) in enumerate(_forms(message)):
+                name = str(number) if form == 0 else f"{number}.plural"
+                group, metadata, line = local_group(path, name), _metadata(message), message.lineno or 0
+                yield Sentence(name, source, SOURCE_LANGUAGE, before + line, metadata, group)
+                yield Sentence(
+                    name, target, code, before + line, metadata, group, confirmed=not message.fuzzy
+                )
+
+
+class _Catalog(Catalog):
+    """The entries that were parsed last; of those before only the header is kept.
+
+    Babel's own would keep all, and merge those of one msgid in time quadratic in their number.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[Message] = []
+        self._header_length = 0
+
+    def __setitem__(self, key: Any, message: Message) -> None:  # noqa: ANN401 (a msgid, or several)
+        if key:
+            self._entries.append(message)
+            return
+        self._header_length += len(str(message.string))
+        if self._header_length > LONGEST_HEADER:
+            raise ValueError(f"a header longer than {LONGEST_HEADER} characters")
+        super().__setitem__(key, message)
+        if self.num_plurals > MOST_PLURALS:
+            raise ValueError(f"nplurals={self.num_plurals}")
+        if codecs.lookup(self.charset).name in QUADRATIC:
+            raise ValueError(f"charset={self.charset}")
+
+    def taken(self) -> list[Message]:
+        """The entries since the last call."""
+        entries, self._entries = self._entries, []
+        return entries
 
 
 def _forms(message: Message) -> list[tuple[str, str]]:
@@ -47,24 +92,43 @@ def _metadata(message: Message) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _catalog(path: Path) -> Catalog:
+def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield whole entries as lines, with the number of the lines before them. Raises CorpusError."""
+    block: list[bytes] = []
+    before = size = 0
     with open_stream(path) as file:
-        content = file.read(LONGEST_FILE + 1)
-    if len(content) > LONGEST_FILE:
-        raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: split it")
-    _check_quotes(path, content)
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b"")):
+            if size > BLOCK and _begins_entry(line):
+                yield before, block
+                block, before, size = [], number, 0
+            _check_line(path, number + 1, line)
+            block.append(line)
+            size += len(line)
+            if size > LONGEST_ENTRY:
+                raise CorpusError(f"{path}, line {number + 1}: an entry longer than {LONGEST_ENTRY} bytes")
+    yield before, block
+
+
+def _begins_entry(line: bytes) -> bool:
+    return line.startswith(BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
+
+
+def _check_line(path: Path, number: int, line: bytes) -> None:
+    if len(line) > LONGEST_LINE:
+        raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: divide it")
+    # Babel drops the last character of an unterminated string.
+    line = line.strip()
+    if line and not line.startswith(b"#") and not line.endswith(b'"'):
+        raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): correct it")
+
+
+def _parse(path: Path, parser: PoFileParser, before: int, lines: list[bytes]) -> None:
     try:
-        return read_po(io.BytesIO(content), ignore_obsolete=True, abort_invalid=True)
+        parser.parse(lines)
     except PoFileError as error:
         reason = str(error).rpartition(" on ")[0]
-        raise CorpusError(f"{path}, line {error.lineno + 1}: not PO ({reason}): correct it") from error
+        raise CorpusError(
+            f"{path}, line {before + error.lineno + 1}: not PO ({reason}): correct it"
+        ) from error
     except (ValueError, LookupError, TypeError, SyntaxError) as error:
         raise CorpusError(f"{path}: not PO ({error}): check it with `msgfmt --check`") from error
-
-
-def _check_quotes(path: Path, content: bytes) -> None:
-    # Babel drops the last character of an unterminated string.
-    for number, line in enumerate(content.splitlines(), start=1):
-        line = line.strip()
-        if line and not line.startswith(b"#") and not line.endswith(b'"'):
-            raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): correct it")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -29,6 +30,8 @@ FORMATS = {
 }
 EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
 LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
+LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
+TAGS_REMEMBERED = 1 << 12
 ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
 
 
@@ -61,28 +64,33 @@ def format_of(source: Source) -> str:
 
 def read(source: Source) -> Iterator[Sentence]:
     """Yield every sentence of a file, with the file's own language codes. Raises CorpusError."""
-    module, _, name = FORMATS[format_of(source)][0].partition(":")
-    reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
+    try:
+        module, _, name = FORMATS[format_of(source)][0].partition(":")
+        reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
+    except ModuleNotFoundError as error:
+        raise CorpusError(
+            f"{source.path}: {error.name} is not installed: pip install 'passepartout[formats]'"
+        ) from error
     return reader(source.path, source.language)
 
 
 def read_language(source: Source, language: str, known: Collection[str]) -> Iterator[Sentence]:
     """Yield the sentences in `language`, one of those known; `en-US` counts as `en` if only `en` is known."""
-    matched: dict[str, str | None] = {}
+    match = _matcher(known)
     for sentence in read(source):
-        if sentence.language not in matched:
-            matched[sentence.language] = lookup(sentence.language, known)
-        if matched[sentence.language] == language:
+        if match(sentence.language) == language:
             yield sentence if sentence.language == language else sentence._replace(language=language)
 
 
 def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
     """Count the sentences in each known language, and under None those in others. Reads the file once."""
-    counts = Counter(sentence.language for sentence in read(source))
-    totals: Counter[str | None] = Counter()
-    for code, count in counts.items():
-        totals[lookup(code, known)] += count
-    return totals
+    match = _matcher(known)
+    return Counter(match(sentence.language) for sentence in read(source))
+
+
+def _matcher(known: Collection[str]) -> Callable[[str], str | None]:
+    """`lookup`, which remembers the latest tags: those of a hostile file are all different."""
+    return lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, known))
 
 
 def count_lines(source: Source) -> int:
@@ -98,6 +106,8 @@ def count_lines(source: Source) -> int:
 
 def lookup(tag: str, known: Collection[str]) -> str | None:
     """Match a language tag to a known code, dropping last parts (RFC 4647, 3.4); None without a match."""
+    if len(tag) > LONGEST_TAG:
+        return None
     codes = {code.lower(): code for code in known}
     parts = tag.replace("_", "-").lower().split("-")
     while parts:

@@ -5,14 +5,13 @@ a column per language, named by its code, or Hugging Face's `translation` object
 columns are metadata; a column `metadata` may hold a JSON object.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from index.errors import CorpusError
-from index.formats.sentence import Sentence, local_group
+from index.formats.sentence import Sentence, check_repeated, local_group, parse_json
 from index.storage.manifest import CODE
 from index.text.languages import languages
 
@@ -36,6 +35,7 @@ def row_sentences(
         texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
         if not texts and not any(_is_language(name, language) for name in row):
             raise CorpusError(f"{path}, line {line}: no text in it: {HELP}")
+    check_repeated(path, line, values, len(texts))
     for code, text in texts.items():
         _check_text(path, line, text)
         yield Sentence(sentence_id, text, code, line, values, local_group(path, number))
@@ -66,7 +66,7 @@ def _is_language(name: str, language: str | None) -> bool:
 
 def _object(value: object) -> dict[str, Any]:
     try:
-        document = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+        document = parse_json(value) if isinstance(value, str) else value
+    except ValueError:
         document = value
     return dict(document) if isinstance(document, Mapping) else {METADATA: value}

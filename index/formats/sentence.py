@@ -1,9 +1,16 @@
 """Sentence: the record that every reader yields."""
 
+import json
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from index.errors import CorpusError
+
+LONGEST_REPEATED = 1 << 20  # characters of the metadata that the sentences of one record share, times these
+FEW_SENTENCES = 16  # of a record, over which its metadata may be repeated whatever its length
+DEEPEST_JSON = 64  # arrays and objects within each other: whoever reads it again may have less stack
 
 NO_METADATA: Mapping[str, Any] = {}
 
@@ -35,3 +42,41 @@ def group_number(name: str) -> int:
     return int.from_bytes(
         blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
     )
+
+
+def check_repeated(path: Path, line: int, metadata: Mapping[str, Any], count: int) -> None:
+    """CorpusError for metadata that so many sentences of a record repeat to more than LONGEST_REPEATED."""
+    if count > FEW_SENTENCES and count * len(json.dumps(metadata, default=str)) > LONGEST_REPEATED:
+        raise CorpusError(
+            f"{path}, line {line}: metadata that {count} sentences share: shorten it or divide the record"
+        )
+
+
+def parse_json(text: str) -> Any:  # noqa: ANN401 (any document)
+    """A JSON document. ValueError for what is none, or is nested deeper than DEEPEST_JSON."""
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if text.count("[") + text.count("{") > DEEPEST_JSON and _depth(document) > DEEPEST_JSON:
+        raise ValueError("it is nested too deeply")
+    return document
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _depth(document: object) -> int:
+    """Arrays and objects within each other, counted up to one more than DEEPEST_JSON."""
+    level, depth = [document], 0
+    while depth <= DEEPEST_JSON and (
+        containers := [value for value in level if isinstance(value, list | dict)]
+    ):
+        level = [
+            item
+            for container in containers
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
+        depth += 1
+    return depth

@@ -9,7 +9,7 @@ from lxml import etree
 
 from index.errors import CorpusError
 from index.formats import xml
-from index.formats.sentence import Sentence, local_group
+from index.formats.sentence import Sentence, check_repeated, local_group, parse_json
 from index.text.normalisation import clean
 
 OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
@@ -18,15 +18,17 @@ OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for met
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield every variant of every unit, in the languages that the file names. Raises CorpusError."""
     for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
-        shared = xml.attributes(unit)
+        shared = xml.attributes(path, unit)
         name = shared.pop("tuid", str(number))
         shared |= _properties(unit)
-        for variant in xml.children(unit, "tuv"):
+        variants = list(xml.children(unit, "tuv"))
+        check_repeated(path, unit.sourceline, shared, len(variants))
+        for variant in variants:
             yield _sentence(path, variant, name, shared, local_group(path, number))
 
 
 def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any], group: str) -> Sentence:
-    metadata = xml.attributes(variant)
+    metadata = xml.attributes(path, variant)
     language = metadata.pop("lang", None)
     segment = next(xml.children(variant, "seg"), None)
     if language is None or segment is None:
@@ -51,8 +53,8 @@ def _properties(element: xml.Element) -> dict[str, Any]:
 
 def _data(text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = parse_json(text)
+    except ValueError:
         return {OWN_DATA: text}
     return document if isinstance(document, dict) else {OWN_DATA: text}
 

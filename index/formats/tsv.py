@@ -12,7 +12,7 @@ from typing import TextIO
 from index.errors import CorpusError
 from index.formats.rows import row_sentences
 from index.formats.sentence import Sentence
-from index.formats.streams import read_lines
+from index.formats.streams import LONGEST_LINE, read_lines
 from index.text.normalisation import clean
 
 
@@ -29,11 +29,13 @@ def read_tsv(path: Path, language: str | None) -> Iterator[Sentence]:
 
 def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield the sentences of a comma-separated table. Raises CorpusError."""
-    reader = csv.reader((line for _, line in read_lines(path)), strict=True)
+    lines = _RecordLines(path)
+    reader = csv.reader(lines, strict=True)
     names: list[str] = []
     number, begin = 0, 1
     try:
         for cells in reader:
+            lines.length = 0
             if not names:
                 names = _names(path, cells)
             elif cells:
@@ -42,6 +44,24 @@ def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
             begin = reader.line_num + 1
     except csv.Error as error:
         raise CorpusError(f"{path}, line {begin}: not CSV ({error}): quote cells as RFC 4180 says") from error
+
+
+class _RecordLines:
+    """The lines of a table; CorpusError where those of a record have more than LONGEST_LINE characters."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lines = path, read_lines(path)
+        self.length = 0  # of the record so far
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in self._lines:
+            self.length += len(line)
+            if self.length > LONGEST_LINE:
+                raise CorpusError(
+                    f"{self._path}, line {number}: a row longer than {LONGEST_LINE} characters: "
+                    "close its quotation marks"
+                )
+            yield line
 
 
 def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from index.errors import CorpusError
 from index.formats import xml
-from index.formats.sentence import Sentence, local_group
+from index.formats.sentence import Sentence, check_repeated, local_group
 
 # States of a target that is not translated yet.
 UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
@@ -16,23 +16,31 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield every source, and target if present, in the languages that the file names. Raises CorpusError."""
     number = 0
     for unit in xml.records(path, "xliff", ("trans-unit", "unit")):
-        new = xml.name(unit) == "unit"
-        for part in xml.children(unit, "segment") if new else [unit]:
+        parts = list(xml.children(unit, "segment")) if xml.name(unit) == "unit" else [unit]
+        shared, codes = _context(path, unit)
+        check_repeated(path, unit.sourceline, shared, 2 * len(parts))
+        for part in parts:
             number += 1
-            yield from _pair(path, unit, part, number)
+            yield from _pair(path, unit, part, number, dict(shared), codes)
 
 
-def _pair(path: Path, unit: xml.Element, part: xml.Element, number: int) -> Iterator[Sentence]:
-    shared, codes = _context(unit)
+def _pair(
+    path: Path,
+    unit: xml.Element,
+    part: xml.Element,
+    number: int,
+    shared: dict[str, Any],
+    codes: dict[str, str | None],
+) -> Iterator[Sentence]:
     name = shared.pop("id", str(number))
     if part is not unit:
-        shared |= xml.attributes(part)
+        shared |= xml.attributes(path, part)
         name = f"{name}.{shared.pop('id', number)}"
     for kind in ("source", "target"):
         element = next(xml.children(part, kind), None)
         if element is None:
             continue
-        own_attributes = xml.attributes(element)
+        own_attributes = xml.attributes(path, element)
         language = own_attributes.pop("lang", None) or codes[kind]
         if not language:
             raise CorpusError(
@@ -51,9 +59,9 @@ def _pair(path: Path, unit: xml.Element, part: xml.Element, number: int) -> Iter
         )
 
 
-def _context(unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
+def _context(path: Path, unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
     """The metadata of a unit (attributes, notes, original file) and the languages of source and target."""
-    metadata: dict[str, Any] = xml.attributes(unit)
+    metadata: dict[str, Any] = xml.attributes(path, unit)
     notes = [
         note.text or ""
         for child in (unit, *xml.children(unit, "notes"))

@@ -1,6 +1,6 @@
 """XML corpora as a stream of records. Entities are never expanded, external files never opened.
 
-libxml2 bounds the depth (256) and each text and attribute (10 MB); a record is bounded here.
+libxml2 bounds the depth (256), each text and each attribute (10 MB); records and attributes are bounded here.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,6 +13,7 @@ from index.errors import CorpusError
 from index.formats.streams import BLOCK, open_stream
 
 LONGEST_RECORD = 4 << 20  # bytes
+MOST_ATTRIBUTES = 256  # of an element: lxml looks each value up by its name, one attribute after another
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 # Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
@@ -136,6 +137,11 @@ def text_of(path: Path, element: Element) -> str:
     return "".join(parts)
 
 
-def attributes(element: Element) -> dict[str, str]:
-    """Attributes by local name."""
+def attributes(path: Path, element: Element) -> dict[str, str]:
+    """Attributes by local name. CorpusError for more than MOST_ATTRIBUTES."""
+    if len(element.attrib) > MOST_ATTRIBUTES:
+        raise CorpusError(
+            f"{path}, line {element.sourceline}: <{name(element)}> has {len(element.attrib)} attributes, "
+            f"the most is {MOST_ATTRIBUTES}: leave some out"
+        )
     return {etree.QName(key).localname: value for key, value in element.attrib.items()}

@@ -6,6 +6,7 @@ import unicodedata
 ELIDING = frozenset({"ca", "fr", "it"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
+MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after one letter, and what parts longer runs
 ENDS = ".,!?"  # part of no word that they follow
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 
@@ -17,7 +18,22 @@ def clean(line: str) -> str:
         line = " ".join(line.split())
         if not line.isprintable():
             line = " ".join("".join(map(_visible, line)).split())
-    return unicodedata.normalize("NFC", line)
+    if unicodedata.is_normalized("NFC", line):
+        return line
+    return unicodedata.normalize("NFC", _stream_safe(line))
+
+
+def _stream_safe(line: str) -> str:
+    """The Stream-Safe Text Format (UAX #15, 13), since Python sorts the marks of a run by insertion."""
+    characters: list[str] = []
+    marks = 0
+    for character in line:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > MOST_MARKS:
+            characters.append(GRAPHEME_JOINER)
+            marks = 1
+        characters.append(character)
+    return "".join(characters)
 
 
 def _visible(character: str) -> str:

@@ -18,7 +18,7 @@ from service.engine.engine import Engine
 from service.http.bodies import media_type
 from service.http.problems import ProblemError, ProblemType
 from service.jobs.schemas import Compression, Format, Upload, Uploads, Version, Versions
-from service.jobs.spool import FullError, TooLargeError, open_spool
+from service.jobs.spool import DiskFullError, FullError, TooLargeError, open_spool
 from service.schemas import FieldError
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
@@ -50,6 +50,7 @@ A_FILE: dict[str, Any] = {
         *READING,
         ProblemType.NO_JOBS,
         ProblemType.SPOOL_FULL,
+        ProblemType.DISK_FULL,
         ProblemType.BODY_TOO_LARGE,
         ProblemType.UNSUPPORTED_MEDIA_TYPE,
         ProblemType.INVALID_REQUEST,
@@ -79,6 +80,8 @@ async def upload(
         raise ProblemError(ProblemType.BODY_TOO_LARGE, detail, headers={"Connection": "close"}) from None
     except FullError:
         raise ProblemError(ProblemType.SPOOL_FULL, headers={"Connection": "close"}) from None
+    except DiskFullError:
+        raise ProblemError(ProblemType.DISK_FULL, headers={"Connection": "close"}) from None
     if not upload.bytes:
         await asyncio.to_thread(open_spool(settings).remove, upload.id)
         raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")

@@ -113,6 +113,12 @@ class ProblemType(Enum):
         "Job queue unreachable",
         "The Redis with the job queue does not answer: try again after Retry-After seconds.",
     )
+    DISK_FULL = (
+        "disk-full",
+        507,
+        "Disk full",
+        "The disk that keeps uploads is full: its operator must free space, then send the file again.",
+    )
     NOT_READY = (
         "not-ready",
         503,

@@ -31,7 +31,7 @@ from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, version_before, versions
 from service.jobs.record import Record
 from service.jobs.schemas import Add, Build, Collect, Delete, Event, NewSentence, Replace, Rollback, Spec
-from service.jobs.spool import Spool
+from service.jobs.spool import NO_SPACE, Spool
 
 log = logging.getLogger("passepartout.jobs")
 
@@ -91,6 +91,10 @@ class _JobRun:
         except JobTimeoutException:
             return Event(state="failed", reason="not done in the time that a job gets: raise job_seconds")
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                return Event(
+                    state="failed", reason="the worker's disk is full: free space, then send it again"
+                )
             _log_exception(error)
             return Event(state="failed", reason="a fault of the service: the worker's log has the details")
 

@@ -5,6 +5,7 @@ written under SPOOL/.ID/, which is renamed when it is complete and flushed.
 """
 
 import asyncio
+import errno
 import hashlib
 import re
 import secrets
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 UPLOAD_FILE = "about.json"  # the Upload as JSON
 EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}  # where it differs from the format's name
 BYTES_WRITTEN = 1 << 20  # at a time
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # disk, quota or limit of the process full
 ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
 
 
@@ -38,6 +40,10 @@ class TooLargeError(Exception):
 
 class FullError(Exception):
     """No more uploads fit."""
+
+
+class DiskFullError(Exception):
+    """The disk, or the share of it that the service may use, is full."""
 
 
 @dataclass
@@ -64,12 +70,12 @@ class Spool:
         language: str | None,
         max_bytes: int,
     ) -> Upload:
-        """Store a streamed file of at most `max_bytes` bytes. Raises TooLargeError, FullError."""
+        """Store a streamed file of at most `max_bytes`. Raises TooLargeError, FullError, DiskFullError."""
         await asyncio.to_thread(self.sweep)
         upload_id = secrets.token_hex(16)
         draft = self.folder / f".{upload_id}"
-        await asyncio.to_thread(draft.mkdir, parents=True)
         try:
+            await asyncio.to_thread(draft.mkdir, parents=True)
             with (draft / "file").open("wb") as file:
                 incoming = Incoming(file, max_bytes)
                 await self._receive(content, incoming)
@@ -84,8 +90,10 @@ class Spool:
                 created=datetime.now(UTC),
             )
             await asyncio.to_thread(self._publish, draft, upload)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(draft, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                raise DiskFullError from error
             raise
         return upload
 

@@ -41,6 +41,14 @@ def test_cleaning_twice_is_cleaning_once(line: str) -> None:
     once.encode("utf-8")
 
 
+def test_a_long_run_of_marks_is_parted_before_it_is_sorted() -> None:
+    # 20 minutes where the whole run is sorted by insertion.
+    once = clean("a" + "\u0300" * 250_000 + "\u0316" * 250_000)
+    assert once.replace("\u034f", "").count("\u0316") == 250_000
+    assert clean(once) == once
+    assert clean("a" + "\u0300" * 20 + "\u0316") == "à\u0316" + "\u0300" * 19
+
+
 @given(st.text(st.characters() | st.sampled_from(" \t\u3000\u200b")))
 def test_space_around_changes_nothing(line: str) -> None:
     assert clean(f"  {line}\t") == clean(line)

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -134,6 +135,17 @@ def children(pid: int) -> list[int]:
     except OSError:
         return []
     return [found for child in own for found in (*children(int(child)), int(child))]
+
+
+@contextlib.contextmanager
+def longest_file(size: int) -> Iterator[None]:
+    """Let no file of this process become longer than `size`: as on a full disk, writing fails."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def until(true: Callable[[], Any], what: str, seconds: float = 30) -> Any:  # noqa: ANN401

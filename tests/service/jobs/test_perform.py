@@ -1,9 +1,11 @@
 """What a job does, without a worker: begun again, it finds what it has done already."""
 
+import asyncio
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from redis import Redis
@@ -16,6 +18,7 @@ from service.jobs.record import Record
 from service.jobs.schemas import Event, Spec
 from service.jobs.spool import Spool
 from tests.service.conftest import RedisServer
+from tests.service.jobs.conftest import longest_file
 
 HUND = {"id": "de:neu", "text": "Der Vertrag gilt.", "group": "a"}
 
@@ -95,6 +98,35 @@ def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, pla
     with locked(place.index):
         perform(spec(action="gc"), record, place)
     assert done(record).state == "cancelled"
+
+
+def test_a_full_disk_is_told(record: Record, place: Place) -> None:
+    long = HUND | {"text": "x" * 2000}
+    with longest_file(1000):
+        perform(spec(action="add", sentences=[long]), record, place)
+    assert done(record).reason == "the worker's disk is full: free space, then send it again"
+
+
+@pytest.mark.parametrize(
+    ("form", "module", "package"), [("po", "po", "babel.messages.catalog"), ("tmx", "tmx", "lxml")]
+)
+def test_a_package_that_reads_a_format_is_named_where_it_is_missing(
+    form: Literal["po", "tmx"],
+    module: str,
+    package: str,
+    record: Record,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, f"index.formats.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+
+    async def content() -> AsyncIterator[bytes]:
+        yield b"x"
+
+    upload = asyncio.run(place.spool.take(content(), form, "none", None, 100))
+    perform(spec(action="add", uploads=[upload.id]), record, place)
+    assert "is not installed: pip install 'passepartout[formats]'" in str(done(record).reason)
 
 
 def test_a_fault_is_told_without_its_message(

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from index.errors import UsageError
 from service.jobs.spool import ABANDONED_SECONDS, Spool
 from tests.service.conftest import ClientFactory, RedisServer
-from tests.service.jobs.conftest import ADMINS, KEY, Stage, until
+from tests.service.jobs.conftest import ADMINS, KEY, Stage, longest_file, until
 
 HEADERS = {"X-API-Key": KEY, "Content-Type": "application/octet-stream"}
 JSON = {"X-API-Key": KEY, "Content-Type": "application/json"}
@@ -92,6 +92,15 @@ def test_uploads_together_are_bounded(client: TestClient, tmp_path: Path) -> Non
     ]
     assert statuses == [201, 201, 409]
     assert len(list((tmp_path / "spool").iterdir())) == 2
+
+
+def test_a_full_disk_is_named_and_nothing_stays(client: TestClient, tmp_path: Path) -> None:
+    with longest_file(1000):
+        answer = client.post("/admin/uploads", params=TSV, content=b"x" * 2000, headers=HEADERS)
+    assert (answer.status_code, answer.json()["type"]) == (507, "/problems/disk-full")
+    assert answer.headers["connection"] == "close"
+    assert list((tmp_path / "spool").iterdir()) == []
+    assert client.post("/admin/uploads", params=TSV, content=b"x" * 2000, headers=HEADERS).status_code == 201
 
 
 @pytest.mark.parametrize(
