@@ -33,6 +33,8 @@ from service.http.keys import ADMIN
 from service.http.middleware.api_keys import ApiKeyCheck
 from service.http.middleware.body_limit import BodyLimit
 from service.http.middleware.concurrency_limit import ConcurrencyLimit
+from service.http.middleware.lingering_close import LingeringClose
+from service.http.middleware.request_check import RequestCheck
 from service.http.middleware.request_context import RequestContext
 from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
@@ -118,12 +120,14 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Retry-After", "X-Request-ID"],
         )
+    app.add_middleware(RequestCheck)
     app.add_middleware(
         RequestContext,
         metrics=app.state.metrics,
         log_requests=settings.log_requests,
         stopping=app.state.stopping,
     )
+    app.add_middleware(LingeringClose)
 
 
 def _lifespan(

@@ -91,6 +91,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "access_log": False,
         "ws": "none",
         "server_header": False,
+        "forwarded_allow_ips": settings.trusted_proxies,
         "lifespan": "on",
         "timeout_keep_alive": settings.keep_alive_seconds,
         "timeout_graceful_shutdown": settings.shutdown_seconds,

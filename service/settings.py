@@ -6,6 +6,7 @@ options come before the environment.
 
 import re
 from functools import cached_property
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal
 
@@ -151,6 +152,11 @@ class Settings(BaseSettings):
         default=None,
         description="Requests allowed per API key, or per address without one, such as 600/minute.",
     )
+    trusted_proxies: str = Field(
+        default="127.0.0.1",
+        description="Proxies whose X-Forwarded-For says who the client is: addresses and networks, "
+        "comma-separated; * for whoever connects.",
+    )
     cors_origins: str | None = Field(
         default=None,
         description="Origins whose pages may call the API, comma-separated, such as https://example.org; "
@@ -229,6 +235,16 @@ class Settings(BaseSettings):
     def _countable(cls, given: str | None) -> str | None:
         if given is not None and not re.fullmatch(RATE, given):
             raise ValueError("must be a number of requests and a time, such as 10/second or 600/minute")
+        return given
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, given: str) -> str:
+        for address in [] if given == "*" else given.split(","):
+            try:
+                ip_network(address.strip())
+            except ValueError:
+                raise ValueError("must be addresses or networks such as 10.0.0.0/8, or *") from None
         return given
 
     @field_validator("cors_origins")

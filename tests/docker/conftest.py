@@ -1,8 +1,14 @@
-"""Where the files are that these tests read: they need no engine."""
+"""What these tests share; they need no engine."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+
+from benchmarks.chaos.nginx import reverse_proxy
+from tests.service.conftest import tool
+from tests.service.test_cli import serving
 
 ROOT = Path(__file__).parents[2]
 
@@ -11,3 +17,22 @@ ROOT = Path(__file__).parents[2]
 def root() -> Path:
     """The root of the repository."""
     return ROOT
+
+
+@contextmanager
+def proxied(index: Path, folder: Path, replicas: int, **settings: str) -> Iterator[int]:
+    """The port of nginx with the shipped configuration, before replicas with these settings."""
+    tool("nginx")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(f"PASSEPARTOUT_{name}", value)
+        addresses = [stack.enter_context(serving(index))[0] for _ in range(replicas)]
+        ports = [int(address.rpartition(":")[2]) for address in addresses]
+        yield stack.enter_context(reverse_proxy(folder, *ports))
+
+
+@pytest.fixture(scope="module")
+def proxy(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of the shipped proxy before two replicas."""
+    with proxied(index_dir, tmp_path_factory.mktemp("nginx"), replicas=2) as port:
+        yield port

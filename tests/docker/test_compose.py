@@ -57,11 +57,11 @@ def test_the_proxy_finds_whatever_serves_and_bounds_what_the_service_does_not(
     blocks: Blocks, root: Path
 ) -> None:
     assert all("networks: {default: {aliases: [service]}}" in blocks[name] for name in SERVING)
-    assert all('FORWARDED_ALLOW_IPS: "*"' in blocks[name] for name in SERVING)
+    assert all('PASSEPARTOUT_TRUSTED_PROXIES: "*"' in blocks[name] for name in SERVING)
     settings = (root / "docker/nginx.conf").read_text("utf-8")
     assert re.findall(r"^ +server (\S+) .*max_fails=0;", settings, re.M) == ["service:8000"]
     for part in (
-        "location = /metrics { return 404; }",
+        "location /metrics { return 404; }",
         "proxy_set_header X-Forwarded-For $remote_addr;",
         "large_client_header_buffers",
         "client_header_timeout",

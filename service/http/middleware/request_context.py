@@ -33,7 +33,7 @@ CLIENT_LEFT = 499  # the client closed the connection before the answer: nginx's
 
 
 class RequestContext:
-    """ASGI middleware, the outermost.
+    """ASGI middleware around all that may answer.
 
     Once `stopping` is set, each answer tells its client to use another connection: the server will end.
     """

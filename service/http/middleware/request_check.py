@@ -1,0 +1,49 @@
+"""Which requests are refused because a server or a proxy could take them for something else."""
+
+import re
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.http.problems import ProblemError, ProblemType
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CLOSE = {"Connection": "close"}
+
+
+class RequestCheck:
+    """ASGI middleware: 400 for a path with control characters, for CONNECT, and for an upgrade with a body.
+
+    A route's pattern matches a path that ends in a line feed, which a proxy's exact location does not. After
+    CONNECT, or the head of an upgrade, uvicorn takes a body for the next request: the connection is closed.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (problem := _problem(scope)):
+            await problem.response(scope)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _problem(scope: Scope) -> ProblemError | None:
+    if CONTROL.search(scope["path"]):
+        return ProblemError(ProblemType.BAD_REQUEST, "the path has a control character: leave it out")
+    if scope["method"] == "CONNECT":
+        return ProblemError(ProblemType.BAD_REQUEST, "this is no proxy: CONNECT is not for it", headers=CLOSE)
+    if _asks_for_upgrade(scope) and _has_body(scope):
+        detail = "there is no other protocol here: send the request without `Connection: Upgrade`"
+        return ProblemError(ProblemType.BAD_REQUEST, detail, headers=CLOSE)
+    return None
+
+
+def _asks_for_upgrade(scope: Scope) -> bool:
+    return any(name == b"connection" and b"upgrade" in value.lower() for name, value in scope["headers"])
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
+        for name, value in scope["headers"]
+    )

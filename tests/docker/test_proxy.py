@@ -1,0 +1,263 @@
+"""docker/nginx.conf with a real nginx before real replicas: what one client sends harms no other."""
+
+import contextlib
+import http.client
+import itertools
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from service.settings import Settings
+from tests.docker.conftest import proxied
+
+REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
+JSON = b"Content-Type: application/json\r\n"
+MAX_BODY = Settings().max_body_bytes
+ATTACKERS, OTHERS = 4, 40
+
+
+def post(body: bytes = REQUEST, headers: bytes = JSON, path: bytes = b"/translate/sentence") -> bytes:
+    head = b"POST %b HTTP/1.1\r\nHost: x\r\n%bContent-Length: %d\r\n\r\n" % (path, headers, len(body))
+    return head + body
+
+
+def many_headers(body: bytes) -> bytes:
+    return post(body, JSON + b"".join(b"X-Header-%d: a\r\n" % number for number in range(101)))
+
+
+# What took both replicas from everybody: bodies that the service refused unread.
+HOSTILE = {
+    "long body": post(b" " * 2_000_000),
+    "many headers": many_headers(b" " * 900_000),
+    "unknown method": post(b" " * 900_000).replace(b"POST", b"FOO", 1),
+    "long body in chunks": post(b"")
+    .replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    + b"10000\r\n" + b" " * 0x10000 + b"\r\n" + b"200000\r\n" + b" " * 0x200000 + b"\r\n0\r\n\r\n",
+    "upload without a key": post(b" " * 2_000_000, path=b"/admin/uploads?format=tmx"),
+    "job without a key": post(b" " * 900_000, path=b"/admin/jobs"),
+    "control characters in a header": post(b" " * 900_000, JSON + b"X-Header: a\x01\x02\r\n"),
+    "preflight with a body": post(b" " * 900_000).replace(b"POST", b"OPTIONS", 1),
+    "an upgrade": post(b" " * 900_000, JSON + b"Connection: Upgrade\r\nUpgrade: h2c\r\n"),
+    "an expectation": post(b" " * 2_000_000, JSON + b"Expect: 100-continue\r\n"),
+    "HTTP/1.0": post(b" " * 900_000).replace(b"HTTP/1.1", b"HTTP/1.0", 1),
+    "a long query": post(b" " * 900_000, path=b"/translate/sentence?" + b"q" * 7000),
+    "less than was promised": post(b" " * 900_000)[:-100_000],
+    "more than was promised": post(b" " * 900_000) + b" " * 100_000,
+}  # fmt: skip
+
+
+def exchange(port: int, data: bytes, *, answers: int = 1, finish: bool = False) -> list[tuple[int, bytes]]:
+    """Send all, then read at most so many answers: statuses and bodies, fewer where the connection ends."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with contextlib.suppress(ConnectionError):  # an answer may come before the end of the request
+            connection.sendall(data)
+        if finish:
+            connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as file:
+            return list(itertools.islice(read_answers(file), answers))
+
+
+def read_answers(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    with contextlib.suppress(ConnectionError):
+        while line := file.readline():
+            headers = http.client.parse_headers(file)
+            yield int(line.split()[1]), file.read(int(headers["Content-Length"]))
+
+
+def ask(port: int) -> int:
+    """The status of a client that does as everybody should."""
+    (answer,) = exchange(port, post())
+    return answer[0]
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_others_are_answered_while_someone_sends(proxy: int, attack: str) -> None:
+    stop = threading.Event()
+
+    def send() -> None:
+        while not stop.is_set():
+            with contextlib.suppress(OSError):
+                exchange(proxy, HOSTILE[attack], finish=True)
+
+    attackers = [threading.Thread(target=send) for _ in range(ATTACKERS)]
+    for attacker in attackers:
+        attacker.start()
+    try:
+        statuses = [ask(proxy) for _ in range(OTHERS)]
+    finally:
+        stop.set()
+        for attacker in attackers:
+            attacker.join()
+    assert statuses == [200] * OTHERS
+
+
+# What each sender gets. A header's control characters are left to uvicorn (SECURITY.md).
+REFUSALS = {
+    "long body": 413,
+    "many headers": 400,
+    "unknown method": 405,
+    "long body in chunks": 413,
+    "upload without a key": 401,
+    "job without a key": 401,
+    "preflight with a body": 405,
+    "an upgrade": 400,
+    "an expectation": 413,
+    "HTTP/1.0": 400,
+    "a long query": 400,
+    "more than was promised": 400,
+}
+
+
+@pytest.mark.parametrize(("sent", "status"), REFUSALS.items())
+def test_a_sender_is_told_what_was_wrong(proxy: int, sent: str, status: int) -> None:
+    for _ in range(10):
+        ((refusal, document),) = exchange(proxy, HOSTILE[sent])
+        assert refusal == status
+        assert json.loads(document)["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (post(headers=JSON + b"X-Long: " + b"x" * 9000 + b"\r\n"), 431),
+        (post().replace(b"POST", b"PATCH"), 405),
+        (post(path=b"/metrics"), 404),
+    ],
+)
+def test_what_the_proxy_refuses_is_a_problem_document(proxy: int, data: bytes, status: int) -> None:
+    ((refusal, document),) = exchange(proxy, data)
+    assert refusal == status
+    assert json.loads(document)["status"] == status
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        post(path=b"/" + b"p" * 9000),
+        post(headers=JSON + b"Content-Length: 1\r\n"),
+        post(headers=JSON + b"Transfer-Encoding: chunked\r\n"),
+        post(headers=JSON + b"Transfer-Encoding: x\r\n"),
+        post().replace(b"Content-Length: ", b"Content-Length: +"),
+        post(path=b"/\xc3\xa9"),
+        post(path=b"/a%00b"),
+        post(path=b"/a b"),
+        b"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"TRACE / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_what_two_servers_might_read_differently_goes_no_further(proxy: int, data: bytes) -> None:
+    assert exchange(proxy, data)[0][0] in (400, 405, 414, 501)  # as the version of nginx has it
+
+
+def test_its_limits_are_those_of_the_service(root: Path) -> None:
+    settings = (root / "docker/nginx.conf").read_text("utf-8")
+    limits = [int(size) << 20 for size in re.findall(r"client_max_body_size (\d+)m;", settings)]
+    assert limits == [MAX_BODY, Settings().max_upload_bytes]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/metrics", "/metrics?", "/metrics/", "//metrics", "/metrics%0a", "/metrics%0A?x", "/metrics%09"),
+        *(
+            "/%6detrics",
+            "/./metrics",
+            "/a/../metrics",
+            "/a/%2e%2e/metrics",
+            "/a%2f..%2fmetrics",
+            "/metrics#a",
+        ),
+        *(
+            "/metrics%00",
+            "/metrics%20",
+            "/metrics;a",
+            "/METRICS",
+            "/\\metrics",
+            "/metrics%c2%85",
+            "/metrics\t",
+        ),
+        *("http://x/metrics", "/metrics%250a", "/metrics%e2%80%a8"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+def test_metrics_are_not_passed_on_however_they_are_spelled(proxy: int, method: str, path: str) -> None:
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", proxy), timeout=20) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert re.match(rb"HTTP/1.1 4\d\d ", answer)
+    assert b"passepartout_" not in answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/admin", "/admin/jobs", "//admin/jobs", "/admin//jobs", "/ADMIN/jobs", "/%61dmin/jobs"),
+        *("/admin%2fjobs", "/a/../admin/jobs", "/a%2f..%2fadmin/jobs", "/admin/jobs%0a", "/admin/jobs/"),
+        *("/admin/jobs;a", "/admin%00", "/admin\\jobs", "/admin/./jobs", "/.%2fadmin/jobs"),
+        *("/admin/uploads", "/admin/uploads%0d", "/admin/sentences"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_nothing_of_the_admins_is_passed_on_without_a_key(proxy: int, method: str, path: str) -> None:
+    ((status, _),) = exchange(proxy, f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    assert status in (400, 401, 404, 405)
+
+
+def test_an_upgrade_is_ignored_and_its_body_read(proxy: int) -> None:
+    inner = post(b"", path=b"/admin/jobs")
+    upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    assert [status for status, _ in exchange(proxy, post(inner, JSON + upgrade) + post(), answers=2)] == [
+        400,
+        200,
+    ]
+    ((status, document),) = exchange(proxy, post(headers=JSON + upgrade))
+    assert status == 200
+    assert "results" in json.loads(document)
+
+
+def test_a_client_that_has_closed_its_own_direction_is_answered(proxy: int) -> None:
+    for _ in range(10):
+        assert [status for status, _ in exchange(proxy, post(), finish=True)] == [200]
+
+
+def test_a_request_before_an_invalid_one_is_answered(proxy: int) -> None:
+    assert [status for status, _ in exchange(proxy, post() + b"\x00\r\n\r\n", answers=2)] == [200, 400]
+    assert [status for status, _ in exchange(proxy, post() + post().replace(b"POST", b"FOO"), answers=2)] == [
+        200,
+        405,
+    ]
+
+
+def statuses_from(source: str, port: int, forwarded: list[str]) -> list[int]:
+    """The statuses of a client at `source`, which claims to be others."""
+    statuses = []
+    for address in forwarded:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(source, 0))
+        headers = {"Content-Type": "application/json", "X-Forwarded-For": address}
+        with contextlib.closing(connection):
+            connection.request("POST", "/translate/sentence", REQUEST, headers)
+            with connection.getresponse() as response:
+                statuses.append(response.status)
+    return statuses
+
+
+def test_rates_are_those_of_the_clients_own_addresses(index_dir: Path, tmp_path: Path) -> None:
+    forged = [f"198.51.100.{number}" for number in range(4)]
+    with proxied(index_dir, tmp_path / "trusted", replicas=1, RATE_LIMIT="3/hour") as port:
+        assert statuses_from("127.0.0.2", port, forged) == [200, 200, 200, 429]
+        assert statuses_from("127.0.0.3", port, forged) == [200, 200, 200, 429]
+
+
+def test_a_proxy_that_is_not_trusted_is_the_client(index_dir: Path, tmp_path: Path) -> None:
+    settings = {"RATE_LIMIT": "3/hour", "TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1"}
+    with proxied(index_dir, tmp_path / "trusted", replicas=1, **settings) as port:
+        assert statuses_from("127.0.0.2", port, ["a"] * 3) == [200] * 3
+        assert statuses_from("127.0.0.3", port, ["a"]) == [429]
