@@ -12,7 +12,7 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from index.errors import DamagedError
-from index.text.normalisation import clean
+from index.text.normalisation import bare, clean
 from index.text.pre_tokens import Integers, Tokens
 
 # No word is this long, so nothing that a model could still see is cut off before tokenising.
@@ -23,7 +23,7 @@ CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme"
 
 
 class BundleTokenizer:
-    """The tokenizer of a bundle; what it is given is cleaned, and cut to `most` tokens."""
+    """The tokenizer of a bundle; what it is given loses its punctuation and is cut to `most` tokens."""
 
     def __init__(self, path: Path, most: int) -> None:
         """Raises DamagedError where `path` is no tokenizer."""
@@ -93,7 +93,7 @@ class BundleTokenizer:
 
     def _clean(self, texts: Sequence[str]) -> list[str]:
         longest = self._most * CHARACTERS_A_TOKEN
-        return [clean(text[:longest]) for text in texts]
+        return [bare(clean(text[:longest])) for text in texts]
 
     def _encode(self, cleaned: list[str], special: bool = True) -> list[Encoding]:
         return self._tokenizer.encode_batch_fast(cleaned, add_special_tokens=special)

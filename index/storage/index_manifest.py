@@ -9,7 +9,7 @@ from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.storage.files import FileEntry
 from index.storage.manifest import CODE, Manifest
 
-INDEX_FORMAT = 2  # 1: vectors in a format other than FAISS's
+INDEX_FORMAT = 3  # 1: vectors in a format other than FAISS's; 2: of texts with their punctuation
 ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 
 Scoring = Literal["csls", "ratio"]

@@ -1,5 +1,6 @@
 """Text as training, index and service all see it: one cleaning, one division into words."""
 
+import re
 import unicodedata
 
 # Clitics that French and its neighbours write on to the next word: "l'homme" is two words.
@@ -8,6 +9,7 @@ LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after one letter, and what parts longer runs
 ENDS = ".,!?"  # part of no word that they follow
+OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark, where inside it is an apostrophe
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 
 
@@ -41,6 +43,30 @@ def _visible(character: str) -> str:
     if kind in ("Cc", "Cs") or (kind == "Cf" and character not in JOINERS):
         return ""
     return character
+
+
+class _WithoutPunctuation(dict[int, int | str]):
+    """For `str.translate`: punctuation and modifiers such as ` to spaces, apostrophes as they are."""
+
+    def __missing__(self, character: int) -> int:
+        kind = unicodedata.category(chr(character))
+        self[character] = becomes = ord(" ") if kind.startswith("P") or kind == "Sk" else character
+        return becomes
+
+
+_WITHOUT_PUNCTUATION = _WithoutPunctuation({ord("'"): ord("'"), **APOSTROPHES})
+
+
+def bare(text: str) -> str:
+    """A clean text as the encoder reads it: without punctuation, but for apostrophes inside words.
+
+    Captions have little of it, so that a question mark alone would decide what is near. Empty where there
+    is nothing else.
+    """
+    text = text.translate(_WITHOUT_PUNCTUATION)
+    if "'" in text:
+        text = OUTSIDE_WORDS.sub(" ", text)
+    return " ".join(text.split())
 
 
 def words(text: str, language: str) -> list[str]:

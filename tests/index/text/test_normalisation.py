@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.normalisation import clean, words
+from index.text.normalisation import bare, clean, words
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,29 @@ def test_a_long_run_of_marks_is_parted_before_it_is_sorted() -> None:
 @given(st.text(st.characters() | st.sampled_from(" \t\u3000\u200b")))
 def test_space_around_changes_nothing(line: str) -> None:
     assert clean(f"  {line}\t") == clean(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Is this a dog?", "Is this a dog"),
+        ("¿Un perro? «Sí»…", "Un perro Sí"),
+        ("'The dog's' T-shirt", "The dog's T shirt"),
+        ("l’homme", "l'homme"),
+        ("狗在海滩上奔跑。猫，也", "狗在海滩上奔跑 猫 也"),
+        ("هل هذا كلب؟", "هل هذا كلب"),
+        ("`50 %` + 👩\u200d👧", "50 + 👩\u200d👧"),
+        ("?!", ""),
+    ],
+)
+def test_the_encoder_reads_no_punctuation(text: str, left: str) -> None:
+    assert bare(text) == left
+
+
+@given(st.text(st.characters()), st.text(st.sampled_from(' .?!,;:…¿。？،؟।"“„»)-'), max_size=3))
+def test_punctuation_at_the_end_changes_nothing(line: str, end: str) -> None:
+    text = clean(line)
+    assert bare(text + end) == bare(text) == bare(bare(text))
 
 
 @pytest.mark.parametrize(
