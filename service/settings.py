@@ -212,6 +212,11 @@ class Settings(BaseSettings):
     )
 
     @cached_property
+    def max_values(self) -> int:
+        """Most values in the JSON of a translation: what is over its limits by half is still told exactly."""
+        return 2 * (self.max_texts + self.max_targets) + 64
+
+    @cached_property
     def keys(self) -> Keys:
         return Keys.parse(self.api_keys.get_secret_value()) if self.api_keys else Keys({})
 

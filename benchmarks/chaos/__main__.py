@@ -23,7 +23,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.chaos import disk, overload, service
+from benchmarks.chaos import costs, disk, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
 from index.storage.files import replace_text
 
@@ -167,6 +167,12 @@ FAULTS = [
         "the same with clients that never wait",
         "200, or 503 with Retry-After; no growth; normal after it",
         overload.impatient,
+    ),
+    Fault(
+        "requests-costly",
+        "for each schema the requests under the limits that cost most",
+        f"others wait less than {costs.HELD} s, none adds {costs.GROWN} MB",
+        costs.costly,
     ),
 ]
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header
@@ -29,7 +30,7 @@ from service.jobs.schemas import (
     UnreachableError,
 )
 from service.jobs.spool import Spool, open_spool
-from service.schemas import FieldError
+from service.schemas import ERRORS_SHOWN, FieldError
 
 router = APIRouter(prefix="/admin/jobs", tags=["Administration"], route_class=JsonRoute)
 
@@ -177,11 +178,12 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
     """ProblemError for languages that the encoder does not know, and uploads that are not there."""
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
-        errors = [
+        unknown = (
             unknown_language(f"sentences[{number}].id", code, engine.languages)
             for number, code in enumerate(codes)
             if engine.languages.find(code) != code
-        ]
+        )
+        errors = list(islice(unknown, ERRORS_SHOWN))
         if errors:
             raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
     if isinstance(body, Add | Replace | Build):

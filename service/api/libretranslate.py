@@ -6,9 +6,9 @@ refused because its language is not recognised, and an answer has none of the ma
 """
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -44,7 +44,7 @@ from service.engine.engine import Engine
 from service.engine.languages import Query
 from service.http.bodies import read_fields, validation_error
 from service.http.middleware.api_keys import check_body_key
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import Choices, FieldError
 from service.settings import Settings
 
@@ -89,8 +89,8 @@ class Text:
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The sentence of the index that most likely translates each `q`, "" where none is likely enough."""
     fields = await read_fields(request, settings.max_texts + EXTRA_FORM_FIELDS)
+    await check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
-    await check_body_key(request, body.api_key)
     _check(body, settings)
     target = engine.languages.match(body.target)
     if target is None:
@@ -112,8 +112,9 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The languages that the text may be in, the likeliest first; those under 1 % are left out."""
-    body = _read(DetectRequest, await read_fields(request, EXTRA_FORM_FIELDS))
-    await check_body_key(request, body.api_key)
+    fields = await read_fields(request, EXTRA_FORM_FIELDS)
+    await check_body_key(request, fields.get("api_key"))
+    body = _read(DetectRequest, fields)
     check_sizes("sentence", "q", [body.q], Choices(target=["none"]), settings)
     (chances,) = await engine.language_chances([clean(body.q)])
     return JSONResponse(
@@ -174,7 +175,7 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
 def _check(body: TranslateRequest, settings: Settings) -> None:
     limit = settings.max_k - 1
     if body.alternatives > limit:
-        message = f"alternatives is {body.alternatives}, the limit is {limit}: lower it"
+        message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
         raise ProblemError.of_fields(
             ProblemType.INVALID_REQUEST, [FieldError(field="alternatives", message=message, limit=limit)]
         )
@@ -184,7 +185,7 @@ def _check(body: TranslateRequest, settings: Settings) -> None:
 
 async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
-    cleaned = [clean(text_of(text) if body.format == "html" else text) for text in body.q]
+    cleaned = await engine.clean(body.q, clean_markup if body.format == "html" else clean)
     if body.source != "auto":
         source = engine.languages.match(body.source)
         if source is None:
@@ -255,27 +256,23 @@ def _detected(code: str, chance: float) -> dict[str, object]:
 BLOCK_TAGS = frozenset(
     {"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "td", "th"}
 )
-
-
-class _TextReader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in BLOCK_TAGS:
-            self.parts.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.handle_starttag(tag, [])
+# A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
+# make it linear in the length of the text: html.parser, which is not, took 16 ms for 333 unclosed tags.
+MARKUP = re.compile(
+    r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def text_of(markup: str) -> str:
     """The text of an HTML fragment: tags and comments removed, entities decoded."""
-    reader = _TextReader()
-    reader.feed(markup)
-    reader.close()
-    return "".join(reader.parts)
+    return html.unescape(MARKUP.sub(_space_of_block, markup))
+
+
+def clean_markup(markup: str) -> str:
+    """The text of an HTML fragment as `clean` gives it."""
+    return clean(text_of(markup))
+
+
+def _space_of_block(tag: re.Match[str]) -> str:
+    return " " if (tag[1] or "").lower() in BLOCK_TAGS else ""

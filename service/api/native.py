@@ -1,5 +1,6 @@
 """The native API: translate sentences and words, list languages."""
 
+import asyncio
 from collections.abc import Sequence
 
 from fastapi import APIRouter
@@ -43,6 +44,7 @@ class JsonText(Response):
     media_type = "application/json"
 
 
+ROWS_AT_ONCE = 16
 LANGUAGES = TypeAdapter(list[Language])
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
@@ -110,7 +112,7 @@ async def translate_word(request: Request) -> JsonText:
 async def languages(request: Request) -> JsonText:
     """The languages of the index, what each can be translated into, and how much the index holds of it."""
     translator = (await get_engine(request)).translator
-    near = translator.nearness
+    near = await asyncio.to_thread(lambda: translator.nearness)  # the first time reads whole files
     languages = [
         Language(
             code=language.code,
@@ -136,7 +138,7 @@ def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Qualit
 async def _translate(
     kind: Kind, texts: Sequence[str], choices: Choices, engine: Engine, request: Request
 ) -> list[Result]:
-    cleaned = check_texts(kind, texts, choices, request.app.state.settings)
+    cleaned = await check_texts(kind, texts, choices, request.app.state.settings, engine)
     source, targets = check_languages(choices, engine.languages)
     if source is not None:
         queries = queries_from(source, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
@@ -146,6 +148,8 @@ async def _translate(
     rows = await engine.translate(kind, queries, choices.k, choices.min_confidence)
     if choices.explain:
         rows = await engine.explain(kind, queries, rows)
+    if len(rows) > ROWS_AT_ONCE:
+        await asyncio.sleep(0)  # a turn for others before so long an answer is written
     return [
         (text, query.source, {target: list(answers) for target, answers in row.items()})
         for text, query, row in zip(texts, queries, rows, strict=True)

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 
-from index.text.normalisation import clean
+from service.engine.engine import Engine
 from service.engine.languages import Languages, Query
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import Choices, FieldError, Kind
 from service.settings import Settings
 
 TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
 
 
-def check_texts(kind: Kind, texts: Sequence[str], choices: Choices, settings: Settings) -> list[str]:
+async def check_texts(
+    kind: Kind, texts: Sequence[str], choices: Choices, settings: Settings, engine: Engine
+) -> list[str]:
     """The texts, cleaned; else ProblemError, naming each field at fault and its limit."""
     field = TEXT_FIELDS[kind]
     check_sizes(kind, field, texts, choices, settings)
-    cleaned = [clean(text) for text in texts]
+    cleaned = await engine.clean(texts)
     if not all(cleaned):
         _refuse(
             FieldError(field=name, message=f"{name} is empty: give a {kind}", limit=1)
@@ -133,7 +135,7 @@ def _check_counts(
             settings.max_targets,
             "split the request",
         ),
-        ("k", f"k is {choices.k}", choices.k, settings.max_k, "lower it"),
+        ("k", f"k is {brief(choices.k)}", choices.k, settings.max_k, "lower it"),
     ]
     errors = [
         _over(name, fact, limit, advice) for name, fact, count, limit, advice in counted if count > limit

@@ -5,12 +5,13 @@ batcher and the cache are shared by the engines of all versions (index_manager.p
 """
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from index.encoder.vectors import Vectors
 from index.errors import StoreError
 from index.search.translator import Translator
+from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.batching import Batcher, QueueFullError, Run
@@ -22,6 +23,7 @@ from service.schemas import Kind
 
 log = logging.getLogger("passepartout.store")
 
+CLEANED_AT_ONCE = 4096  # characters
 AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
 
@@ -32,6 +34,12 @@ class Engine:
         self.translator = translator
         self.languages = Languages(translator.languages)
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
+
+    async def clean(self, texts: Sequence[str], cleaner: Callable[[str], str] = clean) -> list[str]:
+        """Each text cleaned; many long ones by the batcher, since Unicode lets a text take milliseconds."""
+        if sum(map(len, texts)) <= CLEANED_AT_ONCE:
+            return list(map(cleaner, texts))
+        return await self._batched("clean", lambda batch: list(map(cleaner, batch)), texts)
 
     async def detect(self, kind: Kind, texts: Sequence[str]) -> list[str | None]:
         """The language of each text, None where it cannot be told."""

@@ -1,6 +1,14 @@
-"""Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one."""
+"""Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one.
 
+A body may be as long as its texts need. What costs time and memory is its number of values, each of which
+becomes an object, and an error where it is wrong: so they are counted first, without being read.
+"""
+
+import asyncio
+import re
 from collections.abc import Callable, Coroutine, Iterable
+from functools import cache
+from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -15,6 +23,9 @@ from starlette.routing import request_response
 from service.http.problems import ProblemError, ProblemType
 
 Model = TypeVar("Model", bound=BaseModel)
+MAX_FORM_BYTES = 131_072  # of a URL-encoded form: decoding one takes far longer than reading JSON
+MAX_JOB_VALUES = 60_000  # 50,000 ids to delete, or 5,000 sentences with their metadata
+MAX_JOB_FIELDS = 32  # of the job, or of one of its sentences
 
 
 class JsonRequest(Request):
@@ -37,7 +48,7 @@ class JsonRoute(APIRoute):
         async def parse_and_handle(request: Request) -> Response:
             parsed = JsonRequest(request.scope, request.receive)
             _check_json_type(parsed)
-            parsed.document = parse_json(await parsed.body())
+            parsed.document = await asyncio.to_thread(_parse_job, await parsed.body())
             return await handle(parsed)
 
         return parse_and_handle
@@ -55,6 +66,7 @@ async def read_model(request: Request, model: type[Model]) -> Model:
     """The body as a model; RequestValidationError where it does not fit, ProblemError where it is no JSON."""
     _check_json_type(request)
     body = await request.body()
+    check_values(body, request.app.state.settings.max_values)
     try:
         return model.model_validate_json(body)
     except ValidationError:  # validated again as Python objects, whose errors are those of other routes
@@ -71,22 +83,26 @@ def validation_error(error: ValidationError) -> RequestValidationError:
     )
 
 
-async def read_fields(request: Request, max_fields: int) -> dict[str, object]:
+async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
     """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `max_fields` fields.
 
     A field that a form repeats is a list. Raises ProblemError.
     """
     content_type = media_type(request.headers.get("content-type", ""))
     if content_type == "application/json":
-        parsed = parse_json(await request.body())
+        body = await request.body()
+        check_values(body, request.app.state.settings.max_values)
+        parsed = parse_json(body)
         if not isinstance(parsed, dict):
             raise ProblemError(ProblemType.INVALID_REQUEST, "body must be a JSON object, as in /openapi.json")
         return parsed
     try:
         if content_type in ("application/x-www-form-urlencoded", ""):
-            body = (await request.body()).decode()
+            body = await request.body()
+            if len(body) > MAX_FORM_BYTES:
+                raise _form_too_long()
             return _gather(
-                parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=max_fields)
+                parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=max_fields)
             )
         if content_type == "multipart/form-data":
             return _gather((await request.form(max_files=0, max_fields=max_fields)).multi_items())
@@ -99,6 +115,47 @@ async def read_fields(request: Request, max_fields: int) -> dict[str, object]:
 def media_type(content_type: str) -> str:
     """`Text/HTML; charset=utf-8` -> `text/html`."""
     return content_type.partition(";")[0].strip().lower()
+
+
+def _parse_job(body: bytes) -> object:
+    """The JSON document in `body`; ProblemError where it has more values or fields than any job."""
+    check_values(body, MAX_JOB_VALUES)
+    document = parse_json(body)
+    if isinstance(document, dict):
+        lists = (value for value in document.values() if isinstance(value, list))
+        objects = (item for item in chain([document], *lists) if isinstance(item, dict))
+        if max(map(len, objects)) > MAX_JOB_FIELDS:
+            raise ProblemError(
+                ProblemType.INVALID_REQUEST, f"an object has more than {MAX_JOB_FIELDS} fields"
+            )
+    return document
+
+
+def check_values(body: bytes, limit: int) -> None:
+    """ProblemError for JSON with more than `limit` values, as far as that can be told without reading it."""
+    # Short bodies are cheap whatever they hold, and most long ones have few marks, even in their texts.
+    if len(body) <= 2 * limit or sum(map(body.count, MARKS)) <= limit:
+        return
+    if _more_marks_than(limit).match(body):
+        raise ProblemError(
+            ProblemType.INVALID_REQUEST,
+            f"body has more than {limit} values (texts, languages, fields): split the request",
+        )
+
+
+MARKS = (b",", b"[", b"{")
+
+
+@cache
+def _more_marks_than(limit: int) -> re.Pattern[bytes]:
+    """Matches JSON with more marks than that outside of strings; possessive, so in linear time."""
+    string, other = rb'"(?:[^"\\]++|\\.)*+"', rb'[^",\[{]++'
+    return re.compile(rb"(?:(?:%b|%b)*+[,\[{]){%d}" % (other, string, limit + 1), re.DOTALL)
+
+
+def _form_too_long() -> ProblemError:
+    detail = f"the form is longer than {MAX_FORM_BYTES} bytes: send it as JSON, or split the request"
+    return ProblemError(ProblemType.BODY_TOO_LARGE, detail)
 
 
 def _gather(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

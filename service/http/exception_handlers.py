@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.http.problems import ProblemError, ProblemType
+from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import FieldError
 
 BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
@@ -80,9 +80,9 @@ def _explain(fault: Mapping[str, Any]) -> FieldError:
     field = field_name(fault["loc"][1:])
     message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
     limit = next((context[name] for name in LIMITS if name in context), None)
-    return FieldError(
-        field=field, message=message.format(field=field, input=fault.get("input"), **context), limit=limit
-    )
+    given = fault.get("input")
+    shown = brief(given) if isinstance(given, int | float) else ""
+    return FieldError(field=field, message=message.format(field=field, input=shown, **context), limit=limit)
 
 
 def field_name(location: tuple[str | int, ...]) -> str:

@@ -11,6 +11,7 @@ from service.schemas import ERRORS_SHOWN, FieldError, Problem
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
 LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
+LONGEST_NUMBER = 40  # digits of one that is repeated in a message
 RETRY_AFTER = 1  # seconds after which a refused client may try again
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
 
@@ -178,6 +179,12 @@ class ProblemError(Exception):
             self.headers,
             MEDIA_TYPE,
         )
+
+
+def brief(number: float) -> str:
+    """A number in a message: its first digits where it has thousands."""
+    text = str(number)
+    return text if len(text) <= LONGEST_NUMBER else f"{text[:LONGEST_NUMBER]}..."
 
 
 def overloaded() -> ProblemError:

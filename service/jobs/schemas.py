@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic.config import JsonDict
 
 from index.storage.index_manifest import ID as VERSION
@@ -42,7 +42,7 @@ class NewSentence(RequestModel):
 
     id: SentenceId
     text: Annotated[str, Field(min_length=1, max_length=100_000)]
-    metadata: dict[str, JsonValue] = Field(
+    metadata: dict[str, Any] = Field(
         default_factory=dict,
         description="Given back with answers; the names of the other fields are taken.",
     )
@@ -60,7 +60,7 @@ class NewSentence(RequestModel):
 class _Sources(RequestModel):
     """Sentences in the request, or the ids of uploads."""
 
-    sentences: Annotated[list[NewSentence], Field(max_length=10_000)] = []
+    sentences: Annotated[list[NewSentence], Field(max_length=5_000, fail_fast=True)] = []
     uploads: Annotated[list[UploadId], Field(max_length=64)] = []
 
     @model_validator(mode="after")
@@ -108,7 +108,7 @@ class Delete(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "delete", "ids": ["de:41"]}]})
 
     action: Literal["delete"]
-    ids: Annotated[list[SentenceId], Field(min_length=1, max_length=50_000)]
+    ids: Annotated[list[SentenceId], Field(min_length=1, max_length=50_000, fail_fast=True)]
 
 
 class Build(RequestModel):

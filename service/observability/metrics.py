@@ -18,7 +18,7 @@ from service.observability.tracing import Tracing
 from service.schemas import Kind
 
 # compute: what a request waits for an answer that is not cached, in the queue, tokenise, encode and search.
-Stage = Literal["detect", "cache", "compute", "queue", "tokenise", "encode", "search", "explain"]
+Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search", "explain"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS_BUCKETS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS_BUCKETS = tuple(float(2**power) for power in range(11))

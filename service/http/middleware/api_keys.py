@@ -61,14 +61,14 @@ def key_is_in_body(scope: Scope) -> bool:
     return "key" in state and state["key"] is None
 
 
-async def check_body_key(request: Request, key: str | None) -> None:
+async def check_body_key(request: Request, key: object) -> None:
     """For a route with the key in its body: ProblemError unless that, or the one in the headers, is right and
-    has not been used too often.
+    has not been used too often. To be called before anything else in the body is looked at.
     """
     if not key_is_in_body(request.scope):
         return
     state = request.scope["state"]
-    name = state["key"] = request.app.state.keys.name_of(key or "")
+    name = state["key"] = request.app.state.keys.name_of(key if isinstance(key, str) else "")
     if request.app.state.rates is not None:  # a wrong key counts for its address
         await request.app.state.rates.count(request.scope)
     if name is None:

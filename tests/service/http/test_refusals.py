@@ -164,7 +164,7 @@ def test_a_language_that_is_not_recognised(client: TestClient) -> None:
         b'{"k": NaN}',
         b'{"k": Infinity}',
         b'{"text": "\\ud800"}',
-        b"[" * 100_000,
+        b"[" * 500,
         b'{"text": "\xff"}',
         '{"text": "a"}'.encode("utf-16"),
         b"\xef\xbb\xbf{}",

@@ -1,0 +1,139 @@
+"""No request under the limits holds up the event loop, or takes much memory, whatever it holds."""
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from benchmarks.chaos.costs import (
+    JOBS,
+    MEGABYTE,
+    SENTENCE,
+    TRANSLATE,
+    Costly,
+    costly_jobs,
+    costly_requests,
+    filled,
+)
+from service.http.bodies import check_values
+from service.http.problems import ProblemError
+from tests.service.conftest import ClientFactory, RedisServer
+
+HELD = 0.05  # seconds that one turn of the loop may take, of the thread's own time: the machine is shared
+GROWN = 50_000  # kB
+KEY = "a key"
+ENTRY = f"someone:{sha256(KEY.encode()).hexdigest()}"
+
+
+class Turns:
+    """The longest turn of any event loop, in seconds of its thread."""
+
+    longest = 0.0
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Turns]:
+    counted = Turns()
+    run = asyncio.Handle._run
+
+    def timed(handle: asyncio.Handle) -> None:
+        begun = time.thread_time()
+        run(handle)
+        counted.longest = max(counted.longest, time.thread_time() - begun)
+
+    monkeypatch.setattr(asyncio.Handle, "_run", timed)
+    gc.collect()
+    gc.freeze()  # as a service does: what the tests hold is not looked through
+    yield counted
+    gc.unfreeze()
+
+
+def kilobytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def post(client: TestClient, request: Costly, **headers: str) -> int:
+    headers = {"Content-Type": request.content_type, **headers}
+    return client.post(request.path, content=request.body, headers=headers).status_code
+
+
+def costs(client: TestClient, requests: Iterable[Costly], turns: Turns, **headers: str) -> list[str]:
+    """What costs more than it may."""
+    faults = []
+    for request in requests:
+        assert len(request.body) <= MEGABYTE
+        turns.longest, before = 0.0, kilobytes("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak is counted from here
+        status = post(client, request, **headers)
+        grown = kilobytes("VmHWM") - before
+        if turns.longest > HELD or grown > GROWN or status not in (200, 202, 400, 413, 422):
+            faults.append(f"{request.name}: {status}, {1000 * turns.longest:.0f} ms, {grown} kB")
+    return faults
+
+
+def test_no_document_holds_up_the_loop(client: TestClient, turns: Turns) -> None:
+    assert costs(client, costly_requests(), turns) == []
+
+
+def test_no_job_holds_up_the_loop(
+    make_client: ClientFactory, redis_server: RedisServer, tmp_path: Path, turns: Turns
+) -> None:
+    client = make_client(admin_keys=ENTRY, jobs_url=redis_server.url, spool=tmp_path)
+    assert costs(client, costly_jobs(), turns, **{"X-API-Key": KEY}) == []
+
+
+@pytest.mark.parametrize("path", [SENTENCE, "/translate/word", TRANSLATE, "/detect", JOBS])
+def test_without_a_key_nothing_else_is_looked_at(make_client: ClientFactory, turns: Turns, path: str) -> None:
+    client = make_client(api_keys=ENTRY, admin_keys=ENTRY)
+    few = b'{"api_key": "another", "q": 1, "text": 1, "nonsense": []}'
+    assert post(client, Costly("few", path, few)) in (401, 403)
+    many = filled(b'{"api_key": "another", "q": [', b"1", b"]}")
+    assert post(client, Costly("many", path, many)) in (
+        400,
+        401,
+        403,
+    )  # 400: too many values to look for a key
+    assert turns.longest < HELD
+
+
+@pytest.mark.parametrize("path", [TRANSLATE, "/detect"])
+def test_wrong_requests_without_a_key_count(make_client: ClientFactory, path: str) -> None:
+    client = make_client(api_keys=ENTRY, rate_limit="2/hour")
+    statuses = [client.post(path, json={"q": 5, "api_key": "wrong"}).status_code for _ in range(3)]
+    assert statuses == [403, 403, 429]
+
+
+def test_the_largest_document_of_every_route_is_quick(client: TestClient, turns: Turns) -> None:
+    for path in ("/languages", "/metrics", "/health/ready", "/tmserver/languages/", "/frontend/settings"):
+        for _ in range(2):
+            assert client.get(path).status_code in (200, 404)
+    assert client.get(f"/tmserver/en/de/unit/{'%CC%81' * 1000}").status_code == 200
+    assert turns.longest < HELD
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        (b"[1,1,1]", True),
+        (b"[%b]" % b",".join([b"1"] * 101), True),
+        (b"[%b]" % b",".join([b"1"] * 102), False),
+        (b'{"a":"%b"}' % (b"[{," * 500), True),
+        (b'{"a":"\\"%b"}' % (b"[{," * 500), True),
+        (b'{"a":"\\\\","b":[%b]}' % (b"1," * 500), False),
+        (b"[" * 500, False),
+        (b'"%b' % (b"," * 500), True),  # not closed: read no further than this
+    ],
+    ids=lambda value: str(value[:12]) if isinstance(value, bytes) else "",
+)
+def test_values_are_counted_outside_of_texts(body: bytes, held: bool) -> None:
+    if held:
+        check_values(body, 101)
+        return
+    with pytest.raises(ProblemError, match="more than 101 values"):
+        check_values(body, 101)
