@@ -24,6 +24,7 @@ from service.client import admin as admin_client
 from service.client import client
 from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
+from training.encoders.base import ENCODERS
 from training.objectives import OBJECTIVES
 from training.recipes.recipe import Recipe
 
@@ -225,15 +226,16 @@ def recipes() -> str:
         "`--set optimiser.epochs=10`. A key that is not here, or a value out of bounds, is refused.",
         "",
     ]
-    plain = {name: field for name, field in schema["properties"].items() if not _tables(field, made)}
+    fields = schema["properties"].items()
+    plain = {name: field for name, field in fields if name != "text" and not _tables(field, made)}
     top = schema | {"properties": plain, "description": ""}
     parts += ["## A recipe", "", *_model(top)]
-    for name, field in schema["properties"].items():
+    for name, field in fields:
         for model in _tables(field, made):
-            title = f"`[{name}]`"
-            if one := made[model]["properties"].get("encoder", {}).get("const"):
-                title += f', encoder = "{one}"'
-            parts += [f"## {title}", "", *_model(made[model])]
+            parts += [f"## `[{name}]`", "", *_model(made[model])]
+        if name == "text":
+            for encoder, settings in ENCODERS.items():
+                parts += [f'## `[text]`, encoder = "{encoder}"', "", *_model(settings.model_json_schema())]
     for name, objective in OBJECTIVES.items():
         parts += [f"## `[objectives.{name}]`", "", *_model(_objective(objective))]
     return "\n".join(parts)
@@ -241,10 +243,9 @@ def recipes() -> str:
 
 def _tables(field: Schema, made: Schema) -> list[str]:
     """The models that a field of a recipe may be."""
-    names = re.findall(
-        r"#/\$defs/(\w+)", json.dumps({k: v for k, v in field.items() if k != "discriminator"})
-    )
-    return [name for name in dict.fromkeys(names) if name != "Objective" and "properties" in made[name]]
+    names = re.findall(r"#/\$defs/(\w+)", json.dumps(field))
+    registered = ("Objective", "EncoderSettings")
+    return [name for name in dict.fromkeys(names) if name not in registered and "properties" in made[name]]
 
 
 def _objective(objective: type[BaseModel]) -> Schema:

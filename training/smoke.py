@@ -55,7 +55,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     """Draw a data set, train and export; write OUT/data, OUT/run and OUT/bundle, return a line of results."""
     full = load_recipe(name)
     head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
-    tiny = (*TINY, *OF_ENCODER[full.text.encoder], *head, *vision)
+    tiny = (*TINY, *OF_ENCODER.get(full.text.encoder, ()), *head, *vision)
     tiny += OF_TOKENIZER if full.text.encoder != "pretrained" else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()

@@ -1,5 +1,12 @@
 """Text and vision encoders that a recipe can name, and the model that joins them.
 
 A text encoder declares in its settings what it can do, initialises itself from the data, and can be extended
-by a language (`base`); `two_branch` joins it with the picture branch.
+by a language (`base`); `two_branch` joins it with the picture branch. Every file here is imported, so that a
+new encoder needs one new file only.
 """
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

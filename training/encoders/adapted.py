@@ -22,7 +22,6 @@ class AdaptedSettings(EncoderSettings):
     encoder: Literal["adapted"]
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
-    max_tokens: int = Field(default=64, ge=4, le=512)
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "Adapted":
         return Adapted(self, vocabulary, languages)

@@ -23,6 +23,7 @@ class BagSettings(EncoderSettings):
     """
 
     can_grow: ClassVar[bool] = True
+    shares_embeddings: ClassVar[bool] = True
 
     encoder: Literal["bag"]
     embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
@@ -31,7 +32,6 @@ class BagSettings(EncoderSettings):
     dropout: float = Field(default=0.1, ge=0, lt=1)
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
     initial_scale: float = Field(default=0.02, gt=0)
-    max_tokens: int = Field(default=64, ge=4, le=512)
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "Bag":
         return Bag(self, vocabulary, languages)
@@ -39,10 +39,6 @@ class BagSettings(EncoderSettings):
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         if self.embeddings == "picture-verified" and vision.space != "whitened":
             yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
-
-    @property
-    def shares_embeddings(self) -> bool:
-        return True
 
     @property
     def averages_words(self) -> bool:

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import torch
+from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
@@ -13,24 +14,35 @@ from training.data.settings import Table
 from training.data.training_data import TrainingData
 from training.encoders.vision import VisionSettings
 
+# The name in a recipe -> the table [text] of the encoder.
+ENCODERS: dict[str, type["EncoderSettings"]] = {}
+
 
 class EncoderSettings(Table, ABC):
-    """The table [text] of a recipe: one subclass a text encoder.
+    """The table [text] of a recipe: one subclass a text encoder, named by its field `encoder`, a Literal.
 
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.
     reads_sequence_token: whether its tokenizer puts <seq> first. can_grow: whether a language can be added to
     a finished run. has_decoder_parts: whether a decoder can be built on its token and position embeddings.
-    has_language_maps: whether each language's word vectors go through a matrix.
+    has_language_maps: whether each language's word vectors go through a matrix. brings_tokenizer: whether it
+    comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
     """
 
     reads_sequence_token: ClassVar[bool] = False
     can_grow: ClassVar[bool] = False
     has_decoder_parts: ClassVar[bool] = False
     has_language_maps: ClassVar[bool] = False
+    brings_tokenizer: ClassVar[bool] = False
+    shares_embeddings: ClassVar[bool] = False
 
     encoder: str
     width: int
-    max_tokens: int
+    max_tokens: int = Field(default=64, ge=4, le=512)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
+        (name,) = get_args(cls.model_fields["encoder"].annotation)
+        ENCODERS[name] = cls
 
     @abstractmethod
     def build(self, vocabulary: int, languages: int, data: Path) -> "SentenceEncoder":
@@ -43,16 +55,6 @@ class EncoderSettings(Table, ABC):
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         """Yield what the recipe lacks for this encoder, each as "text.KEY needs ..."."""
         yield from ()
-
-    @property
-    def brings_tokenizer(self) -> bool:
-        """Whether the encoder comes with its own tokenizer."""
-        return False
-
-    @property
-    def shares_embeddings(self) -> bool:
-        """Whether a token has one embedding, `tokens`, for all languages."""
-        return False
 
     @property
     def averages_words(self) -> bool:

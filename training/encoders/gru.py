@@ -17,7 +17,6 @@ class GRUSettings(EncoderSettings):
     embedding: int = Field(default=300, ge=2)
     width: int = Field(default=1024, ge=2)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    max_tokens: int = Field(default=64, ge=4, le=512)
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "GRU":
         return GRU(self, vocabulary)

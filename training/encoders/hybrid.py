@@ -43,7 +43,6 @@ class HybridSettings(EncoderSettings):
     width: int = Field(default=512, ge=2)
     dropout: float = Field(default=0.0, ge=0, lt=1)
     token_dropout: float = Field(default=0.0, ge=0, lt=1)
-    max_tokens: int = Field(default=64, ge=4, le=512)
     pretraining: PretrainingSettings = PretrainingSettings()
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
 """Any Hugging Face text encoder, by name or folder, with its own tokenizer (Krasner et al. 2025, 3.1)."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safetensors import SafetensorError
@@ -26,15 +26,12 @@ class PretrainedSettings(EncoderSettings):
     pooling: the "mean" over all tokens but padding, or the "first" token's state.
     """
 
+    brings_tokenizer: ClassVar[bool] = True
+
     encoder: Literal["pretrained"]
     model: str = Field(min_length=1)
     width: int = Field(ge=2)
     pooling: Literal["mean", "first"] = "mean"
-    max_tokens: int = Field(default=64, ge=4, le=512)
-
-    @property
-    def brings_tokenizer(self) -> bool:
-        return True
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "Pretrained":
         """Load the encoder with its weights. DataError if that fails or it does not fit the recipe."""

@@ -13,6 +13,7 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 class TransformerSettings(EncoderSettings):
     reads_sequence_token: ClassVar[bool] = True
     can_grow: ClassVar[bool] = True
+    shares_embeddings: ClassVar[bool] = True
     has_decoder_parts: ClassVar[bool] = True
 
     encoder: Literal["transformer"]
@@ -33,10 +34,6 @@ class TransformerSettings(EncoderSettings):
 
     def build(self, vocabulary: int, languages: int, data: Path) -> "Transformer":
         return Transformer(self, vocabulary)
-
-    @property
-    def shares_embeddings(self) -> bool:
-        return True
 
     @property
     def needs_all_sentences(self) -> bool:

@@ -27,7 +27,6 @@ class UniversalSettings(EncoderSettings):
     universal: int = Field(default=512, ge=2)
     width: int = Field(default=1024, ge=2)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    max_tokens: int = Field(default=64, ge=4, le=512)
     vectors: str = ""
     tune_words: bool = True
 

@@ -131,23 +131,28 @@ class Objective(Table):
 
     weight: the λ of the loss in the sum (globetrotter, eq. 5). by_term: the loss is a mean over independent
     terms, so that each chunk of a batch has its own loss, weighted by its share of the terms.
-    skipped_for_new_language: a language is added to a finished run without this objective.
+    skipped_for_new_language: a language is added to a finished run without this objective. rows: the names of
+    the rows of a step that it reads (see `Step`). supplied: auxiliary inputs that `compute` reads besides
+    (training.data.auxiliary).
     """
 
     by_term: ClassVar[bool] = False
     skipped_for_new_language: ClassVar[bool] = False
+    rows: ClassVar[tuple[str, ...]] = ("text", "views")
+    supplied: ClassVar[tuple[str, ...]] = ()
 
     weight: float = Field(default=1.0, gt=0)
 
     @property
     def reads(self) -> frozenset[str]:
-        """The names of the rows of a step that it reads (see `Step`)."""
-        return frozenset({"text", "views"})
+        """The names of the rows of a step that it reads, where they depend on its settings: `rows` if not."""
+        return frozenset(self.rows)
 
     @property
     def inputs(self) -> frozenset[str]:
-        """The auxiliary inputs that it needs (training.data.auxiliary)."""
-        return frozenset(name.removeprefix("inner_") for name in self.reads) & frozenset(SUPPLIERS)
+        """The auxiliary inputs that it needs."""
+        named_rows = (name.removeprefix("inner_") for name in self.reads)
+        return frozenset((*named_rows, *self.supplied)) & frozenset(SUPPLIERS)
 
     @property
     def learns_new_language(self) -> bool:

@@ -29,9 +29,7 @@ class Cloze(Objective):
     mask: float = Field(default=0.15, gt=0, lt=1)
     shared_pass: bool = False
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text"})
+    rows: ClassVar[tuple[str, ...]] = ("text",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         if not recipe.text.shares_embeddings:

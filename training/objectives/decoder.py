@@ -19,14 +19,9 @@ class Writing(Objective):
     """Cross-entropy of the tokens of sentences that the decoder writes from other sentences."""
 
     by_term: ClassVar[bool] = True
+    rows: ClassVar[tuple[str, ...]] = ("text",)
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text"})
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        return frozenset({"languages"})
+    supplied: ClassVar[tuple[str, ...]] = ("languages",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         if not recipe.text.has_decoder_parts or len(recipe.data.languages) < 2:

@@ -1,6 +1,7 @@
 """Contrastive loss between the two halves of a sentence: word co-occurrence, without pictures."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -15,9 +16,7 @@ class Halves(Contrastive):
     suffice. It is to a bag of subwords what the cloze (globetrotter, eq. 4) is to a transformer.
     """
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"halves"})
+    rows: ClassVar[tuple[str, ...]] = ("halves",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         if not (recipe.data.photographs or recipe.data.texts):

@@ -1,6 +1,7 @@
 """The max-violation hinge (Kádár et al. 2019, 2; Faghri et al. 2017): only the hardest negative counts."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -39,9 +40,7 @@ class WholeHinge(Hinge):
 class CaptionHinge(Hinge):
     """c2c: the hinge between captions of one picture in two languages, a caption and its partner."""
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", "partners"})
+    rows: ClassVar[tuple[str, ...]] = ("text", "partners")
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         yield from several_captions(recipe)
@@ -54,9 +53,7 @@ class CaptionHinge(Hinge):
 class MinedHinge(Hinge):
     """c2c on mined or transferred pairs of captions (training.data.transfer); 0 while there are none."""
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"mined"})
+    rows: ClassVar[tuple[str, ...]] = ("mined",)
 
     def __call__(self, step: Step) -> Tensor:
         if "mined" not in step:

@@ -20,14 +20,9 @@ class LanguageAdversary(Objective):
     """
 
     by_term: ClassVar[bool] = True
+    rows: ClassVar[tuple[str, ...]] = ("inner",)
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"inner"})
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        return frozenset({"languages"})
+    supplied: ClassVar[tuple[str, ...]] = ("languages",)
 
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         return {"adversary": lambda: LanguageClassifier(model.text.inner_width, model.languages)}

@@ -30,13 +30,10 @@ class MaskedCrossLanguage(Objective):
     """
 
     by_term: ClassVar[bool] = True
+    rows: ClassVar[tuple[str, ...]] = ("text",)
 
     mask: float = Field(default=0.2, gt=0, lt=1)
     of: Literal["partners", "mined"] = "partners"
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text"})
 
     @property
     def inputs(self) -> frozenset[str]:

@@ -18,10 +18,7 @@ class Orthogonality(Objective):
     """
 
     by_term: ClassVar[bool] = True
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text"})
+    rows: ClassVar[tuple[str, ...]] = ("text",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         if not recipe.text.has_language_maps:

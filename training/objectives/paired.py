@@ -1,6 +1,7 @@
 """The supervised upper bound: α is 1 for sentences known to be paired (globetrotter, 5.1)."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -15,9 +16,7 @@ class Paired(Contrastive):
     the transitive loss would be if it knew the translations.
     """
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", "partners"})
+    rows: ClassVar[tuple[str, ...]] = ("text", "partners")
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         yield from several_captions(recipe)

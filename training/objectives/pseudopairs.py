@@ -17,10 +17,7 @@ class Pseudopairs(Contrastive):
     """
 
     skipped_for_new_language: ClassVar[bool] = True
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"mined"})
+    rows: ClassVar[tuple[str, ...]] = ("mined",)
 
     def __call__(self, step: Step) -> Tensor:
         if "mined" not in step:

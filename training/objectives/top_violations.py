@@ -1,5 +1,7 @@
 """MULE's triplet losses (Kim et al. 2020, eq. 1 to 3): the K most violated constraints of each anchor."""
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from pydantic import Field
@@ -22,9 +24,7 @@ class Triplet(Objective):
     top: int = Field(default=10, ge=1)
     from_sentences: float = Field(default=1.5, ge=0)
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", "views", "languages"})
+    rows: ClassVar[tuple[str, ...]] = ("text", "views", "languages")
 
     def __call__(self, step: Step) -> Tensor:
         other_pairs = ~torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
@@ -50,9 +50,7 @@ class Neighbourhood(Objective):
     margin: float = Field(default=0.05, gt=0, le=2)
     top: int = Field(default=10, ge=1)
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", "neighbours"})
+    rows: ClassVar[tuple[str, ...]] = ("text", "neighbours")
 
     def __call__(self, step: Step) -> Tensor:
         return self.constraints(step.text, step["neighbours"][0])
@@ -73,9 +71,7 @@ class InnerNeighbourhood(Neighbourhood):
     In an encoder without such a layer, on the input of the head.
     """
 
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"inner", "inner_neighbours"})
+    rows: ClassVar[tuple[str, ...]] = ("inner", "inner_neighbours")
 
     def __call__(self, step: Step) -> Tensor:
         inner, inner_neighbours = step["inner"][0], step["inner_neighbours"][0]

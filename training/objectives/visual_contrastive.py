@@ -15,10 +15,7 @@ class VisualContrastive(Contrastive):
     """Mean over the 2N views i of -log softmax_{k≠i}(α^v_ik/τ) at the picture's other view."""
 
     skipped_for_new_language: ClassVar[bool] = True
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"views"})
+    rows: ClassVar[tuple[str, ...]] = ("views",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         if not recipe.vision.gives_two_views:

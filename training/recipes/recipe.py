@@ -8,37 +8,20 @@ that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a fi
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from index.errors import RecipeError
 from training.data.auxiliary import WHOLE_DATA
 from training.data.settings import DataSettings, Table, TokenizerSettings
-from training.encoders.adapted import AdaptedSettings
-from training.encoders.bag import BagSettings
-from training.encoders.gru import GRUSettings
+from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
-from training.encoders.hybrid import HybridSettings
-from training.encoders.pretrained import PretrainedSettings
-from training.encoders.transformer import TransformerSettings
-from training.encoders.universal import UniversalSettings
 from training.encoders.vision import VisionSettings
 from training.objectives import OBJECTIVES, Objective
 from training.recipes.files import read_recipe
 from training.recipes.schedule import ScheduleSettings
 from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, TransferSettings
-
-TextSettings = Annotated[
-    TransformerSettings
-    | BagSettings
-    | AdaptedSettings
-    | GRUSettings
-    | HybridSettings
-    | PretrainedSettings
-    | UniversalSettings,
-    Field(discriminator="encoder"),
-]
 
 
 class Recipe(Table):
@@ -49,7 +32,7 @@ class Recipe(Table):
     seed: int = Field(default=0, ge=0)
     data: DataSettings
     tokenizer: TokenizerSettings = TokenizerSettings()  # a pretrained text encoder brings its own
-    text: TextSettings
+    text: SerializeAsAny[EncoderSettings]
     vision: VisionSettings
     head: HeadSettings
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
@@ -67,7 +50,17 @@ class Recipe(Table):
         unknown = sorted(set(tables) - set(OBJECTIVES))
         if unknown:
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
-        return {name: _objective(name, table) for name, table in tables.items()}
+        return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _known_encoder(cls, table: object) -> object:
+        if not isinstance(table, Mapping):
+            return table  # pydantic says what it should be
+        name = table.get("encoder")
+        if name not in ENCODERS:
+            raise ValueError(f"unknown encoder {name}; there are {', '.join(ENCODERS)}")
+        return _table(ENCODERS[name], table, "text")
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":
@@ -136,15 +129,15 @@ def load_recipe(name: str, overrides: Iterable[str] = ()) -> Recipe:
         return Recipe.model_validate(table)
     except ValidationError as error:
         raise RecipeError(f"recipe {name}: {_first_problem(error)}") from None
-    except RecipeError as error:  # an objective's
+    except RecipeError as error:  # of an objective or an encoder
         raise RecipeError(f"recipe {name}: {error}") from None
 
 
-def _objective(name: str, table: object) -> Objective:
+def _table(kind: type[Table], table: object, *place: str) -> Table:
     try:
-        return OBJECTIVES[name].model_validate(table)
+        return kind.model_validate(table)
     except ValidationError as error:
-        raise RecipeError(_first_problem(error, "objectives", name)) from None
+        raise RecipeError(_first_problem(error, *place)) from None
 
 
 def _lay_over(table: dict[str, Any], override: str) -> None:
@@ -168,10 +161,7 @@ def _value(text: str) -> Any:  # noqa: ANN401
 
 def _first_problem(error: ValidationError, *above: str) -> str:
     first = error.errors(include_url=False)[0]
-    parts = [*above, *map(str, first["loc"])]
-    if parts[:1] == ["text"]:
-        del parts[1:2]  # the encoder's name, which pydantic puts there
-    place = ".".join(parts)
+    place = ".".join([*above, *map(str, first["loc"])])
     if first["type"] == "extra_forbidden":
         return f"unknown key {place}"
     message = first["msg"].removeprefix("Value error, ")

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from training.data.settings import Table
 
 SAMPLING_STREAM = 2  # keeps this draw apart from others of the same step
 
 
-class ScheduleSettings(BaseModel):
+class ScheduleSettings(Table):
     """The table [schedule]; without it every step learns from all objectives.
 
     pretraining: the only objectives in the first `pretraining_epochs` epochs (MULE's language pretraining).
@@ -17,8 +19,6 @@ class ScheduleSettings(BaseModel):
     sampling: objective -> probability. After the pretraining each step draws one of these, in addition to all
     objectives that are not listed (Kádár et al. 2019, 2: c2c or image-caption, p = 0.5).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     pretraining: tuple[str, ...] = ()
     pretraining_epochs: int = Field(default=0, ge=0)
