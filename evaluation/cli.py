@@ -1,6 +1,5 @@
 """`passepartout evaluate`: measure an encoder bundle and write a report."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
@@ -9,6 +8,7 @@ from pathlib import Path
 import click
 
 from evaluation.measures.scores import Table
+from evaluation.reports.document import running_command
 from evaluation.reports.report import Report, as_json, summary, write_report
 from evaluation.suites.dictionary import dictionary_translation, read_dictionary
 from evaluation.suites.registry import EXTRAS, PICTURE_SUITES, SUITES
@@ -64,7 +64,7 @@ def evaluate(
     tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
         suite=suite,
-        command=_command(suite, bundle, data, languages, dictionaries, pictures, out),
+        command=running_command(),
         bundle=opened.name,
         sha256=sha256(bundle / NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -105,19 +105,3 @@ def _run(
         return lambda encoder, known: SUITES[suite](encoder, data, known, chosen)
     embedded = read_pictures(pictures)
     return lambda encoder, known: PICTURE_SUITES[suite](encoder, data, known, chosen, embedded)
-
-
-def _command(
-    suite: str,
-    bundle: Path,
-    data: Path | None,
-    languages: str,
-    dictionaries: tuple[str, ...],
-    pictures: Path | None,
-    out: Path,
-) -> str:
-    options = ["--encoder", str(bundle)] + (["--data", str(data)] if data else [])
-    options += ["--languages", languages] if languages else []
-    options += ["--pictures", str(pictures)] if pictures else []
-    options += [part for option in dictionaries for part in ("--dictionary", option)]
-    return shlex.join(["passepartout", "evaluate", suite, *options, "--out", str(out)])

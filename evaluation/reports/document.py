@@ -2,9 +2,12 @@
 
 import html
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import click
 
 from index.errors import UsageError
 from index.storage.files import replace_text
@@ -64,6 +67,19 @@ Block = Heading | Text | Code | Grid | Picture
 def text(*lines: str) -> Text:
     """Make one paragraph of `lines`, joined by spaces."""
     return Text((" ".join(lines),))
+
+
+def running_command() -> str:
+    """The `passepartout` command in progress with its options, but for flags, quoted for a shell."""
+    context = click.get_current_context()
+    words = ["passepartout", *context.command_path.removeprefix("passepartout").split()]
+    for parameter in context.command.params:
+        value = context.params[parameter.name or ""]
+        values = value if isinstance(value, tuple) else (value,)
+        for item in (item for item in values if item not in (None, "", True, False)):
+            word = f"{item:g}" if isinstance(item, float) else str(item)
+            words += [word] if isinstance(parameter, click.Argument) else [parameter.opts[0], word]
+    return shlex.join(words)
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:

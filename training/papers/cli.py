@@ -2,7 +2,6 @@
 
 import json
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -12,11 +11,13 @@ from typing import Any
 import click
 
 from evaluation.reports import document
-from evaluation.reports.document import Block, Code, Heading, Text
+from evaluation.reports.document import Block, Code, Heading, Text, running_command
 from index.errors import UsageError
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+Figures = Mapping[str, Mapping[str, float]]  # system -> figure -> value
+Facts = Mapping[str, Any]
 DATA = click.option("--data", type=FOLDER, required=True)
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
@@ -44,9 +45,9 @@ def add_language(
 
     added = add_language(run, language, data, out, Schedule(epochs, captions, learning_rate))
     comparisons = comparison.compare(added, data)
-    blocks, facts = comparison.blocks(added, comparisons), comparison.facts(added, comparisons)
-    _write_report(out / "report", f"{language} added to {added.base.recipe.name}", facts, blocks)
-    click.echo("\n".join(map(comparison.line, comparisons)))
+    facts, blocks = comparison.facts(added, comparisons), comparison.blocks(added, comparisons)
+    title = f"{language} added to {added.base.recipe.name}"
+    _write_report(out / "report", title, comparison.figures(added, comparisons), facts, blocks)
     click.echo(f"{out}: finished; passepartout export {out} --data {data} --out BUNDLE")
 
 
@@ -72,8 +73,8 @@ def correspondence(
 
     settings = correspondence.Settings(epochs, seed=seed)
     scores = correspondence.correspond(runs, adapted, data, settings)
-    _write_report(out, "Sentence correspondence", correspondence.facts(scores), correspondence.blocks(scores))
-    click.echo("\n".join(map(correspondence.line, scores)))
+    parts = correspondence.figures(scores), correspondence.facts(scores), correspondence.blocks(scores)
+    _write_report(out, "Sentence correspondence", *parts)
 
 
 @experiment.command()
@@ -97,8 +98,7 @@ def clusters(
     texts = photo_captions(data, "test", shared)
     systems = [clusters.cluster(encoder, texts, count, seed) for encoder in encoders]
     facts, blocks = clusters.facts(systems, texts, count), clusters.blocks(systems, texts, count)
-    _write_report(out, "Clusters", facts, blocks)
-    click.echo("\n".join(map(clusters.line, systems)))
+    _write_report(out, "Clusters", clusters.figures(systems), facts, blocks)
 
 
 @experiment.command()
@@ -150,8 +150,8 @@ def generate(
     trial = generation.read_trial(frozen, data, target, sentences)
     written = generation.generate(frozen, data, trial, target, settings)
     blocks = generation.blocks(written, trial, target, settings)
-    _write_report(out, "Generation", generation.facts(written, trial, target), blocks)
-    click.echo("\n".join(map(generation.line, written)))
+    figures = generation.figures(frozen.name, written, target)
+    _write_report(out, "Generation", figures, generation.facts(written, trial, target), blocks)
 
 
 @experiment.command()
@@ -186,8 +186,8 @@ def nli(
     test_pairs = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
     settings = nli.Settings(epochs=epochs, learning_rate=learning_rate, seed=seed)
     inferred = nli.infer(open_frozen(encoder, data or Path()), train_pairs, dev_pairs, test_pairs, settings)
-    _write_report(out, "Natural language inference", asdict(inferred), nli.blocks(inferred))
-    click.echo(nli.line(inferred))
+    figures, blocks = nli.figures(inferred), nli.blocks(inferred)
+    _write_report(out, "Natural language inference", figures, asdict(inferred), blocks)
 
 
 @click.command()
@@ -226,7 +226,7 @@ def reproduce(
     study = Study(data, _numbers(seeds), overrides)
     steps = choose(globetrotter(study), study, only, out)
     minutes = math.inf if budget is None else budget
-    run_and_report(f"{paper.capitalize()} reproduced", _command(), steps, out, minutes, click.echo)
+    run_and_report(f"{paper.capitalize()} reproduced", running_command(), steps, out, minutes, click.echo)
 
 
 def _numbers(seeds: str) -> tuple[int, ...]:
@@ -239,22 +239,12 @@ def _numbers(seeds: str) -> tuple[int, ...]:
     return numbers
 
 
-def _command() -> str:
-    """The running command with all its options, quoted for a shell."""
-    context = click.get_current_context()
-    words = ["passepartout", *context.command_path.removeprefix("passepartout").split()]
-    for parameter in context.command.params:
-        value = context.params[parameter.name or ""]
-        for item in value if isinstance(value, tuple) else () if value is None else (value,):
-            word = f"{item:g}" if isinstance(item, float) else str(item)
-            words += [word] if isinstance(parameter, click.Argument) else [parameter.opts[0], word]
-    return shlex.join(words)
-
-
-def _write_report(out: Path, title: str, facts: Mapping[str, Any], blocks: Sequence[Block]) -> None:
-    """Write an experiment's report.json for programs and report.md for people."""
-    command, date = _command(), datetime.now(UTC).isoformat(timespec="seconds")
-    content = {"experiment": title, "command": command, "date": date, **facts}
+def _write_report(out: Path, title: str, figures: Figures, facts: Facts, blocks: Sequence[Block]) -> None:
+    """Write an experiment's report.json for programs and report.md for people, and print its figures."""
+    command, date = running_command(), datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"experiment": title, "command": command, "date": date, "figures": figures, **facts}
     page = [Heading(1, title), Text((f"date: {date}",), listed=True), Code(command), *blocks]
     files = {"report.json": json.dumps(content, ensure_ascii=False, indent=2) + "\n"}
     document.write(out, files | {"report.md": document.as_markdown(page)}, page)
+    for system, values in figures.items():
+        click.echo(f"{system}: " + ", ".join(f"{name} {value:.2f}" for name, value in values.items()))

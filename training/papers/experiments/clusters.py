@@ -16,6 +16,12 @@ Rows = NDArray[np.int64]
 CLUSTERS_SHOWN, SENTENCES_SHOWN = 3, 3  # in the report, and of each such cluster
 SHUFFLES = 20  # of the languages, for the values expected by chance
 ITERATIONS = 50  # of k-means
+TITLES = {
+    "purity": "purity, %",
+    "entropy": "entropy, bits",
+    "information": "information",
+    "together": "one picture together, %",
+}
 
 
 @dataclass(frozen=True)
@@ -99,8 +105,20 @@ def _together(clusters: Rows) -> float:
     return 100 * float((agree.sum() - count) / (count * (count - 1)))
 
 
+def figures(systems: Sequence[Clusters]) -> dict[str, dict[str, float]]:
+    """Encoder -> its measures, each with the value expected by chance."""
+    return {
+        system.name: {
+            title + when: measures[key]
+            for key, title in TITLES.items()
+            for when, measures in (("", system.measures), (" by chance", system.expected))
+        }
+        for system in systems
+    }
+
+
 def facts(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> dict[str, Any]:
-    """The contents of report.json."""
+    """What report.json has besides the figures."""
     counts = {code: len(lines) for code, lines in texts.items()}
     return {"clusters": k, "sentences": counts, "systems": [asdict(system) for system in systems]}
 
@@ -108,7 +126,6 @@ def facts(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: in
 def blocks(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> list[Block]:
     """The contents of report.md."""
     count = sum(map(len, texts.values()))
-    head = ["", "purity (%)", "entropy (bits)", "information", "one picture together (%)"]
     rows = [
         [name, f"{m['purity']:.1f}", f"{m['entropy']:.2f}", f"{m['information']:.3f}", f"{m['together']:.1f}"]
         for s in systems
@@ -121,16 +138,10 @@ def blocks(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: i
             "information of cluster and language: high purity means clusters by language. Together are",
             "captions of one picture in two languages. By chance: the same clusters, labels dealt anew.",
         ),
-        Grid(head, rows),
+        Grid(["", *TITLES.values()], rows),
     ]
     for system in systems:
         parts += [Heading(2, system.name)]
         for number, examples in enumerate(system.examples, 1):
             parts += [Heading(3, f"cluster {number}"), Text(tuple(f"({c}) {s}" for c, s in examples), True)]
     return parts
-
-
-def line(system: Clusters) -> str:
-    """The measures in a line, each with the value expected by chance."""
-    values = (f"{key} {value:.2f} ({system.expected[key]:.2f})" for key, value in system.measures.items())
-    return f"{system.name}: {', '.join(values)}"

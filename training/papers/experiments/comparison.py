@@ -54,8 +54,28 @@ def compare(added: AddedLanguage, data: Path) -> list[Comparison]:
     ]
 
 
+def figures(added: AddedLanguage, comparisons: Sequence[Comparison]) -> dict[str, dict[str, float]]:
+    """Set -> the old languages before and after, and the new one after, per cent."""
+    groups = {
+        "the others before": ("the other languages", "before"),
+        "the others after": ("the other languages", "after"),
+        "from the new one": (f"from {added.language}", "after"),
+        "to the new one": (f"to {added.language}", "after"),
+    }
+    return {
+        comparison.name: {
+            f"{title}, {NAMES[key]}": means[group][when][key]
+            for means in (comparison.means(),)
+            for key in ("csls_r10", "positives")
+            for title, (group, when) in groups.items()
+            if group in means
+        }
+        for comparison in comparisons
+    }
+
+
 def facts(added: AddedLanguage, comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """The contents of report.json; measures of each pair of languages as (before, after)."""
+    """What report.json has besides the figures; measures of each pair of languages as (before, after)."""
     result = added.run.result()
     return {
         "run": str(added.base.folder),
@@ -84,15 +104,6 @@ def blocks(added: AddedLanguage, comparisons: Sequence[Comparison]) -> list[Bloc
             _grid(comparison),
         ]
     return parts
-
-
-def line(comparison: Comparison) -> str:
-    """R@10 of a set, before and after, in a line."""
-    changes = (
-        f"{group} {means['before']['csls_r10']:.1f} -> {means['after']['csls_r10']:.1f}"
-        for group, means in comparison.means().items()
-    )
-    return f"{comparison.name} R@10: " + ", ".join(changes)
 
 
 def _grid(comparison: Comparison) -> Grid:

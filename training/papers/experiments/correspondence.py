@@ -166,16 +166,31 @@ def _examples(model: Model, samples: Sequence[SplitSentence], code: str) -> Exam
     return Examples(ids, [first for _, first in rows], [sample.belong for sample in samples])
 
 
+def figures(scored: Sequence[Scored]) -> dict[str, dict[str, float]]:
+    """System -> its mean accuracies, per cent, and the decrease where there is one."""
+    return {s.name: _figures(s) for s in scored}
+
+
+def _figures(system: Scored) -> dict[str, float]:
+    accuracies = dict(zip(("seen languages", "unseen languages"), system.means, strict=True))
+    if system.decrease is not None:
+        accuracies["relative decrease"] = system.decrease
+    if system.added:
+        accuracies["language added later"] = float(np.mean(list(system.added.values())))
+    return accuracies
+
+
 def facts(scored: Sequence[Scored]) -> dict[str, Any]:
-    """The contents of report.json."""
-    keys = ("seen", "unseen", "relative_decrease")
-    systems = [dict(zip(keys, (*s.means, s.decrease), strict=True)) | asdict(s) for s in scored]
-    return {"chance": CHANCE, "systems": systems}
+    """What report.json has besides the figures."""
+    return {"chance": CHANCE, "systems": [asdict(system) for system in scored]}
 
 
 def blocks(scored: Sequence[Scored]) -> list[Block]:
     """The contents of report.md."""
-    means = [[s.name, *(f"{value:.1f}" for value in s.means), _decrease(s)] for s in scored]
+    means = [
+        [s.name, *(f"{value:.1f}" for value in s.means), "–" if s.decrease is None else f"{s.decrease:.1f}"]
+        for s in scored
+    ]
     parts: list[Block] = [
         text(
             "Captions of split test cut in two, half of them with another's second half. A transformer layer",
@@ -192,14 +207,3 @@ def blocks(scored: Sequence[Scored]) -> list[Block]:
         rows += [[code, "added later", "", f"{value:.1f}"] for code, value in s.added.items()]
         parts += [Heading(2, s.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
     return parts
-
-
-def line(system: Scored) -> str:
-    """The mean accuracies of a system in a line."""
-    seen, unseen = system.means
-    added = "".join(f", {code} added later {value:.1f}" for code, value in system.added.items())
-    return f"{system.name}: seen {seen:.1f}, unseen {unseen:.1f}, decrease {_decrease(system)}%{added}"
-
-
-def _decrease(system: Scored) -> str:
-    return "–" if system.decrease is None else f"{system.decrease:.1f}"

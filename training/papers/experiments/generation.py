@@ -1,7 +1,7 @@
 """Translations that a small GPT-2 writes from sentence vectors of other languages (Globetrotter, A.5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -99,22 +99,25 @@ def _derangement(count: int, seed: int) -> NDArray[np.int64]:
     return places
 
 
+def figures(name: str, written: Sequence[Written], target: str) -> dict[str, dict[str, float]]:
+    """The encoder `name` -> mean scores over all languages but the one written."""
+    others = [w for w in written if w.language != target]
+    means: dict[str, float] = {}
+    for control, side in (("", "translations"), (", control", "control")):
+        scores: list[Scores] = [getattr(w, side) for w in others]
+        means[f"chrF{control}"] = float(np.mean([score.chrf for score in scores]))
+        means[f"BLEU{control}"] = float(np.mean([score.bleu for score in scores]))
+    return {name: means}
+
+
 def facts(written: Sequence[Written], trial: Trial, target: str) -> dict[str, Any]:
-    """The contents of report.json."""
+    """What report.json has besides the figures."""
+    languages = {w.language: asdict(w) for w in written}
     return {
         "set": trial.name,
         "sentences": len(trial.texts[target]),
         "target": target,
-        "languages": {
-            w.language: {
-                "chrf": w.translations.chrf,
-                "bleu": w.translations.bleu,
-                "control_chrf": w.control.chrf,
-                "control_bleu": w.control.bleu,
-                "examples": w.examples,
-            }
-            for w in written
-        },
+        "languages": languages,
     }
 
 
@@ -140,12 +143,3 @@ def blocks(written: Sequence[Written], trial: Trial, target: str, settings: Writ
         items = (f"{sentence} → **{output}** ({reference})" for sentence, output, reference in w.examples)
         parts += [Heading(2, w.language), Text(tuple(items), listed=True)]
     return parts
-
-
-def line(written: Written) -> str:
-    """chrF and BLEU of a language in a line, the control's in parentheses."""
-    scores, control = written.translations, written.control
-    return (
-        f"{written.language}: chrF {scores.chrf:.1f} (control {control.chrf:.1f}), "
-        f"BLEU {scores.bleu:.1f} ({control.bleu:.1f})"
-    )

@@ -224,6 +224,12 @@ def infer(
     return Inferred(encoder.name, accuracies, counts, commonest, epochs)
 
 
+def figures(inferred: Inferred) -> dict[str, dict[str, float]]:
+    """The encoder -> its mean accuracy and that in each language, per cent."""
+    mean = float(np.mean(list(inferred.accuracy.values())))
+    return {inferred.encoder: {"accuracy": mean} | inferred.accuracy}
+
+
 def blocks(inferred: Inferred) -> list[Block]:
     """The contents of report.md."""
     rows = [
@@ -235,10 +241,3 @@ def blocks(inferred: Inferred) -> list[Block]:
         f"validation pairs after {inferred.epochs} epochs."
     )
     return [Heading(2, "Accuracy, %"), text(note), Grid(["language", "pairs", "accuracy", "commonest"], rows)]
-
-
-def line(inferred: Inferred) -> str:
-    """The mean accuracy and that of each language in a line."""
-    mean = float(np.mean(list(inferred.accuracy.values())))
-    each = ", ".join(f"{code} {value:.1f}" for code, value in inferred.accuracy.items())
-    return f"{inferred.encoder}: accuracy {mean:.1f} ({each})"

@@ -3,14 +3,10 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
-from typing import Any
 
 from evaluation.reports.experiments import Experiment, Outcome, Step
-from evaluation.reports.report import NAMES
 from index.errors import DamagedError
 from training.papers.reproduce.study import Planned, Study
 from training.papers.reproduce.systems import Figures, call, train_run
@@ -53,14 +49,6 @@ WRITING = Experiment(
 )
 EXTENDED = {"best": 14.0, "globetrotter-mini": 10.0}  # system -> approximate minutes
 PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
-CLUSTER_MEASURES = {
-    "purity": "purity, %",
-    "entropy": "entropy, bits",
-    "information": "information",
-    "together": "one picture together, %",
-}
-COST_SET = "validation captions"
-COST_MEASURES = ("csls_r10", "positives")
 
 
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
@@ -81,40 +69,10 @@ def _measured(study: Study, experiment: Experiment, trained: str, system: str, s
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         options = command.options(needed[trained], study.recipe(system, seed))
         call("experiment", command.name, *options, "--data", study.data, "--seed", seed, "--out", folder)
-        return Outcome(measures=command.read(folder))
+        return Outcome(measures=read_figures(folder))
 
     step = Step(experiment, system, command.minutes, run, seed, needs=(trained,))
     return Planned(step, lambda: study.recipe(system, seed))
-
-
-def clusters(report: Path) -> Figures:
-    """Read the measures of the first encoder of `experiment clusters`, each with the value by chance."""
-    with _read(report) as facts:
-        system = facts["systems"][0]
-        return {
-            title + when: float(system[part][key])
-            for key, title in CLUSTER_MEASURES.items()
-            for part, when in (("measures", ""), ("expected", " by chance"))
-        }
-
-
-def generation(report: Path) -> Figures:
-    """Read the scores of `experiment generate`, mean over all languages but the one written."""
-    titles = dict(chrf="chrF", control_chrf="chrF, control", bleu="BLEU", control_bleu="BLEU, control")
-    with _read(report) as facts:
-        scores = [language for code, language in facts["languages"].items() if code != facts["target"]]
-        return {title: float(mean(language[key] for language in scores)) for key, title in titles.items()}
-
-
-def correspondence(report: Path) -> Figures:
-    """Read the accuracies of `experiment correspondence`, per cent."""
-    with _read(report) as facts:
-        (system,) = facts["systems"]
-        figures = {"seen languages": system["seen"], "unseen languages": system["unseen"]}
-        figures |= {"relative decrease": system["relative_decrease"]}
-        if system["added"]:
-            figures["language added later"] = mean(system["added"].values())
-        return {name: float(value) for name, value in figures.items() if value is not None}
 
 
 def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
@@ -126,7 +84,7 @@ def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
         language, added = recipe.data.held_out[0], folder / "added"
         shutil.rmtree(added, ignore_errors=True)  # left by an interrupted run; adding takes a minute
         call("add-language", folder / "run", language, "--data", study.data, "--out", added)
-        return Outcome(measures=costs(added / "report", language))
+        return Outcome(measures=read_figures(added / "report"))
 
     step = Step(ADDED, system, minutes, run, seed)
     return Planned(step, lambda: without_last(study, system, seed)[1])
@@ -140,37 +98,22 @@ def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...],
     return overrides, load_recipe(system, overrides)
 
 
-def costs(report: Path, language: str) -> Figures:
-    """Read the measures of `add-language` on validation captions: the old languages before and after, and the
-    new one."""
-    groups = {
-        "the others before": ("the other languages", "before"),
-        "the others after": ("the other languages", "after"),
-        "from the new one": (f"from {language}", "after"),
-        "to the new one": (f"to {language}", "after"),
-    }
-    with _read(report) as facts:
-        means = facts["sets"][COST_SET]["means"]
-        return {
-            f"{title}, {NAMES[key]}": float(means[group][when][key])
-            for key in COST_MEASURES
-            for title, (group, when) in groups.items()
-        }
+def read_figures(report: Path) -> Figures:
+    """Read the figures of an experiment's first system, or set, from its report.json.
 
-
-@contextmanager
-def _read(report: Path) -> Iterator[dict[str, Any]]:
-    """Read report.json of an experiment; DamagedError if it, or a key read within, is missing or bad."""
+    Raises DamagedError if they are missing or bad.
+    """
     path = report / "report.json"
     try:
-        yield json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        systems = json.loads(path.read_text("utf-8"))["figures"]
+        return {name: float(value) for name, value in next(iter(systems.values())).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
         raise DamagedError(f"{path}: no report of this experiment: repeat the command") from error
 
 
 @dataclass(frozen=True)
 class Command:
-    """`passepartout experiment NAME` as a step: its approximate minutes, options, and report reader.
+    """`passepartout experiment NAME` as a step: its approximate minutes, and its options.
 
     options: the folder of the step that trained the system, and the system's recipe -> command-line options.
     """
@@ -178,24 +121,19 @@ class Command:
     name: str
     minutes: float
     options: Callable[[Path, Recipe], Sequence[object]]
-    read: Callable[[Path], Figures]
 
 
 COMMANDS = {
-    CORRESPONDENCE: Command(
-        "correspondence", 3, lambda trained, recipe: ("--encoder-run", trained / "run"), correspondence
-    ),
+    CORRESPONDENCE: Command("correspondence", 3, lambda trained, _: ("--encoder-run", trained / "run")),
     CORRESPONDENCE_ADDED: Command(
         "correspondence",
         3,
-        lambda trained, recipe: ("--encoder-run", trained / "run", "--adapted", trained / "added"),
-        correspondence,
+        lambda trained, _: ("--encoder-run", trained / "run", "--adapted", trained / "added"),
     ),
-    CLUSTERS: Command("clusters", 3, lambda trained, recipe: ("--encoder", trained / "bundle"), clusters),
+    CLUSTERS: Command("clusters", 3, lambda trained, _: ("--encoder", trained / "bundle")),
     WRITING: Command(
         "generate",
         10,
         lambda trained, recipe: ("--encoder", trained / "bundle", "--target", recipe.data.languages[0]),
-        generation,
     ),
 }

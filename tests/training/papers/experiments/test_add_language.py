@@ -9,10 +9,9 @@ import pytest
 from evaluation.suites.sets import read_lines
 from index.encoder.text_encoder import TextEncoder
 from passepartout import run as passepartout
-from tests.training.papers.experiments.conftest import BAG
+from tests.training.papers.experiments.conftest import DRAWN_BAG
 from tests.training.test_cli import Capture, fails
-from tests.training.tiny import BAG as PLAIN
-from tests.training.tiny import FROZEN, TRANSFORMER, recipe
+from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe
 from training.export.bundle import export_run
 from training.loop.run import Run, open_run
 from training.loop.training_loop import train
@@ -88,10 +87,11 @@ def test_its_captions_are_those_held_out(three: Run, four: Run) -> None:
     ("text", "more"),
     [
         (TRANSFORMER, FROZEN),
-        (PLAIN, ()),
+        (BAG, ()),
         (
             BAG,
             (
+                *DRAWN_BAG,
                 "text.embeddings=per-language",
                 "data.held_out=[]",
                 "data.pictures=shared",
@@ -106,7 +106,7 @@ def test_every_encoder_takes_a_language(
     sets = ("data.pictures=shared", *more)
     base = train(recipe(text, tmp_path, *sets), drawn, tmp_path / "base")
     assert passepartout(words(base, drawn, tmp_path / "run", "--captions", "64")) == 0
-    assert "from zh" in capsys.readouterr().out
+    assert "from the new one" in capsys.readouterr().out
     found = open_model(tmp_path / "run", drawn)
     assert found.languages[-1] == "zh"
     assert len(found.encode(["一个红球。", "a red ball"])) == 2

@@ -29,14 +29,17 @@ def test_it_writes_what_the_vector_says(three: Run, drawn: Path, tmp_path: Path,
     more = ("--epochs", "6", "--width", "64", "--sentences", "60")
     assert passepartout(words(three, drawn, tmp_path, *more)) == 0
     printed = capsys.readouterr()
-    assert "de: chrF" in printed.out
+    assert "drawn-bag: chrF" in printed.out
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert (report["set"], report["sentences"]) == ("synthetic_test", 60)
     assert set(report["languages"]) == {"en", "de", "pt"}
     for code, found in report["languages"].items():
-        assert found["chrf"] > found["control_chrf"] + 2, code
+        assert found["translations"]["chrf"] > found["control"]["chrf"] + 2, code
         assert all(text and not set(text) & set("▁<>") for _, text, _ in found["examples"])
-    assert report["languages"]["en"]["chrf"] > report["languages"]["en"]["control_chrf"] + 4
+    english = report["languages"]["en"]
+    assert english["translations"]["chrf"] > english["control"]["chrf"] + 4
+    others = [report["languages"][code]["translations"]["bleu"] for code in ("de", "pt")]
+    assert report["figures"]["drawn-bag"]["BLEU"] == pytest.approx(sum(others) / 2)
     assert "| en (itself) |" in (tmp_path / "report.md").read_text("utf-8")
 
 
