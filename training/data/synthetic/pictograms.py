@@ -54,7 +54,7 @@ def write_pictograms(folder: Path, size: int, seed: int) -> None:
         rng = Random(f"pictograms {seed} {language}")
         lines = []
         for code, thing in things.items():
-            name, *keywords = (grammar.phrase(thing, "nominative", rng) for _ in range(1 + KEYWORDS))
+            name, *keywords = (grammar.name(thing, "nominative", rng) for _ in range(1 + KEYWORDS))
             lines.append(f"{code}\t{name}\t{'|'.join(dict.fromkeys(keywords))}\n")
         (folder / "names" / f"{language}.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
 
