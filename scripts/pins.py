@@ -33,13 +33,13 @@ def installed(package: str, extras: tuple[str, ...]) -> Iterator[tuple[str, str]
             continue
         seen.add((name, extra))
         try:
-            found = distribution(name)
+            installed = distribution(name)
         except PackageNotFoundError:  # for another system, or another Python
             continue
         if name != package:
             # A local version ("+cpu") says where a package came from.
-            yield name, found.version.partition("+")[0]
-        for line in found.requires or ():
+            yield name, installed.version.partition("+")[0]
+        for line in installed.requires or ():
             need = Requirement(line)
             if need.marker is None or need.marker.evaluate({"extra": extra}):
                 waiting += [(canonicalize_name(need.name), part) for part in ("", *need.extras)]

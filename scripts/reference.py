@@ -91,8 +91,13 @@ def _operation(operation: Schema) -> Iterator[str]:
         yield from table(
             ("parameter", "in", "", ""),
             (
-                (f"`{one['name']}`", one["in"], kind(one["schema"]), one.get("description", ""))
-                for one in given
+                (
+                    f"`{parameter['name']}`",
+                    parameter["in"],
+                    kind(parameter["schema"]),
+                    parameter.get("description", ""),
+                )
+                for parameter in given
             ),
         )
     for form, content in operation.get("requestBody", {}).get("content", {}).items():
@@ -141,8 +146,8 @@ BOUNDS = {
 
 
 def _bounds(schema: Schema) -> str:
-    found = [text.format(schema[key]) for key, text in BOUNDS.items() if key in schema]
-    return f" ({', '.join(found)})" if found else ""
+    bounds = [text.format(schema[key]) for key, text in BOUNDS.items() if key in schema]
+    return f" ({', '.join(bounds)})" if bounds else ""
 
 
 def _default(name: str, schema: Schema, needed: Iterable[str]) -> str:
@@ -193,14 +198,14 @@ def _command(name: str, command: click.Command) -> Iterator[str]:
     yield from (f"`{' '.join([name, *command.collect_usage_pieces(context)])}`", "")
     for paragraph in inspect.cleandoc(command.help or "").replace("\b", "").split("\n\n"):
         yield from (" ".join(paragraph.split()), "")
-    rows = [_option(found, context) for found in command.params if isinstance(found, click.Option)]
+    rows = [_option(option, context) for option in command.params if isinstance(option, click.Option)]
     if rows:
         yield from table(("option", "", "default"), rows)
     if isinstance(command, click.Group):
-        for one in command.list_commands(context):
-            inner = command.get_command(context, one)
+        for command_name in command.list_commands(context):
+            inner = command.get_command(context, command_name)
             if inner is not None:
-                yield from _command(f"{name} {one}", inner)
+                yield from _command(f"{name} {command_name}", inner)
 
 
 def _option(option: click.Option, context: click.Context) -> tuple[str, str, str]:
@@ -265,7 +270,7 @@ def problems() -> str:
     ]
     parts += table(
         ("type", "status", "title", "detail"),
-        ((f"`{found.slug}`", found.status, found.title, found.meaning) for found in ProblemType),
+        ((f"`{problem.slug}`", problem.status, problem.title, problem.meaning) for problem in ProblemType),
     )
     return "\n".join(parts)
 
@@ -274,26 +279,27 @@ def python_client() -> str:
     parts = ["# Python client", "", GENERATED, "", "`pip install 'passepartout[client]'`", ""]
     for module in (client, admin_client):
         parts += [f"## {module.__name__}", "", *_prose(module.__doc__ or "")]
-        for name, found in inspect.getmembers(module, inspect.isclass):
-            if found.__module__ == module.__name__ and not name.startswith("_"):
-                parts += _class(name, found)
+        for name, client_class in inspect.getmembers(module, inspect.isclass):
+            if client_class.__module__ == module.__name__ and not name.startswith("_"):
+                parts += _class(name, client_class)
     return "\n".join(parts)
 
 
-def _class(name: str, found: type) -> Iterator[str]:
+def _class(name: str, client_class: type) -> Iterator[str]:
     yield f"### {name}"
     yield ""
-    if said := found.__doc__ and inspect.getdoc(found):
+    if said := client_class.__doc__ and inspect.getdoc(client_class):
         yield from _prose(said)
-    fields = inspect.get_annotations(found)
+    fields = inspect.get_annotations(client_class)
     if fields:
         yield from table(
-            ("field", ""), ((f"`{one}`", f"`{inspect.formatannotation(of)}`") for one, of in fields.items())
+            ("field", ""),
+            ((f"`{member}`", f"`{inspect.formatannotation(of)}`") for member, of in fields.items()),
         )
     methods = [
-        (f"`{one}{_signature(method)}`", (inspect.getdoc(method) or "").split("\n\n")[0])
-        for one, method in inspect.getmembers(found, inspect.isfunction)
-        if not one.startswith("_")
+        (f"`{member}{_signature(method)}`", (inspect.getdoc(method) or "").split("\n\n")[0])
+        for member, method in inspect.getmembers(client_class, inspect.isfunction)
+        if not member.startswith("_")
     ]
     if methods:
         yield from table(("method", ""), methods)

@@ -42,7 +42,7 @@ class Fault:
 class Outcome:
     name: str
     as_expected: bool | None  # None: not tried
-    found: str
+    observation: str
     seconds: float
 
 
@@ -181,16 +181,16 @@ def happen(fault: Fault, stage: Stage) -> Outcome:
     begun = time.monotonic()
     as_expected: bool | None = True
     try:
-        found = fault.happen(stage)
+        observation = fault.happen(stage)
     except NotTriedError as missing:
-        as_expected, found = None, str(missing)
+        as_expected, observation = None, str(missing)
     except SurpriseError as surprise:
-        as_expected, found = False, str(surprise)
+        as_expected, observation = False, str(surprise)
     except subprocess.TimeoutExpired as slow:
-        as_expected, found = False, f"a command did not end within {slow.timeout:.0f} s"
+        as_expected, observation = False, f"a command did not end within {slow.timeout:.0f} s"
     except Exception as error:  # of whatever kind: it belongs into the table
-        as_expected, found = False, f"{type(error).__name__}: {error}"
-    return Outcome(fault.name, as_expected, " ".join(found.split()), time.monotonic() - begun)
+        as_expected, observation = False, f"{type(error).__name__}: {error}"
+    return Outcome(fault.name, as_expected, " ".join(observation.split()), time.monotonic() - begun)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -198,7 +198,7 @@ def table(outcomes: list[Outcome]) -> str:
     faults = {fault.name: fault for fault in FAULTS}
     rows = [
         f"| `{o.name}` | {faults[o.name].what} | {faults[o.name].expected} "
-        f"| {kinds[o.as_expected]}: {_cell(o.found)} |"
+        f"| {kinds[o.as_expected]}: {_cell(o.observation)} |"
         for o in outcomes
     ]
     return "\n".join(["| | fault | expected | outcome |", "|---|---|---|---|", *rows]) + "\n"
@@ -211,8 +211,8 @@ def _cell(text: str) -> str:
 def write(document: Path, outcomes: list[Outcome]) -> None:
     """Replace the table in a document."""
     head, _, rest = document.read_text("utf-8").partition(BEGIN)
-    _, found, tail = rest.partition(END)
-    if not found:
+    _, end, tail = rest.partition(END)
+    if not end:
         raise click.ClickException(
             f"{document} has no place for the table: {BEGIN.strip()} ... {END.strip()}"
         )
@@ -246,17 +246,17 @@ def main(only: tuple[str, ...], small: bool, document: Path | None, raw: Path | 
         raise click.UsageError(f"--only matches none of {', '.join(f.name for f in FAULTS)}")
     if document and len(chosen) < len(FAULTS):
         raise click.UsageError("--write wants all faults: leave --only out")
-    found = read(raw)
-    if left := [fault for fault in chosen if fault.name not in found]:
+    results = read(raw)
+    if left := [fault for fault in chosen if fault.name not in results]:
         with tempfile.TemporaryDirectory(prefix="passepartout-chaos-", ignore_cleanup_errors=True) as folder:
             stage = Stage(Path(folder), small)
             for fault in left:
-                found[fault.name] = last = happen(fault, stage)
+                results[fault.name] = last = happen(fault, stage)
                 mark = {True: "ok", False: "NOT AS EXPECTED", None: "not tried"}[last.as_expected]
-                click.echo(f"{mark:<10} {last.name} ({last.seconds:.0f} s): {_cell(last.found)}")
+                click.echo(f"{mark:<10} {last.name} ({last.seconds:.0f} s): {_cell(last.observation)}")
                 if raw:
-                    replace_text(raw, json.dumps([asdict(o) for o in found.values()], indent=2) + "\n")
-    outcomes = [found[fault.name] for fault in chosen]
+                    replace_text(raw, json.dumps([asdict(o) for o in results.values()], indent=2) + "\n")
+    outcomes = [results[fault.name] for fault in chosen]
     if document:
         write(document, outcomes)
     raise SystemExit(any(o.as_expected is False for o in outcomes))

@@ -224,9 +224,9 @@ def builds_at_the_wrong_time(stage: Stage) -> str:
 
 def _libfaketime() -> str:
     running("faketime")
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    expect(bool(found), "faketime is there, its library is not")
-    return str(found[0])
+    libraries = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    expect(bool(libraries), "faketime is there, its library is not")
+    return str(libraries[0])
 
 
 def slow_network(stage: Stage) -> str:

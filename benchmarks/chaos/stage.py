@@ -179,9 +179,9 @@ class Server:
         slowest = 0.0
         for text, answer in stage.answers.items():
             begun = time.monotonic()
-            found = self.best(text)
+            best_answer = self.best(text)
             slowest = max(slowest, time.monotonic() - begun)
-            expect(found == answer, f"answered {found!r} in place of {answer!r}")
+            expect(best_answer == answer, f"answered {best_answer!r} in place of {answer!r}")
         return slowest
 
     def ready(self) -> bool:
@@ -200,8 +200,8 @@ class Server:
 
 
 def children(parent: int) -> list[int]:
-    found = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii").split()
-    return [int(pid) for pid in found]
+    pids = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii").split()
+    return [int(pid) for pid in pids]
 
 
 def _resident(pid: int) -> float:
@@ -252,7 +252,7 @@ def serving(index: Path, *options: str, prefix: Sequence[str] = (), **environmen
 
 def running(program: str) -> str:
     """The path of a program that a fault needs."""
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         raise NotTriedError(f"{program} is not installed")
-    return found
+    return path

@@ -71,7 +71,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
             **table.means[label],
             "positives": retrieved_positives({code: vectors[code] for code in codes}),
         }
-        for label, codes in _groups(vectors, chosen)
+        for label, codes in language_groups(vectors, chosen)
     }
     return replace(table, means=means, drawn=("positives",))
 
@@ -80,13 +80,13 @@ def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Seq
     """Make a table with the means of its pairs; pairs without queries are left out of the means."""
     languages = tuple(dict.fromkeys(code for pair in pairs for code in (pair.source, pair.target)))
     means = {}
-    for label, codes in _groups(languages, chosen):
+    for label, codes in language_groups(languages, chosen):
         inside = [pair for pair in pairs if {pair.source, pair.target} <= set(codes) and pair.n]
         means[label] = _means(inside)
     return Table(name, note, max(pair.n for pair in pairs), languages, means, tuple(pairs))
 
 
-def _groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+def language_groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """The groups of languages to average over: all, and the chosen ones if at least two but not all."""
     codes = tuple(languages)
     some = tuple(code for code in chosen if code in codes)

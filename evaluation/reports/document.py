@@ -76,7 +76,7 @@ def running_command() -> str:
     for parameter in context.command.params:
         value = context.params[parameter.name or ""]
         values = value if isinstance(value, tuple) else (value,)
-        for item in (item for item in values if item not in (None, "", True, False)):
+        for item in (item for item in values if item not in (None, "") and not isinstance(item, bool)):
             word = f"{item:g}" if isinstance(item, float) else str(item)
             words += [word] if isinstance(parameter, click.Argument) else [parameter.opts[0], word]
     return shlex.join(words)

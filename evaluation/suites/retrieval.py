@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from evaluation.measures.recall import image_sentence_recalls
-from evaluation.measures.scores import ALL, Table
+from evaluation.measures.scores import Table, language_groups
 from evaluation.suites.sets import available, encode, read_captions
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError, DataError, UsageError
@@ -108,15 +108,11 @@ def score_retrieval(
     """
     measures = {code: _measures(pictures.vectors, sentences[code], owners[code]) for code in sentences}
     languages = tuple(measures)
-    groups = {ALL: languages}
-    average_too = tuple(code for code in chosen if code in languages)
-    if 2 <= len(average_too) < len(languages):
-        groups[",".join(average_too)] = average_too
     means = {
         label: {
             key: float(np.mean([measures[code][key] for code in codes])) for key in measures[languages[0]]
         }
-        for label, codes in groups.items()
+        for label, codes in language_groups(languages, chosen)
     }
     note = (
         f"Pictures of split {pictures.split} and all their captions, each language by itself. I→T: a picture "

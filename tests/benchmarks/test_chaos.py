@@ -25,7 +25,7 @@ def test_a_fault_happens(tmp_path: Path) -> None:
     (found,) = json.loads(raw.read_text("utf-8"))
     assert found["name"] == "network-cut"
     assert found["as_expected"] is True
-    assert found["found"].startswith("4 connections cut")
+    assert found["observation"].startswith("4 connections cut")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_outcomes() -> None:
     assert outcome_of(ValueError("a | b")).as_expected is False
     with pytest.raises(Exception, match="so it was") as surprise:
         expect(False, "so it was")
-    assert outcome_of(surprise.value).found == "so it was"
+    assert outcome_of(surprise.value).observation == "so it was"
     rows = table([outcome_of(None), outcome_of(ValueError("a | b"))]).splitlines()
     assert rows[2].endswith("| as expected: it went on |")
     assert rows[3].endswith(r"| **not as expected**: ValueError: a \| b |")

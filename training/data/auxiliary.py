@@ -53,6 +53,7 @@ class Supplier(Protocol):
 
     def begin(self, size: int, epoch: int, number: int) -> None:
         """Begin batch `number` of an epoch, of `size` captions."""
+        return
 
     def part(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device
@@ -60,28 +61,22 @@ class Supplier(Protocol):
         """The input for rows `rows` of the batch, which are `captions`, by number; None if there is none."""
 
 
-class RowSupplier:
+class RowSupplier(Supplier):
     """Supplies a row (D,) for each caption: `table[owners[i]]` for caption i."""
 
     def __init__(self, table: NDArray[np.int64] | NDArray[np.float32], owners: Numbers) -> None:
         self.table, self.owners = table, owners
-
-    def begin(self, size: int, epoch: int, number: int) -> None:
-        pass
 
     def part(self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device) -> Tensor:
         """(N, D)."""
         return torch.from_numpy(self.table[self.owners[captions]]).to(device)
 
 
-class DrawnCaptions:
+class DrawnCaptions(Supplier):
     """Supplies another caption for each caption, drawn from `choices[caption]` (numbers) every time."""
 
     def __init__(self, choices: Sequence[Sequence[int]], tokens: Sequence[NDArray[np.int32]]) -> None:
         self.choices, self.tokens = choices, tokens
-
-    def begin(self, size: int, epoch: int, number: int) -> None:
-        pass
 
     def part(
         self, captions: Numbers, rows: slice, draw: np.random.Generator, device: torch.device

@@ -32,47 +32,31 @@ from training.recipes.recipe import Recipe
 
 
 @dataclass(frozen=True)
+class _File:
+    """A file of a run: `run.log_file` is its path."""
+
+    name: str
+
+    def __get__(self, run: "Run", kind: type["Run"]) -> Path:
+        return run.folder / self.name
+
+
+@dataclass(frozen=True)
 class Run:
     """A run's folder and its recipe."""
 
     folder: Path
     recipe: Recipe
 
-    @property
-    def tokenizer_file(self) -> Path:
-        return self.folder / "tokenizer.json"
-
-    @property
-    def skipped_file(self) -> Path:
-        return self.folder / "skipped.json"
-
-    @property
-    def stream_file(self) -> Path:
-        return self.folder / "stream.json"
-
-    @property
-    def log_file(self) -> Path:
-        return self.folder / "log.jsonl"
-
-    @property
-    def last_file(self) -> Path:
-        return self.folder / "last.safetensors"
-
-    @property
-    def best_file(self) -> Path:
-        return self.folder / "best.safetensors"
-
-    @property
-    def result_file(self) -> Path:
-        return self.folder / "result.json"
-
-    @property
-    def transferred_file(self) -> Path:
-        return self.folder / "transferred.tsv"
-
-    @property
-    def start_file(self) -> Path:
-        return self.folder / "start.safetensors"
+    tokenizer_file = _File("tokenizer.json")
+    skipped_file = _File("skipped.json")
+    stream_file = _File("stream.json")
+    log_file = _File("log.jsonl")
+    last_file = _File("last.safetensors")
+    best_file = _File("best.safetensors")
+    result_file = _File("result.json")
+    transferred_file = _File("transferred.tsv")
+    start_file = _File("start.safetensors")
 
     def pseudopairs_file(self, epoch: int) -> Path:
         """The pairs mined before that epoch."""

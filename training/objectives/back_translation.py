@@ -1,13 +1,15 @@
 """Back-translation, the cycle consistency of Lample & Conneau 2019."""
 
+from typing import ClassVar
+
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from training.data.tokens import Texts
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import Forward, Step, named
-from training.objectives.decoder import Decoder, Terms, Writing
+from training.objectives.base import Forward, named
+from training.objectives.decoder import Decoder, Writing
 
 
 @named("back_translation")
@@ -18,6 +20,8 @@ class BackTranslation(Writing):
     translating is slow.
     """
 
+    written: ClassVar[str] = "back_translation"
+
     share: float = Field(default=1.0, gt=0, le=1)
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
@@ -26,11 +30,7 @@ class BackTranslation(Writing):
         ids, mask, languages = ids[sample], mask[sample], languages[sample]
         away = torch.randint(1, forward.model.languages, languages.shape, device=languages.device)
         translation = translated(forward.model, (ids, mask), (languages + away) % forward.model.languages)
-        return {"back_translation": self.write(forward, translation, (ids, mask), languages)}
-
-    def written(self, step: Step) -> Terms:
-        logits, truth = step["back_translation"]
-        return logits, truth
+        return {self.written: self.write(forward, translation, (ids, mask), languages)}
 
 
 @torch.no_grad()

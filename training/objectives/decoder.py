@@ -16,9 +16,13 @@ Terms = tuple[Tensor, Tensor]  # logits (M, vocabulary) and truth (M,)
 
 
 class Writing(Objective):
-    """Cross-entropy of the tokens of sentences that the decoder writes from other sentences."""
+    """Cross-entropy of the tokens of sentences that the decoder writes from other sentences.
+
+    written: the name under which `compute` puts their logits and truth into the step.
+    """
 
     by_term: ClassVar[bool] = True
+    written: ClassVar[str]
     rows: ClassVar[tuple[str, ...]] = ("text",)
 
     supplied: ClassVar[tuple[str, ...]] = ("languages",)
@@ -36,15 +40,12 @@ class Writing(Objective):
         assert isinstance(decoder, Decoder)
         return decoder.surprise(forward.model.text.states(*source), source[1], *target, languages)
 
-    def written(self, step: Step) -> Terms:
-        """The logits and truth that `compute` put into the step."""
-        raise NotImplementedError
-
     def terms(self, step: Step) -> int:
-        return len(self.written(step)[1])
+        return len(step[self.written][1])
 
     def __call__(self, step: Step) -> Tensor:
-        return F.cross_entropy(*self.written(step))
+        logits, truth = step[self.written]
+        return F.cross_entropy(logits, truth)
 
 
 class Decoder(nn.Module):

@@ -3,13 +3,15 @@
 (Unsupervised Machine Translation Using Monolingual Corpora Only, eq. 1.)
 """
 
+from typing import ClassVar
+
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from training.data.tokens import MASK_ID, PAD_ID
-from training.objectives.base import Forward, Step, named
-from training.objectives.decoder import Terms, Writing
+from training.objectives.base import Forward, named
+from training.objectives.decoder import Writing
 
 
 @named("denoising")
@@ -20,6 +22,8 @@ class Denoising(Writing):
     places.
     """
 
+    written: ClassVar[str] = "denoising"
+
     drop: float = Field(default=0.1, ge=0, lt=1)
     blank: float = Field(default=0.1, ge=0, lt=1)
     reach: int = Field(default=3, ge=0)
@@ -27,11 +31,7 @@ class Denoising(Writing):
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
         ids, mask = forward.batch.ids, forward.batch.mask
         noisy_texts = noisy(ids, mask, drop=self.drop, blank=self.blank, reach=self.reach)
-        return {"denoising": self.write(forward, noisy_texts, (ids, mask), forward.language_places())}
-
-    def written(self, step: Step) -> Terms:
-        logits, truth = step["denoising"]
-        return logits, truth
+        return {self.written: self.write(forward, noisy_texts, (ids, mask), forward.language_places())}
 
 
 def noisy(ids: Tensor, mask: Tensor, *, drop: float, blank: float, reach: int) -> tuple[Tensor, Tensor]:

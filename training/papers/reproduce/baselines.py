@@ -9,6 +9,7 @@ by tf-idf, show what languages share by spelling, without any training.
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -168,26 +169,20 @@ def weigh(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
 
     d is the number of trigrams that occur in two sentences or more, in any language.
     """
-    counted = {code: [trigrams(line) for line in lines] for code, lines in texts.items()}
-    sentences = [line for lines in counted.values() for line in lines]
-    frequency = Counter(trigram for sentence in sentences for trigram in sentence)
+    sentences = {code: [trigrams(line) for line in lines] for code, lines in texts.items()}
+    frequency = Counter(chain.from_iterable(map(set, chain.from_iterable(sentences.values()))))
     repeated = sorted(trigram for trigram, count in frequency.items() if count > 1)
     places = {trigram: place for place, trigram in enumerate(repeated)}
-    rarity = np.log(len(sentences) / np.array([frequency[trigram] for trigram in places]))
+    rarity = np.log(sum(map(len, texts.values())) / np.array([frequency[trigram] for trigram in repeated]))
     return {
-        code: unit(np.stack([_row(line, places) for line in lines]) * rarity.astype(np.float32))
-        for code, lines in counted.items()
+        code: _weighted(_counts([_known(line, places) for line in lines], len(places)), rarity)
+        .toarray()
+        .astype(np.float32)
+        for code, lines in sentences.items()
     }
 
 
-def trigrams(text: str) -> Counter[str]:
-    """Count the trigrams of a sentence, lower-cased, with a space at either end."""
+def trigrams(text: str) -> list[str]:
+    """List the trigrams of a sentence, lower-cased, with a space at either end."""
     padded = f" {clean(text).lower()} "
-    return Counter(padded[start : start + TRIGRAM] for start in range(len(padded) - TRIGRAM + 1))
-
-
-def _row(counts: Counter[str], places: Mapping[str, int]) -> Vectors:
-    row = np.zeros(len(places), np.float32)
-    for trigram in counts.keys() & places.keys():
-        row[places[trigram]] = 1 + np.log(counts[trigram])
-    return row
+    return [padded[start : start + TRIGRAM] for start in range(len(padded) - TRIGRAM + 1)]

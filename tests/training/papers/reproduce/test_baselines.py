@@ -41,7 +41,7 @@ def test_pictures_say_more_than_chance(scenes: Path) -> None:
 
 
 def test_trigrams_of_a_sentence_reach_over_its_ends() -> None:
-    assert trigrams("Aba  ab") == {" ab": 2, "aba": 1, "ba ": 1, "a a": 1, "ab ": 1}
+    assert sorted(trigrams("Aba  ab")) == [" ab", " ab", "a a", "ab ", "aba", "ba "]
 
 
 def test_weights_by_hand() -> None:
