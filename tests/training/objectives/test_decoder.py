@@ -45,7 +45,8 @@ def decoder_of(model: TwoBranch) -> Decoder:
 def written(objective: Writing, model: TwoBranch) -> tuple[Tensor, Tensor]:
     """Logits and truth of what the objective has the decoder write."""
     forward = Forward(model, Batch(*batch(), (), {"languages": SPOKEN[:, None]}), {})
-    return objective.written(Step(objective.compute(forward)))
+    logits, truth = Step(objective.compute(forward))[objective.written]
+    return logits, truth
 
 
 def batch(sentences: list[list[int]] = SENTENCES) -> tuple[Tensor, Tensor]:
