@@ -27,6 +27,7 @@ from index.encoder.bundle import (
 from index.encoder.text_encoder import Precision, TextEncoder
 from index.errors import TrainingError, UsageError
 from index.storage.files import describe
+from index.text.normalisation import bare, clean
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -206,7 +207,8 @@ def _validation_names(data: Path, recipe: Recipe) -> dict[str, list[str]]:
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
     """Largest cosine distance between torch and ONNX over up to PARITY_SENTENCES validation sentences."""
     each = -(-PARITY_SENTENCES // len(texts))
-    sentences = [text for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
+    # As a bundle reads them: without punctuation.
+    sentences = [bare(clean(text)) for rows in texts.values() for text in rows[:each]][:PARITY_SENTENCES]
     # Where padding counts, a sentence's vector depends on the others of its batch: encode each by itself.
     batches = [[sentence] for sentence in sentences] if run.recipe.text.sees_padding else [sentences]
     tokenizer, encoder = run.tokenizer(), TextEncoder(bundle, precision="fp32")

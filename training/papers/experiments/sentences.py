@@ -15,6 +15,7 @@ from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.storage.manifest import NAME
+from index.text.normalisation import bare, clean
 from training.data.folder import require_photos
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
@@ -49,7 +50,8 @@ class Model:
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return embed_texts(self.model, tokenize(self.tokenizer, texts), torch.device("cpu"))
+        read = [bare(clean(text)) for text in texts]  # as a bundle reads them
+        return embed_texts(self.model, tokenize(self.tokenizer, read), torch.device("cpu"))
 
 
 class _Bundled:
