@@ -1,4 +1,4 @@
-"""The shipped everyday scenes pass corpora/check.py, which finds what is wrong with a folder."""
+"""The shipped scenes and sayings pass corpora/check.py, which finds what is wrong with a folder."""
 
 import json
 import re
@@ -16,6 +16,7 @@ from index.encoder.text_encoder import TextEncoder
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "corpora" / "everyday"
 LANGUAGES = {"en", "de", "pt", "zh", "ar", "tr", "fr", "cs", "es", "uk", "hi"}
+SCENES = 928  # what people say comes after them
 
 
 def check(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -25,19 +26,19 @@ def check(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of three languages, to be spoilt."""
+    """A copy of four languages, to be spoilt."""
     copy = tmp_path / "scenes"
     copy.mkdir()
-    for language in ("en", "zh", "hi"):
+    for language in ("en", "es", "zh", "hi"):
         shutil.copy(FOLDER / f"{language}.txt", copy)
     return copy
 
 
-def test_the_shipped_scenes_have_no_problem() -> None:
+def test_the_shipped_entries_have_no_problem() -> None:
     done = check()
     assert done.returncode == 0, done.stdout
     assert {path.stem for path in FOLDER.glob("*.txt")} == LANGUAGES
-    assert f"{len(LANGUAGES)} languages, 320 scenes, 0 problems" in done.stdout
+    assert f"{len(LANGUAGES)} languages, 1254 entries, 0 problems" in done.stdout
 
 
 def replace(line: int, by: str) -> Callable[[list[str]], None]:
@@ -55,13 +56,19 @@ def replace(line: int, by: str) -> Callable[[list[str]], None]:
         ("en", replace(7, "A dog  sleeps."), "en.txt:7: spaces"),
         ("en", replace(7, ""), "en.txt:7: empty"),
         ("en", replace(7, "A " + "very " * 20 + "old dog sleeps."), "en.txt:7: longer than"),
-        ("en", replace(320, "A dog runs on the beach."), "en.txt:320: the same as line 1"),
-        ("en", replace(320, "A dog runs at the beach."), "en.txt:320: nearly the same as line 1"),
+        ("en", replace(900, "A dog runs on the beach."), "en.txt:900: the same as line 1"),
+        ("en", replace(900, "A dog runs at the beach."), "en.txt:900: nearly the same as line 1"),
         ("zh", replace(1, "A dog runs on the beach."), "zh.txt:1: the same as en.txt:1"),
         ("zh", replace(9, "一只狗在沙灘上.奔跑。"), "zh.txt:9: not of zh: ."),
         ("hi", replace(9, "१ कुत्ता दौड़ रहा है।"), "hi.txt:9: not of hi: १"),
         ("hi", replace(9, "एक बिल्ली सो रही है."), "hi.txt:9: not of hi: ."),
-        ("hi", lambda lines: lines.pop(), "not equally many lines: en 320, hi 319, zh 320"),
+        ("en", replace(900, "Is a dog on the beach?"), "en.txt:900: not of en: ?"),
+        ("en", replace(1254, "Where is the train station?"), "en.txt:1254: the same as line 980"),
+        ("en", replace(1000, "Where, oh? Where is it?"), "en.txt:1000: must end in"),
+        ("en", replace(1000, "Where is it"), "en.txt:1000: must end in '.' or '?' or '!'"),
+        ("es", replace(1000, "Dónde está?"), "es.txt:1000: must begin with '¿'"),
+        ("zh", replace(1000, "车站在哪里?"), "zh.txt:1000: not of zh: ?"),
+        ("hi", lambda lines: lines.pop(), "not equally many lines: en 1254, es 1254, hi 1253, zh 1254"),
     ],
 )
 def test_it_finds(folder: Path, file: str, change: Callable[[list[str]], None], said: str) -> None:
@@ -74,8 +81,18 @@ def test_it_finds(folder: Path, file: str, change: Callable[[list[str]], None], 
     assert said in done.stdout
 
 
-def test_too_few_scenes_and_text_that_is_not_utf8(folder: Path) -> None:
-    assert "320 scenes, 321 are wanted" in check(folder, "--scenes", "321").stdout
+def test_what_people_say_may_differ_in_a_word_and_ask(folder: Path) -> None:
+    path = folder / "en.txt"
+    lines = path.read_text("utf-8").splitlines()
+    replace(1254, "Where is the bus station?")(lines)
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    assert check(folder).returncode == 0
+    done = check(folder, "--sayings", "1254", "1254")
+    assert "en.txt:980: not of en: ?: Where is the train station?" in done.stdout
+
+
+def test_too_few_entries_and_text_that_is_not_utf8(folder: Path) -> None:
+    assert "1254 entries, 1255 are wanted" in check(folder, "--entries", "1255").stdout
     (folder / "en.txt").write_bytes(b"A dog\xff.\n")
     assert "en.txt: not UTF-8 at byte 5" in check(folder).stdout
     (folder / "xx.txt").write_text("Hm.\n", "utf-8")
@@ -105,11 +122,15 @@ def test_what_is_indexed_is_what_the_shipped_encoder_knows() -> None:
     assert set(indexed.split()) == known & LANGUAGES
 
 
+def lines_of(language: str) -> list[str]:
+    return (FOLDER / f"{language}.txt").read_text("utf-8").splitlines()
+
+
 def test_line_i_is_the_same_scene_in_the_languages_that_the_encoder_knows() -> None:
     bundle = open_bundle(ROOT / "models" / "small")
     encoder = TextEncoder(bundle)
     vectors = {
-        language: encoder.encode((FOLDER / f"{language}.txt").read_text("utf-8").splitlines())
+        language: encoder.encode(lines_of(language)[:SCENES])
         for language in LANGUAGES & set(bundle.manifest.languages)
     }
     english = vectors.pop("en")
@@ -117,3 +138,13 @@ def test_line_i_is_the_same_scene_in_the_languages_that_the_encoder_knows() -> N
         scores = found @ english.T
         right = (scores.argmax(axis=1) == range(len(english))).mean()
         assert right > 0.3, (language, right)  # a file that is shifted by a line has 0
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_what_people_ask_in_one_language_they_ask_in_all(language: str) -> None:
+    def asks(line: str) -> bool:
+        return line.endswith(("?", "？", "؟"))
+
+    pairs = list(zip(lines_of("en")[SCENES:], lines_of(language)[SCENES:], strict=True))
+    unlike = [pair for pair in pairs if asks(pair[0]) != asks(pair[1])]
+    assert len(unlike) <= 5, unlike  # a file that is shifted by a line has over a hundred
