@@ -83,12 +83,19 @@ chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliabil
 # In an environment of their own, so that they audit what we install and not themselves. --strict: where the
 # database of weaknesses cannot be reached, pip-audit would only say that it looked at nothing, and pass.
 AUDIT := $(VENV)/audit/bin
+# What docker/Dockerfile installs and nothing else, or the bill would leave out what the image has.
+IMAGE := $(VENV)/image/bin
 
-audit: install $(AUDIT)/pip-audit  ## Known weaknesses of every package (pip-audit), and var/sbom.json (CycloneDX)
+audit: $(IMAGE)/passepartout $(AUDIT)/pip-audit  ## Known weaknesses of every package (pip-audit), and var/sbom.json (CycloneDX)
 	@mkdir -p var
-	$(AUDIT)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o var/sbom.json $(BIN)/python
-	$(BIN)/python -m pip list --format=freeze --exclude-editable | grep -v '^passepartout==' | sed 's/+.*//' >var/installed.txt
+	$(AUDIT)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o var/sbom.json $(IMAGE)/python
+	$(IMAGE)/python -m pip list --format=freeze --exclude-editable | grep -v '^passepartout==' | sed 's/+.*//' >var/installed.txt
 	$(AUDIT)/pip-audit --requirement var/installed.txt --no-deps --disable-pip --strict
+
+$(IMAGE)/passepartout: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)/image
+	$(IMAGE)/python -m pip install --quiet --constraint constraints.txt --editable '.[cpu,formats]'
+	@touch $@
 
 $(AUDIT)/pip-audit:
 	$(PYTHON) -m venv $(VENV)/audit

@@ -5,7 +5,7 @@
 
 Outcomes that RAW has from before are not tried again.
 
-Some faults need redis-server, mount (root) or faketime; what this machine can't have is named as not tried.
+Some faults need redis-server, nginx, mount (root) or faketime; what is missing is named as not tried.
 Exit 0: everything tried went as expected. 1: something did not; the table says what.
 """
 
@@ -23,11 +23,14 @@ from pathlib import Path
 
 import click
 
-from benchmarks.chaos import costs, disk, overload, service
+from benchmarks.chaos import costs, disk, hostile, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
 from index.storage.files import replace_text
 
 BEGIN, END = "<!-- table: make chaos -->\n", "<!-- end of the table -->\n"
+
+
+OTHERS_ANSWERED = "no answer to others fails"
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,24 @@ FAULTS = [
         "for each schema the requests under the limits that cost most",
         f"others wait less than {costs.HELD} s, none adds {costs.GROWN} MB",
         costs.costly,
+    ),
+    Fault(
+        "hostile-bodies",
+        "2 MB bodies without a pause, through the shipped proxy before two replicas",
+        OTHERS_ANSWERED,
+        hostile.attack(hostile.long_body),
+    ),
+    Fault(
+        "hostile-headers",
+        "the same with 101 headers and 0.9 MB",
+        OTHERS_ANSWERED,
+        hostile.attack(hostile.many_headers),
+    ),
+    Fault(
+        "hostile-methods",
+        "the same with method `FOO` and 0.9 MB",
+        OTHERS_ANSWERED,
+        hostile.attack(hostile.unknown_method),
     ),
 ]
 

@@ -1,7 +1,7 @@
 """Jobs that change the index: for admin keys alone. A worker does them (service/jobs)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from itertools import islice
 from typing import Annotated, Any, TypeVar
@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Header
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from service.api.corpus import READING
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
@@ -39,9 +40,23 @@ RETRY_AFTER = 5  # seconds, where Redis does not answer
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events. FastAPI's class for them wants a route that yields, which could refuse nothing."""
+    """Server-sent events, or 503 where `watchers` has no place for one more.
+
+    FastAPI's class for them wants a route that yields, which could refuse nothing.
+    """
 
     media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], watchers: asyncio.Semaphore) -> None:
+        super().__init__(events, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        self.watchers = watchers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.watchers.locked():  # nothing is awaited between this and taking a place
+            await overloaded().response(scope)(scope, receive, send)
+            return
+        async with self.watchers:
+            await super().__call__(scope, receive, send)
 
 
 # As FastAPI describes a stream: what each event is (OpenAPI 3.2).
@@ -164,14 +179,9 @@ async def events(
     from service.jobs.events import Follower  # and with it Redis's client, only where it is used
 
     job = _existing(await _ask(partial(jobs.find, job_id)))
-    if jobs.watchers.locked():
-        raise overloaded()
     follower = Follower(jobs, job.id, partial(_serve_result, manager))
     stopping: asyncio.Event = request.app.state.stopping
-    return EventStream(
-        follower.events(job, last_event_id, stopping),
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return EventStream(follower.events(job, last_event_id, stopping), jobs.watchers)
 
 
 async def _check(body: Request, engine: Engine, spool: Spool) -> None:

@@ -35,7 +35,7 @@ class Follower:
 
     async def events(self, job: Job, after: str | None, stopping: asyncio.Event) -> AsyncIterator[bytes]:
         """Yield the events of `job` after the id `after`, until the job ends or the server stops."""
-        async with self._queue.watchers, self._redis() as redis:
+        async with self._redis() as redis:
             try:
                 async for message in self._follow(redis, job, after, stopping):
                     yield message

@@ -94,3 +94,15 @@ def test_every_package_of_the_project_is_copied(root: Path, instructions: list[t
     modules = {f"{name}.py" for name in setuptools["py-modules"]}
     copied = " ".join(values(instructions, "COPY")).split()
     assert packages | modules <= set(copied)
+
+
+def test_the_bill_of_materials_is_of_what_it_installs(
+    instructions: list[tuple[str, str]], root: Path
+) -> None:
+    (install,) = [rest for name, rest in instructions if name == "RUN" and "requirements.txt" in rest]
+    extras = [extra.strip("'\"").replace("$EXTRA", "cpu") for extra in re.findall(r'o\["(.*?)"\]', install)]
+    assert sorted(extras) == ["cpu", "formats"]
+    (audited,) = re.findall(
+        r"^\t\$\(IMAGE\)/python -m pip install .*'\.\[(.*)\]'$", (root / "Makefile").read_text("utf-8"), re.M
+    )
+    assert sorted(audited.split(",")) == sorted(extras)
