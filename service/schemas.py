@@ -186,6 +186,11 @@ class Answer(BaseModel):
     original: Original | None = Field(
         default=None, description="What it is the translation of in the corpus; null for a `translation`."
     )
+    penalties: tuple[str, ...] = Field(
+        default=(),
+        description="What the similarity of a `memory` match was lowered for: `tags`, `placeholders`, "
+        "`numbers`, `case`, `punctuation`.",
+    )
     in_vocabulary: bool | None = Field(
         default=None,
         exclude_if=lambda known: known is None,
@@ -240,6 +245,7 @@ DOG: JsonDict = {
     "match": "translation",
     "similarity": None,
     "original": None,
+    "penalties": [],
     "metadata": {"file": "de.txt"},
     "explanation": {
         "cosine": 0.9,
@@ -270,6 +276,7 @@ HUND: JsonDict = {
     "match": "translation",
     "similarity": None,
     "original": None,
+    "penalties": [],
     "in_vocabulary": True,
     "metadata": {},
 }

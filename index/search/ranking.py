@@ -30,7 +30,8 @@ class Match:
     """One answer. `score` ranked it, `confidence` is the probability that it is a translation.
 
     Those that are no "translation" have an `original`, its `similarity` to the text (0 to 1), and that as
-    their confidence. `in_vocabulary`: whether the word asked for is one of the index; None for sentences.
+    their confidence; `penalties` name what lowered it. `in_vocabulary`: whether the word asked for is one of
+    the index; None for sentences.
     `metadata` is what the corpus says, and never what we do.
     """
 
@@ -43,6 +44,7 @@ class Match:
     match: MatchKind = "translation"
     similarity: float | None = None
     original: Original | None = None
+    penalties: tuple[str, ...] = ()
     in_vocabulary: bool | None = None
 
 

@@ -164,6 +164,11 @@ class SentenceIndex:
         """What a row holds, without its language and line."""
         return sentence_of(self._table, row)
 
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        text: str = self._texts[row].as_py()
+        return text
+
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
         return Match(
             text=self._texts[row].as_py(),

@@ -21,6 +21,7 @@ from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, open_version
 from index.text.identification import Detector
 from index.text.languages import language
+from index.text.placeables import without_tags
 
 __all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]
 
@@ -121,8 +122,11 @@ class Translator:
         }
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets."""
-        return self.encoder.encode(texts)
+        """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets.
+
+        Tags and placeholders are not encoded.
+        """
+        return self.encoder.encode([without_tags(text) for text in texts])
 
     def sentences(
         self, texts: Sequence[str], source: str, target: str, k: int = 1, *, vectors: Vectors | None = None

@@ -25,6 +25,7 @@ def to_answers(matches: Sequence[Match]) -> Answers:
             original=None
             if match.original is None
             else Original(text=match.original.text, id=match.original.id),
+            penalties=match.penalties,
             in_vocabulary=match.in_vocabulary,
             metadata=dict(match.metadata),
         )

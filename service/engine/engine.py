@@ -12,6 +12,7 @@ from index.encoder.vectors import Vectors
 from index.errors import StoreError
 from index.search.translator import Translator
 from index.text.normalisation import clean
+from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.batching import Batcher, QueueFullError, Run
@@ -166,7 +167,7 @@ class Engine:
         self._metrics.batch(len(texts))
         encoder = self.translator.encoder
         with self._metrics.stage("tokenise"):
-            tokens = Tokens.of(encoder.tokenizer.encode(texts))
+            tokens = Tokens.of(encoder.tokenizer.encode([without_tags(text) for text in texts]))
         with self._metrics.stage("encode"):
             return encoder.encode_tokens(tokens)
 

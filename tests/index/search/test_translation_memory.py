@@ -17,8 +17,10 @@ from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.formats.registry import Source
 from index.search.ranking import Original
+from index.search.translation_memory import MIN_SIMILARITY, Comparison, Likeness
 from index.search.translator import Match, Translator
 from index.storage.versions import open_version
+from index.text.normalisation import clean
 from passepartout import run
 from tests.bundles import sentences
 
@@ -63,6 +65,55 @@ def test_nearly_the_source_says_how_nearly(memory: Path) -> None:
     assert (first.match, first.original) == ("memory", Original(ENGLISH[-1], f"en:{len(ENGLISH) - 1}"))
     assert first.similarity is not None
     assert 0.85 <= first.confidence == first.similarity < 1
+
+
+@pytest.fixture(scope="module")
+def strings(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of strings as an interface has them."""
+    folder = tmp_path_factory.mktemp("strings")
+    rows = ["Delete file\tDatei löschen", "Press Enter to continue.\tWeiter mit der Eingabetaste."]
+    rows += ["Page 3 of 10\tSeite 3 von 10", "Close window\tFenster schließen", "Really?!\tWirklich?!"]
+    (folder / "ui.tsv").write_text("\n".join(["en\tde", *rows]) + "\n", "utf-8")
+    build_index(
+        bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(frozenset({"language"}))
+    )
+    return folder / "index"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "similarity", "penalties"),
+    [
+        ("Delete the file", "Datei löschen", 11 / 15, ()),
+        ("Press <b>Enter</b> to continue.", "Weiter mit der Eingabetaste.", 0.98, ("tags",)),
+        ("Page 5 of 12", "Seite 5 von 12", 0.98, ("numbers",)),
+        ("CLOSE WINDOW", "Fenster schließen", 0.99, ("case",)),
+        ("close window!", "Fenster schließen", 0.98, ("case", "punctuation")),
+        ("Really?", "Wirklich?!", 0.99, ("punctuation",)),
+    ],
+)
+def test_what_is_not_compared_is_a_penalty(
+    strings: Path, question: str, answer: str, similarity: float, penalties: tuple[str, ...]
+) -> None:
+    answers = ask(strings, question, 5)
+    (memory,) = [match for match in answers if match.match == "memory"]
+    assert (memory.text, memory.penalties) == (answer, penalties)
+    assert memory.similarity == memory.confidence == pytest.approx(similarity)
+    confidences = [match.confidence for match in answers]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+@pytest.mark.parametrize("question", ["?!", "...", "Remove everything"])
+def test_what_shares_little_is_no_memory(strings: Path, question: str) -> None:
+    assert {match.match for match in ask(strings, question)} == {"translation"}
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_likeness_is_the_same_in_both_directions(one: str, two: str) -> None:
+    there, back = Comparison(one).with_text(two), Comparison(two).with_text(one)
+    assert there == back
+    assert Comparison(one).with_text(one) == Likeness(1.0)
+    if clean(one) != clean(two) and there is not None:
+        assert MIN_SIMILARITY <= there.similarity < 1
 
 
 def test_other_texts_are_answered_by_their_vectors(memory: Path) -> None:

@@ -1,0 +1,108 @@
+"""Placeables, as CAT tools call them: tags, placeholders and numbers, which a translation takes over."""
+
+import re
+from collections import Counter
+from typing import Literal, NamedTuple
+
+Kind = Literal["tags", "placeholders", "numbers"]
+KINDS: tuple[Kind, ...] = ("tags", "placeholders", "numbers")
+
+# HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}; digits with what groups them.
+_TAG = r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->"
+_PLACEHOLDER = (
+    r"(?<![\d%])%(?:\(\w{1,80}\)|\d{1,2}\$)?[-+#0]?\d{0,3}(?:\.\d{1,3})?(?:hh?|ll?|z)?[diuoxXeEfgGcsr@](?!\w)"
+    r"|\{\{[^{}]{1,80}\}\}|[$%#]?\{[\w.:!-]{0,80}\}"
+)
+_NUMBER = r"\d+(?:[.,:/'’\u00a0\u202f]\d+)*"
+_PLACEABLE = re.compile(
+    f"(?P<tags>{_TAG})|(?P<placeholders>{_PLACEHOLDER})|(?P<numbers>{_NUMBER})", re.DOTALL
+)
+_SIGNS = re.compile(r"[<{%$#\d]")  # one of these is in every placeable
+
+# What stands for a placeable where texts are compared: private-use characters.
+_STANDS_FOR: dict[Kind, str] = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
+
+
+class Placeable(NamedTuple):
+    """A tag, placeholder or number, and where it stands in its text."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+def placeables(text: str) -> list[Placeable]:
+    """The placeables of a text, in order."""
+    if _SIGNS.search(text) is None:  # nearly always
+        return []
+    return [
+        Placeable(kind, match.group(), match.start(), match.end())
+        for match in _PLACEABLE.finditer(text)
+        for kind in KINDS
+        if match.lastgroup == kind
+    ]
+
+
+def without_tags(text: str) -> str:
+    """The text without its tags and placeholders, as an encoder learned from captions reads it."""
+    kept = [placeable for placeable in placeables(text) if placeable.kind != "numbers"]
+    if not kept:
+        return text
+    bare = " ".join(_cut(text, kept, {"tags": "", "placeholders": " "}).split())
+    return bare if any(character.isalnum() for character in bare) else text
+
+
+def skeleton(text: str) -> str:
+    """The text without tags, with one character for each placeholder and for each number."""
+    found = placeables(text)
+    return " ".join(_cut(text, found, _STANDS_FOR).split()) if found else text
+
+
+def differing_kinds(one: str, other: str) -> list[Kind]:
+    """Which kinds of placeable differ between two texts, whatever their order."""
+    mine, others = _counted(one), _counted(other)
+    return [kind for kind in KINDS if mine[kind] != others[kind]]
+
+
+def put_back(question: str, original: str, answer: str) -> str:
+    """The answer, which translates `original`, with the placeholders and numbers of the `question`.
+
+    Each that differs must stand in the answer exactly as often as in the original; else the answer is
+    returned as it is.
+    """
+    wanted, present = _plain(question), _plain(original)
+    if [p.kind for p in wanted] != [p.kind for p in present]:
+        return answer
+    swaps = {old.text: new.text for old, new in zip(present, wanted, strict=True)}
+    if any(swaps[old.text] != new.text for old, new in zip(present, wanted, strict=True)):
+        return answer  # one number of the original stands for two of the question
+    found = _plain(answer)
+    counts, there = Counter(p.text for p in present), Counter(p.text for p in found)
+    changed = {old: new for old, new in swaps.items() if old != new}
+    if any(there[old] != counts[old] for old in changed):
+        return answer
+    parts, end = [], 0
+    for placeable in found:
+        parts += [answer[end : placeable.start], changed.get(placeable.text, placeable.text)]
+        end = placeable.end
+    return "".join([*parts, answer[end:]])
+
+
+def _plain(text: str) -> list[Placeable]:
+    return [placeable for placeable in placeables(text) if placeable.kind != "tags"]
+
+
+def _counted(text: str) -> dict[Kind, Counter[str]]:
+    counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for placeable in placeables(text):
+        counts[placeable.kind][placeable.text] += 1
+    return counts
+
+
+def _cut(text: str, found: list[Placeable], stand_ins: dict[Kind, str]) -> str:
+    parts, end = [], 0
+    for placeable in found:
+        parts += [text[end : placeable.start], stand_ins[placeable.kind]]
+        end = placeable.end
+    return "".join([*parts, text[end:]])

@@ -1,0 +1,86 @@
+"""What is a placeable, and how placeables go from question to answer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.text.placeables import differing_kinds, placeables, put_back, skeleton, without_tags
+
+TEXTS = st.text(st.sampled_from("ab <>/%d{}s0123.$é\n"), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('<a href="x">', "tags"),
+        ("</b>", "tags"),
+        ("<br/>", "tags"),
+        ("%s", "placeholders"),
+        ("%1$d", "placeholders"),
+        ("%.2f", "placeholders"),
+        ("%(name)s", "placeholders"),
+        ("{0}", "placeholders"),
+        ("{{ user }}", "placeholders"),
+        ("${total}", "placeholders"),
+        ("%{count}", "placeholders"),
+        ("1,234.50", "numbers"),
+        ("12:30", "numbers"),
+        ("٣", "numbers"),
+    ],
+)
+def test_a_placeable_is_known(text: str, kind: str) -> None:
+    (found,) = placeables(f"x {text} y")
+    assert (found.kind, found.text, found.start) == (kind, text, 2)
+
+
+@pytest.mark.parametrize("text", ["a < b > c", "50 % off", "{ not one }", "I <3 you", "%"])
+def test_other_signs_are_text(text: str) -> None:
+    assert [found for found in placeables(text) if found.kind != "numbers"] == []
+
+
+def test_tags_and_placeholders_are_not_encoded() -> None:
+    assert without_tags("Press <b>Enter</b> to go to {0}.") == "Press Enter to go to ."
+    assert without_tags("Room 5") == "Room 5"
+    assert without_tags("<b>%s</b>") == "<b>%s</b>"  # nothing would be left
+
+
+@pytest.mark.parametrize(
+    ("question", "original", "answer", "expected"),
+    [
+        ("Page 5 of 12", "Page 3 of 10", "Seite 3 von 10", "Seite 5 von 12"),
+        ("Page 10 of 3", "Page 3 of 10", "Seite 3 von 10", "Seite 10 von 3"),
+        ("Hello {name}", "Hello {user}", "Hallo {user}", "Hallo {name}"),
+        ("Page 5", "Page 3", "Seite drei", "Seite drei"),  # the answer has it not
+        ("3 of 5", "3 of 3", "3 von 3", "3 von 3"),  # which one is meant cannot be told
+        ("Page 5 {0}", "Page 3", "Seite 3", "Seite 3"),
+        ("Page 3", "Page 3", "Seite 3", "Seite 3"),
+    ],
+)
+def test_numbers_and_placeholders_are_put_back(
+    question: str, original: str, answer: str, expected: str
+) -> None:
+    assert put_back(question, original, answer) == expected
+
+
+def test_kinds_that_differ_are_named() -> None:
+    assert differing_kinds("Press <b>5</b>", "Drücken Sie 6") == ["tags", "numbers"]
+    assert differing_kinds("{0} of {1}", "{1} von {0}") == []
+
+
+@given(TEXTS)
+def test_placeables_are_parts_of_the_text_in_order(text: str) -> None:
+    end = 0
+    for found in placeables(text):
+        assert end <= found.start < found.end
+        assert text[found.start : found.end] == found.text
+        end = found.end
+
+
+@given(TEXTS)
+def test_a_text_that_stays_the_same_keeps_its_answer(text: str) -> None:
+    assert put_back(text, text, text) == text
+
+
+@given(TEXTS)
+def test_a_skeleton_has_no_placeable_left(text: str) -> None:
+    assert [found.kind for found in placeables(skeleton(text)) if found.kind == "numbers"] == []
