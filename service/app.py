@@ -2,8 +2,11 @@
 
 import asyncio
 import gc
+import logging
 import os
 import signal
+import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
@@ -13,6 +16,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from index.build.process_pool import when_parent_ends
+from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
@@ -46,6 +50,9 @@ if TYPE_CHECKING:
     from service.http.middleware.rate_limit import Rates
     from service.jobs.queue import JobQueue
 
+log = logging.getLogger("passepartout.index")
+
+REOPEN_SECONDS = 3  # between attempts of a worker process to open the index
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
     "learned from captioned pictures. Every error is an RFC 9457 problem document (application/problem+json)."
@@ -88,10 +95,21 @@ def create_app(
 
 
 def from_environment() -> FastAPI:
-    """The application of one of several worker processes, which gets its settings from the environment."""
+    """The application of one of several worker processes, which gets its settings from the environment.
+
+    Where it cannot open the index it waits, and ends; its supervisor then starts another in its place.
+    """
     when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))  # else it would keep the port
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
-    return create_app(load_settings(), deployed=True)
+    settings = load_settings()
+    try:
+        translator = Translator.open(settings.index, threads=settings.threads)
+    except PassepartoutError as error:
+        log.error("this worker cannot open the index, another will try: %s", error)
+        time.sleep(REOPEN_SECONDS)
+        # Not as a failure to start, after which uvicorn would stop the other workers too.
+        sys.exit(1)
+    return create_app(settings, translator, deployed=True)
 
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
@@ -146,7 +164,7 @@ def _lifespan(
         app.state.index_manager = manager
         if deployed:
             gc.freeze()  # it would look again and again at what is there for good
-            async with manager.watching(settings.watch_seconds):
+            async with manager.watching(settings.watch_seconds, settings.verify_seconds):
                 with (
                     manager.reloading_on_hangup(),
                     draining_on_sigterm(app.state.stopping, settings.drain_seconds),

@@ -75,6 +75,14 @@ class Settings(BaseSettings):
         description="How often to check for a new version of the index; 0: only on SIGHUP or on request.",
     )
 
+    verify_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=604_800,
+        description="How often to check every file of the version served against its checksum, which reads "
+        "them all; while one differs, the service is not ready. 0: only when the version is opened.",
+    )
+
     batch_size: int = Field(
         default=64, ge=1, description="Most text and target pairs that are computed together."
     )

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+WRITABLE = 0o644  # published files are not
+
 
 def flip(path: Path, offset: int, mask: int = 1) -> None:
     """Change bits of the byte at `offset`."""
+    path.chmod(WRITABLE)
     with path.open("r+b") as file:
         file.seek(offset)
         byte = file.read(1)[0]
@@ -23,14 +26,17 @@ def flip_middle(path: Path) -> None:
 
 
 def truncate(path: Path) -> None:
+    path.chmod(WRITABLE)
     os.truncate(path, path.stat().st_size - 1)
 
 
 def empty(path: Path) -> None:
+    path.chmod(WRITABLE)
     os.truncate(path, 0)
 
 
 def append(path: Path) -> None:
+    path.chmod(WRITABLE)
     with path.open("ab") as file:
         file.write(b"x")
 

@@ -93,6 +93,25 @@ FAULTS = [
         disk.version_removed_while_served,
     ),
     Fault(
+        "version-changed",
+        "every kind of file of a version that two workers serve: replaced, removed, changed or cut in place",
+        "replaced or removed: answers as before. In place: the service lives, and answers as before once the "
+        "file is put back; `index verify` names it",
+        disk.changed_while_served,
+    ),
+    Fault(
+        "inputs-changed",
+        "a corpus file changed while `index build` reads it, and put back after it",
+        "one line says so, nothing is published; the next build is like an undisturbed one",
+        disk.inputs_changed,
+    ),
+    Fault(
+        "spool-full",
+        "an upload to a disk that is full (tmpfs)",
+        "507 in a problem document, nothing stays; with space the same upload is kept",
+        service.full_spool,
+    ),
+    Fault(
         "redis-killed",
         "Redis killed (−9), later started again",
         f"no request fails, none takes {service.QUICK} s; used again by itself",

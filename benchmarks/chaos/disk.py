@@ -5,13 +5,17 @@ import os
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.chaos.stage import (
     PASSEPARTOUT,
     NotTriedError,
+    Server,
     Stage,
+    SurpriseError,
     build,
     expect,
     fail_in_a_line,
@@ -20,8 +24,10 @@ from benchmarks.chaos.stage import (
     serving,
     start,
     succeed,
+    wait_for,
 )
 
+WRITABLE = 0o644  # published files are not
 COPIES = 4  # times the scenes: a build of some seconds
 
 
@@ -113,11 +119,40 @@ def full_disk(stage: Stage) -> str:
     return "refused in a line, the old version served on, the same command finished with space"
 
 
+def inputs_changed(stage: Stage) -> str:
+    corpora = stage.corpora("changing", COPIES)
+    undisturbed = stage.new("undisturbed")
+    succeed(build(undisturbed, corpora))
+    german = corpora / "de.txt"
+    content = german.read_bytes()
+    times = 1 if stage.small else 3
+    for _ in range(times):
+        index = stage.new("changing-index")
+        process = start(build(index, corpora), log := stage.folder / "changing.log")
+        wait_for(partial(_begun, index), 60, "the build reads")
+        german.write_bytes(content.swapcase())
+        process.wait(60)
+        german.write_bytes(content)
+        said = log.read_text("utf-8").strip().splitlines()[-1]
+        expect("de.txt: changed while it was read" in said, f"said only: {said}")
+        expect(not (index / "CURRENT").exists(), "something was published")
+    succeed(build(index, corpora))
+    expect(_data(index) == _data(undisturbed), "the index differs from one that was never disturbed")
+    return f"{times} builds refused in a line, nothing published; then an index like the undisturbed one"
+
+
+def _begun(index: Path) -> bool:
+    """Whether a build has encoded some of the English corpus."""
+    return any(index.glob("work/*.parts/en.journal"))
+
+
 def cut(path: Path, _: Stage) -> None:
+    path.chmod(WRITABLE)
     os.truncate(path, path.stat().st_size // 2)
 
 
 def flip_a_bit(path: Path, stage: Stage) -> None:
+    path.chmod(WRITABLE)
     with path.open("r+b") as file:
         offset = stage.dice.randrange(path.stat().st_size)
         file.seek(offset)
@@ -171,6 +206,60 @@ def version_removed_while_served(stage: Stage) -> str:
         server.process.send_signal(signal.SIGTERM)
         expect(server.process.wait(30) == 0, f"ended with {server.process.returncode}")
     return f"{len(stage.answers)} questions answered as before, the slowest in {slowest * 1000:.0f} ms"
+
+
+def replace(path: Path, stage: Stage) -> None:
+    draft = path.with_name(".draft")
+    draft.write_bytes(path.read_bytes())
+    flip_a_bit(draft, stage)
+    draft.replace(path)
+
+
+DONE: dict[Damage, str] = {
+    replace: "replaced",
+    remove: "removed",
+    flip_a_bit: "a bit changed",
+    cut: "cut",
+}
+
+
+def changed_while_served(stage: Stage) -> str:
+    """Every kind of file, changed, cut, replaced or removed beside two workers, and put back."""
+    index = stage.copy("changed")
+    (version,) = (index / "versions").iterdir()
+    files = [path for path in sorted(version.glob("*")) if path.is_file() and path.name[:3] != "en."]
+    files += sorted(path for path in (version / "encoder").iterdir() if path.is_file())
+    counts: Counter[str] = Counter()
+    # Without the cache every question goes to the files.
+    with serving(index, "--workers", "2", PASSEPARTOUT_CACHE_ENTRIES="0") as server:
+        for path in files[:: len(files) // 3] if stage.small else files:
+            for harm in (replace, remove, flip_a_bit, cut):
+                content = path.read_bytes()
+                harm(path, stage)
+                outcome = _outcome(server, stage)
+                expect(
+                    outcome == "as before" or harm in (flip_a_bit, cut),
+                    f"{path.name} {DONE[harm]}: {outcome}",
+                )
+                counts[f"{DONE[harm]}: {outcome}"] += 1
+                if harm is cut:
+                    fail_in_a_line(run([*PASSEPARTOUT, "index", "verify", str(index)]), path.name)
+                path.write_bytes(content)
+                wait_for(lambda: _outcome(server, stage) == "as before", 60, f"{path.name} put back")
+                expect(server.process.poll() is None, f"{path.name}: the service ended")
+    outcomes = ", ".join(f"{what} {count} times" for what, count in counts.items())
+    return f"{outcomes}; the service went on, and answered as before with the file put back"
+
+
+def _outcome(server: Server, stage: Stage) -> str:
+    """What the known questions get: answers as before, others, or none since a worker died."""
+    try:
+        answers = {text: server.best(text) for text in stage.answers}
+    except OSError:
+        return "a worker died"
+    except SurpriseError:
+        return "refused"
+    return "as before" if answers == stage.answers else "other answers"
 
 
 def broken_current(stage: Stage) -> str:

@@ -1,6 +1,8 @@
 """Faults around a running service: Redis, workers, the clock, the network, too few file descriptors."""
 
 import contextlib
+import hashlib
+import http.client
 import os
 import signal
 import socket
@@ -8,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.chaos import disk
 from benchmarks.chaos.proxy import Network, proxy
 from benchmarks.chaos.stage import (
     PASSEPARTOUT,
@@ -54,6 +57,9 @@ class Redis:
         with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
             connection.sendall(command + b"\r\n")
             return connection.recv(4096).strip()
+
+    def close(self) -> None:
+        kill_group(self.process)
 
     def keys(self) -> int:
         return int(self.ask(b"DBSIZE").lstrip(b":"))
@@ -134,6 +140,34 @@ def _is_worker(pid: int) -> bool:
     with contextlib.suppress(OSError):
         return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
+
+
+def full_spool(stage: Stage) -> str:
+    with disk.small_disk(stage, 2) as spool, contextlib.closing(Redis(stage)) as redis:
+        settings = {
+            "PASSEPARTOUT_ADMIN_KEYS": f"boss:{hashlib.sha256(b'key').hexdigest()}",
+            "PASSEPARTOUT_JOBS_URL": f"redis://127.0.0.1:{redis.port}",
+            "PASSEPARTOUT_SPOOL": str(spool),
+        }
+        with serving(stage.index, **settings) as server:
+            (spool / "ballast").write_bytes(bytes(1 << 20))
+            status, document = _upload(server, bytes(3 << 19))
+            expect(status == http.client.INSUFFICIENT_STORAGE, f"status {status}: {document}")
+            expect("disk-full" in document, f"said only: {document}")
+            expect([path.name for path in spool.iterdir()] == ["ballast"], "something of it stays")
+            server.check(stage)
+            (spool / "ballast").unlink()
+            status, document = _upload(server, bytes(3 << 19))
+            expect(status == http.client.CREATED, f"status {status}: {document}")
+    return "507 with its reason, nothing stayed, questions were answered; kept with space there"
+
+
+def _upload(server: Server, content: bytes) -> tuple[int, str]:
+    headers = {"X-API-Key": "key", "Content-Type": "application/octet-stream"}
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
+        connection.request("POST", "/admin/uploads?format=tsv", content, headers)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
 
 
 def service_killed(stage: Stage) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from index.build.inputs import Inputs, forget
 from index.build.job import LOCAL, Engine, Job, making, save_array
 from index.build.lexicon import (
     EVERY_WORD,
@@ -35,9 +36,9 @@ from index.corpus.cleaning import Cleaning
 from index.corpus.reader import Intake, by_language, sources_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import BundleError, CorpusError, OutdatedError
-from index.formats.registry import Source, format_of
-from index.storage.files import fsync_tree, sha256
+from index.errors import BundleError, OutdatedError, PassepartoutError
+from index.formats.registry import Source
+from index.storage.files import fsync_tree, verify
 from index.storage.index_manifest import (
     INDEX_FORMAT,
     CleaningEntry,
@@ -56,6 +57,7 @@ from index.storage.versions import (
     current,
     made,
     next_version,
+    open_version,
     parts_of,
     publish,
     serve,
@@ -72,15 +74,16 @@ EVERY_RULE = Cleaning()
 class Plan:
     """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
 
-    `inputs` stands for all of it but the encoder, as JSON; `base` is the version that is changed. A version
-    later than `since` that has been made so already is taken as it is: whoever asked was killed before they
-    heard of it.
+    `fingerprints` stands for all of it but the encoder, as JSON; `inputs` are its files; `base` is what is
+    changed. A version later than `since` that has been made so already is taken as it is: whoever
+    asked was killed before they heard of it.
     """
 
     intakes: Mapping[str, Intake]
     skipped: Mapping[str, int]
     cleaning: Cleaning
-    inputs: object
+    fingerprints: object
+    inputs: Inputs
     previous: Mapping[str, PreviousVersion] = field(default_factory=dict)
     base: str | None = None
     searching: SearchOptions = DEFAULT_SEARCH
@@ -121,6 +124,7 @@ def build_index(
     another build of `out` runs, BundleError if `out` cannot be written.
     """
     known = bundle.manifest.languages
+    inputs = Inputs.of(sources_of(corpora))
     found, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
     intakes = {
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
@@ -130,7 +134,8 @@ def build_index(
         intakes,
         skipped,
         cleaning,
-        fingerprints(found),
+        inputs.fingerprints(found),
+        inputs,
         searching=searching,
         word_options=word_options,
         since=since,
@@ -170,17 +175,6 @@ def run_plan(
         ) from error
 
 
-def fingerprints(sources: Mapping[str, Sequence[Source]]) -> list[object]:
-    """What stands for the files of each language. CorpusError for one that cannot be read."""
-    try:
-        return [
-            [code, [(source.path.name, format_of(source), sha256(source.path)) for source in found]]
-            for code, found in sources.items()
-        ]
-    except OSError as error:
-        raise CorpusError(f"{error.filename}: cannot be read ({error.strerror})") from error
-
-
 def build_key(bundle: Bundle, plan: Plan) -> str:
     """The SHA-256 of all that a version is made from."""
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
@@ -191,7 +185,7 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
                 INDEX_FORMAT,
                 bundle.name,
                 files,
-                plan.inputs,
+                plan.fingerprints,
                 rules,
                 plan.base,
                 asdict(plan.searching),
@@ -217,6 +211,7 @@ class _Build:
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, out: Path) -> IndexManifest:
+        self.plan.inputs.resume(self.work, self.job.parts)
         self._copy_bundle()
         known = self._tokens_before(out)
         trained = {
@@ -253,7 +248,19 @@ class _Build:
             from index.build.milvus_store import put_into_store  # pymilvus is an extra
 
             manifest = put_into_store(self.job, manifest, self.plan.searching)
+        self._check(out)
         return publish(out, self.work, manifest)
+
+    def _check(self, out: Path) -> None:
+        """CorpusError, DamagedError where a file changed since the build began; what it made is forgotten."""
+        try:
+            self.plan.inputs.check()
+            verify(self.work / ENCODER, self.bundle.manifest.files)
+            if self.plan.base:
+                open_version(out, self.plan.base)
+        except PassepartoutError:
+            forget(self.work, self.job.parts)
+            raise
 
     def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:
         """Of languages that neither it nor this has: what the version that is changed knows by the bundle."""

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from index.build.build_index import Plan, build_index, fingerprints, run_plan
+from index.build.build_index import Plan, build_index, run_plan
+from index.build.inputs import Inputs
 from index.build.job import LOCAL, Engine
 from index.build.lexicon import WordOptions
 from index.build.previous_version import PreviousVersion
@@ -73,6 +74,7 @@ def change_index(
     if encoder is not None:
         check_encoder(index, bundle, encoder)
     known = bundle.manifest.languages
+    inputs = Inputs.of(add)
     added, skipped, expected = by_language(add, known, bundle.name) if add else ({}, {}, {})
     replaced = _replacements(replace, known, bundle.name, "form" not in manifest.cleaning.off)
     deleted = frozenset(delete)
@@ -100,7 +102,8 @@ def change_index(
         intakes,
         {**manifest.skipped, **skipped},
         _rules(manifest),
-        [fingerprints(added), own_ids, _digest(replaced), sorted(deleted), manifest.digest],
+        [inputs.fingerprints(added), own_ids, _digest(replaced), sorted(deleted), manifest.digest],
+        inputs,
         kept,
         manifest.version,
         *_options(manifest, changes),

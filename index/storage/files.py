@@ -185,6 +185,12 @@ def fsync(path: Path) -> None:
         os.close(handle)
 
 
+def make_read_only(folder: Path) -> None:
+    """Take the right to write from all files under `folder`: whoever has mapped them would see it."""
+    for name, status in listing(folder).items():
+        (folder / name).chmod(stat.S_IMODE(status.st_mode) & ~0o222)
+
+
 def fsync_tree(folder: Path) -> None:
     """Flush every file and folder under `folder`, and itself."""
     for parent, _, names in os.walk(folder, topdown=False):

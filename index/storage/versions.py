@@ -7,8 +7,8 @@ The protocol, in the order of what a build does:
    A file gets its name when it is complete and flushed (`job.making`), so a named file is not made again.
 3. Intermediate files are in work/KEY.parts/: vectors and their journal (`encoding`), whose checksums say
    which of them can be trusted. Folders of other keys are removed first.
-4. Publish: write manifest.json with the SHA-256 of every file and of itself; flush all; rename work/KEY to
-   versions/ID; flush versions/; replace CURRENT by rename; remove work/KEY.parts/.
+4. Publish: write manifest.json with the SHA-256 of every file and of itself; let nobody write to any; flush
+   all; rename work/KEY to versions/ID; flush versions/; replace CURRENT by rename; remove work/KEY.parts/.
 5. A removal renames versions/ID into work/ and deletes it there. Whoever has its files open keeps them.
 
 A build killed before the rename resumes from the named files; killed between the rename and the replacement
@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from index.errors import BundleError, BusyError, DamagedError
-from index.storage.files import describe, fsync, fsync_tree, replace_text, verify
+from index.storage.files import describe, fsync, fsync_tree, make_read_only, replace_text, verify
 from index.storage.index_manifest import ID, IndexManifest
 from index.storage.manifest import NAME, read_manifest, write_manifest
 
@@ -168,6 +168,7 @@ def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
     (work / NAME).unlink(missing_ok=True)
     manifest = manifest.model_copy(update={"files": describe(work)})
     manifest = write_manifest(work, manifest)
+    make_read_only(work)
     fsync_tree(work)
     folder = index / VERSIONS
     folder.mkdir(exist_ok=True)

@@ -5,7 +5,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from service.api.dependencies import EngineNow, SettingsNow
+from service.api.dependencies import EngineNow, IndexManagerNow, SettingsNow
 from service.api.native import READING_PROBLEMS
 from service.api.openapi import problem_responses
 from service.http.problems import ProblemError, ProblemType
@@ -26,9 +26,12 @@ async def live() -> Health:
 
 
 @router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
-async def ready(request: Request, engine: EngineNow) -> Readiness:
-    """Answers once the index is open and warm, until the service is told to stop; says what it serves."""
-    if request.app.state.stopping.is_set():
+async def ready(request: Request, engine: EngineNow, manager: IndexManagerNow) -> Readiness:
+    """Answers once the index is open and warm, until the service is told to stop; says what it serves.
+
+    Not while a file of it is known to be damaged (the setting `verify_seconds`).
+    """
+    if request.app.state.stopping.is_set() or manager.damaged:
         raise ProblemError(ProblemType.NOT_READY)
     return Readiness(model=engine.translator.model, index=engine.translator.version)
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from index.errors import PassepartoutError
 from index.search.translator import Translator
-from index.storage.versions import CURRENT, current
+from index.storage.versions import CURRENT, current, open_version
 from service.engine.engine import Engine
 
 log = logging.getLogger("passepartout.index")
@@ -34,6 +34,7 @@ class IndexManager:
         self._lock = asyncio.Lock()
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
         self._engine: Engine | None = None
+        self.damaged = False  # what is served: set by `verify`
 
     @property
     def engine(self) -> Engine:
@@ -61,7 +62,7 @@ class IndexManager:
                 served = self.engine.translator.version
                 log.error("version %s is refused, %s stays: %s", version, served, reason)
                 raise
-            self._engine = engine
+            self._engine, self.damaged = engine, False
             log.info("version %s is served", version)
             return True
 
@@ -70,14 +71,32 @@ class IndexManager:
         with suppress(Exception):
             await self.reload()
 
+    async def verify(self) -> None:
+        """Check every file of the version served against its checksum; what is damaged is in the log."""
+        version = self.engine.translator.version
+        try:
+            # Not in the thread that opens: a repaired version need not wait for the rest of a long check.
+            await asyncio.to_thread(open_version, self._index, version, fresh=True)
+            damaged = False
+        except (PassepartoutError, OSError) as error:
+            damaged = True
+            log.error("version %s is served but damaged, so this is not ready: %s", version, error)
+        if version == self.engine.translator.version:
+            self.damaged = damaged
+
     @asynccontextmanager
-    async def watching(self, seconds: float) -> AsyncIterator[None]:
-        """Look every `seconds` whether the index names another version; never for 0."""
-        task = asyncio.create_task(self._watch(seconds)) if seconds else None
+    async def watching(self, seconds: float, verify_seconds: float = 0) -> AsyncIterator[None]:
+        """Look every `seconds` whether the index names another version, `verify` every `verify_seconds`.
+
+        Never for 0.
+        """
+        tasks = [asyncio.create_task(self._watch(seconds))] if seconds else []
+        if verify_seconds:
+            tasks.append(asyncio.create_task(self._verify_again(verify_seconds)))
         try:
             yield
         finally:
-            if task is not None:
+            for task in tasks:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
@@ -115,6 +134,11 @@ class IndexManager:
             if changed is not None and changed != seen:
                 seen = changed
                 await self.try_reload()
+
+    async def _verify_again(self, seconds: float) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            await self.verify()
 
     def _open(self, translator: Translator | None, version: str | None = None) -> Engine:
         opened = translator or Translator.open(self._index, version=version, threads=self._threads)

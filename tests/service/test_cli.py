@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,11 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.damage import truncate
 from tests.service.conftest import free_port
 
 SERVE = [sys.executable, "-m", "passepartout", "serve"]
@@ -75,6 +80,55 @@ def test_several_workers_answer_and_stop_cleanly(index_dir: Path) -> None:
         _, log = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Traceback" not in log
+
+
+def test_a_worker_that_cannot_open_the_index_leaves_the_others_alone(index_dir: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    shutil.copytree(index_dir, index)
+    (card,) = index.glob("versions/*/encoder/README.md")
+    content = card.read_bytes()
+    with serving(index, "--workers", "2") as (address, process):
+        truncate(card)
+        os.kill(workers_of(process)[0], signal.SIGKILL)
+        assert process.stderr is not None
+        (refusal,) = islice((line for line in process.stderr if "cannot open the index" in line), 1)
+        assert "README.md" in refusal
+        # uvicorn would have stopped them by now: it looks twice a second.
+        (died,) = islice((line for line in process.stderr if "died" in line), 1)
+        assert died
+        assert "Hund" in translate(address).title()
+        card.write_bytes(content)
+        list(islice((line for line in process.stderr if "Application startup complete" in line), 1))
+        assert "Hund" in translate(address).title()
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Traceback" not in log
+
+
+def test_a_version_that_is_damaged_while_it_is_served_is_not_ready(
+    index_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = tmp_path / "index"
+    shutil.copytree(index_dir, index)
+    (card,) = index.glob("versions/*/encoder/README.md")
+    content = card.read_bytes()
+    monkeypatch.setenv("PASSEPARTOUT_VERIFY_SECONDS", "0.2")
+    with serving(index) as (address, process):
+        truncate(card)
+        assert process.stderr is not None
+        (said,) = islice((line for line in process.stderr if "served but damaged" in line), 1)
+        assert "README.md" in said
+        with pytest.raises(HTTPError, match="503"):
+            urlopen(f"{address}/health/ready", timeout=5)
+        assert "Hund" in translate(address).title()
+        card.write_bytes(content)
+        wait_until_ready(address, process)
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [pid for pid in map(int, children) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_workers_do_not_outlive_a_supervisor_that_was_killed(index_dir: Path) -> None:

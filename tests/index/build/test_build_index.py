@@ -1,6 +1,8 @@
 """The batch job: what it reads, what it writes, and what is left of it when it is killed."""
 
 import gzip
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +12,10 @@ import numpy as np
 import pytest
 
 from index.build.build_index import build_index
-from index.encoder.bundle import Bundle
-from index.errors import BundleError, CorpusError, UnknownLanguageError, UsageError
+from index.build.maintenance import collect
+from index.encoder.bundle import Bundle, open_bundle
+from index.errors import BundleError, CorpusError, DamagedError, UnknownLanguageError, UsageError
+from index.progress import Listener, Step, heard_by
 from index.search.hubness import neighbourhood_means
 from index.search.translator import Translator
 from index.storage.files import describe
@@ -278,3 +282,80 @@ def test_a_build_goes_on_from_the_vectors_it_had(
     made = build_index(bundle, corpora, out)
     after = (out / "versions" / made.version / "en.faiss").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+class Stopped(BaseException):
+    """Ends a build as a kill would: nothing is tidied up."""
+
+
+def change_while_building(path: Path, content: bytes, kept_time: bool, stop: bool = False) -> Listener:
+    """Overwrites a file once the build is about to read it, and ends the build later."""
+    status = path.stat()
+
+    def listen(step: Step) -> None:
+        if step.label == "encode en":
+            path.write_bytes(content)
+            if kept_time:
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        elif stop and step.label == "align words":
+            raise Stopped
+
+    return listen
+
+
+@pytest.mark.parametrize("how", ["longer", "touched", "as long and as old"])
+def test_a_corpus_that_changes_while_it_is_read_is_not_published(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path, how: str
+) -> None:
+    wanted = build_index(bundle, corpora, tmp_path / "undisturbed")
+    first = build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
+    content, status = corpora["de"].read_bytes(), corpora["de"].stat()
+    changed = {"longer": b"Ein Hund.\n" + content, "touched": content}.get(how, content.swapcase())
+    with (
+        pytest.raises(CorpusError, match=r"de\.txt: changed while it was read: repeat the command") as caught,
+        heard_by(change_while_building(corpora["de"], changed, how == "as long and as old")),
+    ):
+        build_index(bundle, corpora, tmp_path / "index")
+    assert "\n" not in str(caught.value)
+    assert versions(tmp_path / "index") == [current(tmp_path / "index")] == [first.version]
+    # What was made of the wrong content is not taken for what the right one makes.
+    corpora["de"].write_bytes(content)
+    os.utime(corpora["de"], ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert build_index(bundle, corpora, tmp_path / "index").files == wanted.files
+
+
+def test_a_corpus_that_changed_before_a_kill_and_was_put_back_is_read_again(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    wanted = build_index(bundle, corpora, tmp_path / "undisturbed")
+    content, status = corpora["de"].read_bytes(), corpora["de"].stat()
+    with (
+        pytest.raises(Stopped),
+        heard_by(change_while_building(corpora["de"], content.swapcase(), True, stop=True)),
+    ):
+        build_index(bundle, corpora, tmp_path / "index")
+    corpora["de"].write_bytes(content)
+    os.utime(corpora["de"], ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert build_index(bundle, corpora, tmp_path / "index").files == wanted.files
+
+
+def test_an_encoder_that_changes_after_it_was_checked_is_not_published(
+    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(bundle.folder, tmp_path / "encoder")
+    opened = open_bundle(tmp_path / "encoder")
+    with opened.card.open("a") as card:
+        card.write("More.")
+    with pytest.raises(DamagedError, match=r"README\.md"):
+        build_index(opened, corpora, tmp_path / "index")
+    assert versions(tmp_path / "index") == []
+
+
+def test_published_files_can_only_be_read(bundle: Bundle, corpora: dict[str, Path], tmp_path: Path) -> None:
+    made = build_index(bundle, corpora, tmp_path / "index")
+    folder, _ = open_version(tmp_path / "index")
+    modes = {name: (folder / name).stat().st_mode & 0o777 for name in (*made.files, "manifest.json")}
+    assert {mode & 0o222 for mode in modes.values()} == {0}, modes
+    # And are removed all the same.
+    build_index(bundle, {"en": corpora["en"]}, tmp_path / "index")
+    assert collect(tmp_path / "index", keep=1) == [made.version]

@@ -90,7 +90,7 @@ def test_any_flipped_bits_are_refused(copy: Path, names: list[str], data: st.Dat
     content = path.read_bytes()
     offset = data.draw(st.integers(0, len(content) - 1), label="offset")
     before = open_version(copy)[1]
-    flip(path, offset, data.draw(st.integers(1, 255), label="bits"))
+    flip(path, offset, data.draw(st.integers(1, 255), label="bits"))  # which makes it writable
     try:
         after = open_version(copy)[1]
     except (DamagedError, FormatError):
