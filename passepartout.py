@@ -38,6 +38,10 @@ COMMANDS = {
     "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),
     "index": ("index.commands.index:index", "Build, change, inspect and verify an index."),
     "translate": ("service.translate:translate", "Translate with an index or a running service."),
+    "translate-file": (
+        "index.commands.files:translate_file",
+        "Fill a file from the translations in an index.",
+    ),
     "jobs": ("service.jobs.worker:jobs", "Run the index jobs that a service accepts."),
     "serve": ("service.cli:serve", "Serve an index over HTTP, with a page at /."),
 }

@@ -20,7 +20,9 @@ from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
+from service.api.concordance import router as concordance
 from service.api.corpus import router as corpus
+from service.api.files import router as files
 from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
@@ -87,7 +89,18 @@ def create_app(
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # itself, not included: the way to it is shorter
-    for router in (operations, libretranslate, amagama, admin, corpus, jobs, openapi, page_router()):
+    for router in (
+        operations,
+        concordance,
+        libretranslate,
+        files,
+        amagama,
+        admin,
+        corpus,
+        jobs,
+        openapi,
+        page_router(),
+    ):
         app.include_router(router)
     add_handlers(app)
     app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
@@ -116,7 +129,9 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """The innermost first."""
     uploads = f"{ADMIN}/uploads"
     app.add_middleware(
-        BodyLimit, length=settings.max_body_bytes, uploads={uploads: settings.max_upload_bytes}
+        BodyLimit,
+        length=settings.max_body_bytes,
+        uploads={uploads: settings.max_upload_bytes, "/translate_file": settings.max_file_bytes},
     )
     app.add_middleware(
         TimeLimit,

@@ -212,6 +212,22 @@ class Settings(BaseSettings):
         default=600.0, gt=0, le=86_400, description="Longest time an upload may take."
     )
 
+    max_file_bytes: int = Field(
+        default=4_194_304, ge=1024, description="Largest file that is translated (/translate_file)."
+    )
+    max_file_texts: int = Field(default=5000, ge=1, description="Texts of a file that is translated.")
+    files: Path | None = Field(
+        default=None,
+        description="Folder of translated files, shared by all processes; none: the index folder with .files "
+        "appended.",
+    )
+    max_files_bytes: int = Field(
+        default=268_435_456, ge=1024, description="Largest total of translated files that are kept."
+    )
+    files_keep_seconds: float = Field(
+        default=600.0, gt=0, le=86_400, description="How long a translated file can be fetched."
+    )
+
     drop_in_min_confidence: float = Field(
         default=0.5,
         ge=0,

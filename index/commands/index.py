@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from index.commands.concordance import concordance
 from index.commands.maintenance import COMMANDS
 from index.commands.options import (
     CORPUS,
@@ -96,7 +97,7 @@ def index() -> None:
     """Build, change, inspect and verify an index."""
 
 
-for command in COMMANDS:
+for command in (concordance, *COMMANDS):
     index.add_command(command)
 
 

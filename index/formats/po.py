@@ -24,11 +24,11 @@ SOURCE_LANGUAGE = "en"
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
     """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError."""
-    catalog = _Catalog()
+    catalog = _Latest()
     parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
     number = 0
     for before, lines in _blocks(path):
-        _parse(path, parser, before, lines)
+        parse_lines(path, parser, before, lines)
         code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
         for message in catalog.taken():
             if code is None:
@@ -45,20 +45,16 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
                 )
 
 
-class _Catalog(Catalog):
-    """The entries that were parsed last; of those before only the header is kept.
-
-    Babel's own would keep all, and merge those of one msgid in time quadratic in their number.
-    """
+class BoundedCatalog(Catalog):
+    """A catalogue whose header costs little. Raises ValueError for another."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: list[Message] = []
         self._header_length = 0
 
     def __setitem__(self, key: Any, message: Message) -> None:  # noqa: ANN401 (a msgid, or several)
         if key:
-            self._entries.append(message)
+            super().__setitem__(key, message)
             return
         self._header_length += len(str(message.string))
         if self._header_length > LONGEST_HEADER:
@@ -68,6 +64,23 @@ class _Catalog(Catalog):
             raise ValueError(f"nplurals={self.num_plurals}")
         if codecs.lookup(self.charset).name in QUADRATIC:
             raise ValueError(f"charset={self.charset}")
+
+
+class _Latest(BoundedCatalog):
+    """The entries that were parsed last; of those before only the header is kept.
+
+    Babel's own would keep all, and merge those of one msgid in time quadratic in their number.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[Message] = []
+
+    def __setitem__(self, key: Any, message: Message) -> None:  # noqa: ANN401 (a msgid, or several)
+        if key:
+            self._entries.append(message)
+        else:
+            super().__setitem__(key, message)
 
     def taken(self) -> list[Message]:
         """The entries since the last call."""
@@ -101,7 +114,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
             if size > BLOCK and _begins_entry(line):
                 yield before, block
                 block, before, size = [], number, 0
-            _check_line(path, number + 1, line)
+            check_line(path, number + 1, line)
             block.append(line)
             size += len(line)
             if size > LONGEST_ENTRY:
@@ -113,7 +126,8 @@ def _begins_entry(line: bytes) -> bool:
     return line.startswith(BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
 
 
-def _check_line(path: Path, number: int, line: bytes) -> None:
+def check_line(path: Path | str, number: int, line: bytes) -> None:
+    """Raise CorpusError for a line that is too long, or that Babel would read wrongly."""
     if len(line) > LONGEST_LINE:
         raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: divide it")
     # Babel drops the last character of an unterminated string.
@@ -122,7 +136,8 @@ def _check_line(path: Path, number: int, line: bytes) -> None:
         raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): correct it")
 
 
-def _parse(path: Path, parser: PoFileParser, before: int, lines: list[bytes]) -> None:
+def parse_lines(path: Path | str, parser: PoFileParser, before: int, lines: list[bytes]) -> None:
+    """Parse lines that follow `before` others of a file. Raises CorpusError."""
     try:
         parser.parse(lines)
     except PoFileError as error:

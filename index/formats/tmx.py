@@ -12,6 +12,7 @@ from index.formats import xml
 from index.formats.sentence import Sentence, check_repeated, local_group, parse_json
 from index.text.normalisation import clean
 
+FUZZY = "x-fuzzy"  # property of a variant that nobody has approved: "yes"
 OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
 
 
@@ -35,8 +36,9 @@ def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any
         raise CorpusError(f"{path}, line {variant.sourceline}: a <tuv> without xml:lang or <seg>: add it")
     metadata |= _properties(variant)
     name = str(metadata.pop(OWN_ID, name))
+    confirmed = metadata.pop(FUZZY, "") != "yes"
     text = xml.text_of(path, segment)
-    return Sentence(name, text, language, variant.sourceline, shared | metadata, group)
+    return Sentence(name, text, language, variant.sourceline, shared | metadata, group, confirmed)
 
 
 def _properties(element: xml.Element) -> dict[str, Any]:

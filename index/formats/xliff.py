@@ -10,6 +10,16 @@ from index.formats.sentence import Sentence, check_repeated, local_group
 
 # States of a target that is not translated yet.
 UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
+# States of one that nobody has approved.
+UNREVIEWED = frozenset(
+    {
+        "needs-adaptation",
+        "needs-l10n",
+        "needs-review-adaptation",
+        "needs-review-l10n",
+        "needs-review-translation",
+    }
+)
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence]:
@@ -55,7 +65,7 @@ def _pair(
             element.sourceline,
             metadata,
             local_group(path, number),
-            confirmed=kind == "source" or state not in UNTRANSLATED,
+            confirmed=kind == "source" or state not in UNTRANSLATED | UNREVIEWED,
         )
 
 

@@ -83,7 +83,7 @@ class _Walk:
             self.record, self.begin = element, fed
 
 
-def _check_root(path: Path, element: Element, root: str) -> None:
+def _check_root(path: Path | str, element: Element, root: str) -> None:
     declared = element.getroottree().docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise CorpusError(f"{path}: it declares entities, which are refused: write the characters themselves")
@@ -91,6 +91,22 @@ def _check_root(path: Path, element: Element, root: str) -> None:
         raise CorpusError(
             f"{path}, line {element.sourceline}: <{name(element)}>, not <{root}>: give --format"
         )
+
+
+def document(content: bytes, label: str, root: str) -> Element:
+    """Parse a whole file, as `records` does, to be changed and written; returns its root.
+
+    Raises CorpusError, which calls the file `label`.
+    """
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False)
+    try:
+        element = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(
+            f"{label}, line {error.lineno}: not well-formed XML ({error.msg}): correct it"
+        ) from error
+    _check_root(label, element, root)
+    return element
 
 
 def _forget(element: Element) -> None:
@@ -123,7 +139,7 @@ def children(element: Element, *names: str) -> Iterator[Element]:
     return (child for child in element if name(child) in names)
 
 
-def text_of(path: Path, element: Element) -> str:
+def text_of(path: Path | str, element: Element) -> str:
     """The text of a segment without the codes in it. CorpusError for an entity that nothing defines."""
     parts = [element.text or ""]
     for child in element:

@@ -164,6 +164,10 @@ class SentenceIndex:
         """What a row holds, without its language and line."""
         return sentence_of(self._table, row)
 
+    def texts(self, begin: int, end: int) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+        """The texts of the rows from `begin` to before `end`, as an Arrow column."""
+        return self._texts.slice(begin, end - begin)
+
     def text(self, row: int) -> str:
         """The text of a row."""
         text: str = self._texts[row].as_py()

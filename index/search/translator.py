@@ -14,7 +14,7 @@ from index.search.consistency import consistent, own_translations
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
-from index.search.translation_memory import recall
+from index.search.translation_memory import recall, remember
 from index.search.word_index import WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
@@ -151,6 +151,22 @@ class Translator:
             return finish
         answers = recall(memory, index, texts, vectors, source, finish(), k)  # which searches, too
         return lambda: answers
+
+    def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
+        """For each text in `source` what the index itself translates so, or nearly; [] for none.
+
+        Raises UnknownLanguageError.
+        """
+        index = self._sentences[self._pair(source, target)]
+        memory = self._sentences.get(source)
+        if memory is None or not texts:
+            return [[] for _ in texts]
+        return remember(memory, index, texts, self.encode(texts), source)
+
+    @property
+    def sentence_indexes(self) -> Mapping[str, SentenceIndex]:
+        """The sentences of each language that has any."""
+        return self._sentences
 
     def consistent(
         self,

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from index.documents.translation import DOCUMENTS
 from index.text.identification import SURE
 from index.text.normalisation import clean
 from service.api.dependencies import EngineNow, SettingsNow
@@ -151,6 +152,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
         charLimit=settings.max_characters,
         apiKeys=bool(settings.keys),
         keyRequired=bool(settings.keys),
+        supportedFilesFormat=list(DOCUMENTS),
         language={
             "source": Named(code=source.code, name=source.name),
             "target": Named(code=target.code, name=target.name),

@@ -103,7 +103,7 @@ class FrontendSettings(BaseModel):
     apiKeys: bool = Field(description="Whether there are API keys.")
     keyRequired: bool = Field(description="Whether translating needs one.")
     suggestions: bool = False
-    filesTranslation: bool = False
+    filesTranslation: bool = True
     supportedFilesFormat: list[str] = Field(default_factory=list)
     language: dict[Literal["source", "target"], Named]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from index.encoder.vectors import Vectors
 from index.errors import StoreError
-from index.search.translator import Translator
+from index.search.translator import Match, Translator
 from index.text.normalisation import clean
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
@@ -64,6 +64,10 @@ class Engine:
             {key.target: self._likely_answers(key, answers[key], min_confidence) for key in row}
             for row in rows
         ]
+
+    async def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
+        """What the index itself translates so, or nearly: see Translator.remember."""
+        return await self._batched("search", self._remember, [(text, source, target) for text in texts])
 
     async def explain(
         self, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
@@ -147,6 +151,17 @@ class Engine:
                 matches = self.translator.words([key.text for key in pair_keys], source, target, max_k)
             answers |= {key: to_answers(row[: key.k]) for key, row in zip(pair_keys, matches, strict=True)}
         return [answers[key] for key in keys]
+
+    def _remember(self, items: Sequence[tuple[str, str, str]]) -> list[list[Match]]:
+        pairs: dict[tuple[str, str], list[int]] = {}
+        for place, (_, source, target) in enumerate(items):
+            pairs.setdefault((source, target), []).append(place)
+        matches: list[list[Match]] = [[] for _ in items]
+        for (source, target), places in pairs.items():
+            texts = [items[place][0] for place in places]
+            for place, found in zip(places, self.translator.remember(texts, source, target), strict=True):
+                matches[place] = found
+        return matches
 
     def _detect_sentences(self, texts: Sequence[str]) -> list[str | None]:
         return [self.translator.detect(text) for text in texts]

@@ -10,7 +10,9 @@ from service.schemas import ERRORS_SHOWN, FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
-LIBRETRANSLATE_PATHS = frozenset({"/translate", "/detect", "/suggest", "/frontend/settings", "/health"})
+LIBRETRANSLATE_PATHS = frozenset(
+    {"/translate", "/translate_file", "/detect", "/suggest", "/frontend/settings", "/health"}
+)
 LONGEST_NUMBER = 40  # digits of one that is repeated in a message
 RETRY_AFTER = 1  # seconds after which a refused client may try again
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}

@@ -15,9 +15,9 @@ OPEN_PATHS = frozenset(
         *("/health", "/health/live", "/health/ready"),
     }
 )
-OPEN_PREFIX = "/problems/"
+OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
 # LibreTranslate's clients send the key in the body: their routes call `check_body_key`.
-KEY_IN_BODY = frozenset({"/translate", "/detect"})
+KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 
 
 class ApiKeyCheck:
@@ -52,7 +52,7 @@ class ApiKeyCheck:
 
 def is_open(path: str) -> bool:
     """Whether a path needs no key."""
-    return path in OPEN_PATHS or path.startswith(OPEN_PREFIX)
+    return path in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
 
 
 def key_is_in_body(scope: Scope) -> bool:

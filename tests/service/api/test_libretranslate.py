@@ -216,7 +216,8 @@ def test_suggestions_are_refused_and_said_to_be(client: TestClient) -> None:
 
 def test_settings_and_health(client: TestClient) -> None:
     settings = client.get("/frontend/settings").json()
-    assert (settings["charLimit"], settings["filesTranslation"]) == (1000, False)
+    assert (settings["charLimit"], settings["filesTranslation"]) == (1000, True)
+    assert ".po" in settings["supportedFilesFormat"]
     assert settings["language"]["source"] == {"code": "en", "name": "English"}
     assert settings["language"]["target"]["code"] == "de"
     assert client.get("/health").json() == {"status": "ok"}

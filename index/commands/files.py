@@ -1,0 +1,63 @@
+"""Command: `passepartout translate-file`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from index.commands.options import FILE, FOLDER, JSON, THREADS
+from index.errors import UsageError
+
+if TYPE_CHECKING:
+    from index.documents.translation import Summary
+
+
+@click.command("translate-file")
+@click.argument("path", metavar="FILE", type=FILE)
+@click.option("--to", "target", required=True, help="Language to translate into.")
+@click.option("--from", "source", help="Language of the texts. [default: as the file says, or detected]")
+@click.option("--index", "folder", type=FOLDER, required=True, help="The index with the translations.")
+@click.option("--out", type=FILE, help="The file to write. [default: FILE with the language in its name]")
+@click.option(
+    "--fuzzy/--no-fuzzy",
+    default=None,
+    help="Whether to write what is nearly known. [default: where the format can mark it]",
+)
+@THREADS
+@JSON
+def translate_file(
+    path: Path,
+    target: str,
+    source: str | None,
+    folder: Path,
+    out: Path | None,
+    fuzzy: bool | None,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Fill a PO, XLIFF, TMX, JSON or text file from the translations in an index.
+
+    What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
+    marks it; the rest stays empty.
+    """
+    from index.documents.translation import translate_file
+    from index.search.translator import Translator
+
+    if out is None:
+        out = path.with_name(f"{path.stem}.{target}{path.suffix}")
+        if out.exists():
+            raise UsageError(f"{out} exists: give --out")
+    summary = translate_file(Translator.open(folder, threads=threads), path, out, target, source, fuzzy=fuzzy)
+    click.echo(json.dumps({"file": str(out), **asdict(summary)}) if as_json else f"{out}: {_said(summary)}")
+
+
+def _said(summary: Summary) -> str:
+    fuzzy = f"{summary.fuzzy} fuzzy"
+    if summary.fuzzy and not summary.fuzzy_written:
+        fuzzy = f"{summary.fuzzy} nearly known, which this format cannot mark (--fuzzy writes them)"
+    kept = f"; {summary.kept} had a translation" if summary.kept else ""
+    return f"{summary.translated} translated, {fuzzy}, {summary.empty} left empty{kept}"

@@ -1,0 +1,1 @@
+"""Documents: files with texts to translate, one format a file, and how the translation memory fills them."""

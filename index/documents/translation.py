@@ -1,0 +1,120 @@
+"""Filling a document from the translation memory: exact matches as translated, others as fuzzy."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from index.documents.document import LONGEST_DOCUMENT, Document, suffix_of
+from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.formats.registry import lookup
+from index.formats.streams import open_stream
+from index.search.ranking import Match
+from index.search.translator import Translator
+from index.storage.files import fsync
+
+# extension -> module:class; modules are imported on use: some need lxml or Babel.
+DOCUMENTS = {
+    ".po": "po:PoDocument",
+    ".pot": "po:PoDocument",
+    ".xliff": "xliff:XliffDocument",
+    ".xlf": "xliff:XliffDocument",
+    ".tmx": "tmx:TmxDocument",
+    ".json": "keyed:JsonDocument",
+    ".arb": "keyed:JsonDocument",
+    ".txt": "plain:PlainDocument",
+}
+TEXTS_ASKED = 256  # at a time
+TEXTS_DETECTED = 100  # at most, to tell the language of a document
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many texts of a document were `translated` (exact), `fuzzy` (nearly known) and left `empty`.
+
+    `kept` had a translation before. `fuzzy_written` is false where the format cannot mark fuzzy ones.
+    """
+
+    translated: int
+    fuzzy: int
+    empty: int
+    kept: int
+    fuzzy_written: bool
+
+
+def open_document(content: bytes, name: str, target: str) -> Document:
+    """Read a document, whose format its `name` says. Raises UsageError, CorpusError."""
+    where = DOCUMENTS.get(suffix_of(name))
+    if where is None:
+        raise UsageError(f"{name}: not a file that can be filled: give one of {', '.join(DOCUMENTS)}")
+    if len(content) > LONGEST_DOCUMENT:
+        raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
+    module, _, kind = where.partition(":")
+    document: Document = getattr(import_module(f"index.documents.{module}"), kind)(content, name, target)
+    return document
+
+
+def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool | None = None) -> Summary:
+    """Put the first match of each unit in. `fuzzy`: whether to write those that are not exact, by default
+    where the format marks them."""
+    written = document.marks_fuzzy if fuzzy is None else fuzzy
+    counts = Counter[str]()
+    for unit, found in zip(document.units, matches, strict=True):
+        if not found:
+            counts["empty"] += 1
+            continue
+        exact = found[0].match == "exact" and not unit.has_codes
+        counts["translated" if exact else "fuzzy"] += 1
+        if exact or written:
+            unit.fill(found[0], fuzzy=not exact)
+    return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
+
+
+def source_language(document: Document, translator: Translator, given: str | None) -> str:
+    """The language of a document's texts: as given, else as it says, else as most of them look.
+
+    Raises UnknownLanguageError, UsageError where it cannot be told.
+    """
+    known = [info.code for info in translator.languages]
+    stated = given or document.source
+    if stated is not None:
+        if (code := lookup(stated, known)) is None:
+            raise UnknownLanguageError(f"no language {stated!r} here; there are: {', '.join(sorted(known))}")
+        return code
+    texts = [unit.text for unit in document.units[:TEXTS_DETECTED]]
+    detected = Counter(code for code in map(translator.detect, texts) if code is not None)
+    if not detected:
+        raise UsageError("the language of the file was not recognised: give it (--from)")
+    return detected.most_common(1)[0][0]
+
+
+def translate_file(
+    translator: Translator,
+    path: Path,
+    out: Path,
+    target: str,
+    source: str | None = None,
+    *,
+    fuzzy: bool | None = None,
+) -> Summary:
+    """Fill `path` and write it to `out`. Raises UsageError, CorpusError."""
+    with open_stream(path) as stream:
+        content = stream.read(LONGEST_DOCUMENT + 1)
+    document = open_document(content, str(path), target)
+    code = source_language(document, translator, source)
+    texts = [unit.text for unit in document.units]
+    matches: list[list[Match]] = []
+    for begin in range(0, len(texts), TEXTS_ASKED):
+        matches += translator.remember(texts[begin : begin + TEXTS_ASKED], code, target)
+    summary = fill(document, matches, fuzzy=fuzzy)
+    draft = out.with_name(f".{out.name}")
+    try:
+        with draft.open("wb") as file:
+            document.write(file)
+        fsync(draft)
+        draft.replace(out)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
+    return summary

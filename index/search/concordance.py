@@ -1,0 +1,124 @@
+"""Concordance: the sentences of a language that have a word or phrase in them, with their translations."""
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from index.formats.sentence import Sentence
+from index.search.sentence_index import SentenceIndex
+from index.text.normalisation import clean
+
+ROWS_READ = 1 << 14  # at a time
+MOST_ROWS = 1 << 20  # of a page
+MOST_TRANSLATIONS = 20  # of a sentence into one language
+
+LETTERS = r"\pL\pM\pN_"  # as RE2 spells them
+# Scripts without spaces between words, by the beginning of the names of their letters.
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ", "BOPOMOFO")
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A sentence, where the phrase stands in its text (begin and end in characters), and its translations."""
+
+    sentence: Sentence
+    places: tuple[tuple[int, int], ...]
+    translations: Mapping[str, Sequence[Sentence]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Occurrences in the order of the corpus, and the row to go on from; None at the end."""
+
+    occurrences: Sequence[Occurrence]
+    next: int | None
+
+
+def concordance(
+    indexes: Mapping[str, SentenceIndex],
+    phrase: str,
+    source: str,
+    targets: Sequence[str],
+    *,
+    begin: int = 0,
+    count: int = 20,
+) -> Page:
+    """At most `count` sentences of `source` from row `begin` on that have the phrase, as whole words where
+    its script parts words, whatever the case.
+
+    A page looks at no more than MOST_ROWS rows, so it may have fewer and yet not be the last.
+    """
+    index, phrase = indexes[source], clean(phrase)
+    end = min(len(index), begin + MOST_ROWS)
+    rows: list[int] = []
+    for row in _rows(index, _pattern(phrase), begin, end):
+        if len(rows) == count:
+            return Page(_occurrences(indexes, rows, phrase, source, targets), rows[-1] + 1)
+        rows.append(row)
+    return Page(_occurrences(indexes, rows, phrase, source, targets), end if end < len(index) else None)
+
+
+def _rows(index: SentenceIndex, pattern: str, begin: int, end: int) -> Iterator[int]:
+    for start in range(begin, end, ROWS_READ):
+        texts = index.texts(start, min(start + ROWS_READ, end))
+        matches = pc.match_substring_regex(texts, pattern, ignore_case=True)
+        for place in pc.indices_nonzero(matches).to_pylist():
+            yield start + place
+
+
+def _occurrences(
+    indexes: Mapping[str, SentenceIndex],
+    rows: Sequence[int],
+    phrase: str,
+    source: str,
+    targets: Sequence[str],
+) -> list[Occurrence]:
+    index = indexes[source]
+    return [
+        Occurrence(
+            sentence := index.sentence(row),
+            tuple(_places(phrase, sentence.text)),
+            {code: _translations(index, indexes[code], row) for code in targets},
+        )
+        for row in rows
+    ]
+
+
+def _translations(index: SentenceIndex, target: SentenceIndex, row: int) -> list[Sentence]:
+    if index.groups is None or target.groups is None:
+        return []
+    return [target.sentence(other) for other in target.groups.rows(index.groups.of(row))[:MOST_TRANSLATIONS]]
+
+
+def _pattern(phrase: str) -> str:
+    """A regular expression for RE2."""
+    escaped = "".join(f"\\{sign}" if sign in string.punctuation else sign for sign in phrase)
+    before = rf"(?:^|[^{LETTERS}])" if _parts_words(phrase[0]) else ""
+    after = rf"(?:$|[^{LETTERS}])" if _parts_words(phrase[-1]) else ""
+    return f"{before}{escaped}{after}"
+
+
+def _places(phrase: str, text: str) -> Iterator[tuple[int, int]]:
+    for match in re.finditer(re.escape(phrase), text, re.IGNORECASE):
+        begin, end = match.span()
+        before, after = text[begin - 1 : begin], text[end : end + 1]
+        if not (_joined(before, phrase[0]) or _joined(after, phrase[-1])):
+            yield begin, end
+
+
+def _joined(neighbour: str, sign: str) -> bool:
+    """Whether the sign and its neighbour are of one word."""
+    return bool(neighbour) and _parts_words(sign) and _is_letter(neighbour)
+
+
+def _is_letter(sign: str) -> bool:
+    return sign == "_" or unicodedata.category(sign)[0] in "LMN"
+
+
+def _parts_words(sign: str) -> bool:
+    """Whether it is a letter or digit of a script that writes spaces between words."""
+    return _is_letter(sign) and not unicodedata.name(sign, "").startswith(UNSPACED)

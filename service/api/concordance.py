@@ -1,0 +1,108 @@
+"""Where a word or phrase stands in the index, with its translations."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from index.formats.sentence import Sentence
+from index.search.concordance import Occurrence, concordance
+from index.text.normalisation import clean
+from service.api.dependencies import EngineNow
+from service.api.native import TRANSLATION_PROBLEMS
+from service.api.validation import unknown_language
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import FieldError, Response
+
+router = APIRouter()
+
+LONGEST_PHRASE = 200  # characters
+MOST_RESULTS = 100
+
+
+class Translation(BaseModel):
+    """A sentence that the corpus aligns with another."""
+
+    text: str
+    id: str = Field(examples=["de:41"])
+
+
+class Found(BaseModel):
+    """A sentence with the phrase in it."""
+
+    text: str
+    id: str = Field(examples=["en:41"])
+    places: list[tuple[int, int]] = Field(
+        description="Where the phrase stands in it: begin and end, in Unicode characters."
+    )
+    metadata: dict[str, Any] = Field(description="What the corpus says of it.")
+    translations: dict[str, list[Translation]] = Field(
+        description="What the corpus aligns with it, by target."
+    )
+
+
+class Concordance(Response):
+    """Sentences with a phrase in them, in the order of the corpus."""
+
+    text: str
+    source: str
+    results: list[Found]
+    next: int | None = Field(
+        description="Send it as `begin` for the sentences that follow; null where there are none."
+    )
+
+
+@router.get("/concordance", summary="Find a word or phrase in the index", responses=TRANSLATION_PROBLEMS)
+async def find(
+    engine: EngineNow,
+    text: Annotated[str, Query(min_length=1, max_length=LONGEST_PHRASE, description="The word or phrase.")],
+    source: Annotated[str, Query(description="Language code of the sentences to look into.")],
+    target: Annotated[
+        list[str] | None, Query(description="Languages of the translations; left out, all.", max_length=128)
+    ] = None,
+    begin: Annotated[int, Query(ge=0, le=2**62, description="Where to go on: `next` of a page.")] = 0,
+    count: Annotated[int, Query(ge=1, le=MOST_RESULTS, description="Most sentences of a page.")] = 20,
+) -> Concordance:
+    """The sentences of a language that have the phrase in them, with the translations that the corpus has.
+
+    As whole words where the script parts words, whatever the case.
+    """
+    translator = engine.translator
+    indexes = translator.sentence_indexes
+    wanted = [("source", source), *(("target", code) for code in target or ())]
+    unknown = [
+        unknown_language(field, code, engine.languages) for field, code in wanted if code not in indexes
+    ]
+    if unknown:
+        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
+    if not clean(text):
+        error = FieldError(field="text", message="text is empty: give a word or phrase", limit=1)
+        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
+    codes = [code for code in dict.fromkeys(target or indexes) if code != source]
+    page = await asyncio.to_thread(concordance, indexes, text, source, codes, begin=begin, count=count)
+    return Concordance(
+        model=translator.model,
+        index=translator.version,
+        text=text,
+        source=source,
+        results=[_result(occurrence) for occurrence in page.occurrences],
+        next=page.next,
+    )
+
+
+def _result(occurrence: Occurrence) -> Found:
+    sentence = occurrence.sentence
+    return Found(
+        text=sentence.text,
+        id=sentence.id,
+        places=list(occurrence.places),
+        metadata=dict(sentence.metadata),
+        translations={
+            code: list(map(_translation, found)) for code, found in occurrence.translations.items()
+        },
+    )
+
+
+def _translation(sentence: Sentence) -> Translation:
+    return Translation(text=sentence.text, id=sentence.id)

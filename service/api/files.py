@@ -1,0 +1,201 @@
+"""LibreTranslate's `/translate_file`: a file filled from the translation memory, kept until it is fetched.
+
+Unlike LibreTranslate's, texts that the corpus does not translate stay empty: see index/documents.
+"""
+
+import asyncio
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from index.documents.document import Document, suffix_of
+from index.documents.translation import DOCUMENTS, Summary, fill, open_document, source_language
+from index.errors import UnknownLanguageError, UsageError
+from service.api.dependencies import EngineNow, SettingsNow
+from service.api.libretranslate import TRANSLATES, failures
+from service.api.openapi import problem_responses
+from service.api.validation import unknown_language, unreachable_target
+from service.engine.engine import Engine
+from service.engine.files import NoRoomError, open_files
+from service.http.bodies import media_type
+from service.http.middleware.api_keys import check_body_key
+from service.http.problems import ProblemError, ProblemType
+from service.schemas import FieldError
+from service.settings import Settings
+
+router = APIRouter(tags=["LibreTranslate"])
+
+MAX_FIELDS = 16
+LONGEST_NAME = 200  # characters of a file's name that an error repeats
+TEXTS_ASKED = 64  # at a time, so that other requests get their turn
+FILE_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file", "target"],
+                "properties": {
+                    "file": {
+                        "type": "string",
+                        "format": "binary",
+                        "description": f"A file named *{', *'.join(DOCUMENTS)}.",
+                    },
+                    "source": {"type": "string", "description": "Language code of its texts, or `auto`."},
+                    "target": {"type": "string", "description": "Language code to translate into."},
+                    "fuzzy": {
+                        "type": "string",
+                        "enum": ["true", "false"],
+                        "description": "Whether to write what is nearly known; left out, where the format "
+                        "can mark it.",
+                    },
+                    "api_key": {"type": "string", "description": "The key, where the service asks for one."},
+                },
+            }
+        }
+    },
+}
+
+
+class TranslatedFile(BaseModel):
+    """Where the file is, and how many of its texts got what."""
+
+    translatedFileUrl: str = Field(description="Its address, for as long as the service keeps it.")
+    translated: int = Field(description="Texts that the corpus translates word for word.")
+    fuzzy: int = Field(description="Texts that it nearly translates (from 70 %).")
+    empty: int = Field(description="Texts without a translation, left empty.")
+    kept: int = Field(description="Texts that had a translation.")
+    fuzzyWritten: bool = Field(description="Whether the fuzzy ones are in the file.")
+
+
+@router.post(
+    "/translate_file",
+    summary="Translate a file, as LibreTranslate does",
+    response_model=TranslatedFile,
+    responses=failures(*TRANSLATES),
+    openapi_extra={"requestBody": FILE_BODY},
+)
+async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
+    """The file with what the corpus translates filled in, for PO, XLIFF, TMX, JSON and text."""
+    if media_type(request.headers.get("content-type", "")) != "multipart/form-data":
+        raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
+    try:
+        async with request.form(max_files=1, max_fields=MAX_FIELDS) as form:
+            fields = {name: value for name, value in form.items() if isinstance(value, str) and value}
+            await check_body_key(request, fields.get("api_key"))
+            file = form.get("file")
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise _invalid("file", "file is missing: send a file with its name")
+            name, content = file.filename, await file.read()
+    except MultiPartException:
+        raise ProblemError(
+            ProblemType.BAD_REQUEST, "body is not a form with one file: see /openapi.json"
+        ) from None
+    source, target = _languages(fields, engine)
+    try:
+        summary, filled = await _filled(name, content, source, target, fields.get("fuzzy"), engine, settings)
+    except UnknownLanguageError as error:
+        raise ProblemError(ProblemType.UNKNOWN_LANGUAGE, str(error)) from None
+    except UsageError as error:
+        raise _invalid("file", str(error)) from None
+    try:
+        kept = await asyncio.to_thread(open_files(settings).put, filled, suffix_of(name))
+    except (NoRoomError, OSError):
+        raise ProblemError(
+            ProblemType.OVERLOADED,
+            "there is no room for the translated file: try again later",
+            headers={"Retry-After": str(int(settings.files_keep_seconds))},
+        ) from None
+    return JSONResponse(
+        TranslatedFile(
+            translatedFileUrl=f"{request.base_url}download_file/{kept}",
+            translated=summary.translated,
+            fuzzy=summary.fuzzy,
+            empty=summary.empty,
+            kept=summary.kept,
+            fuzzyWritten=summary.fuzzy_written,
+        ).model_dump()
+    )
+
+
+@router.get(
+    "/download_file/{name}",
+    summary="Fetch a translated file",
+    response_class=Response,
+    responses=problem_responses(ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL),
+)
+async def download_file(name: str, settings: SettingsNow) -> Response:
+    """The file of an answer of /translate_file. Its address is the only key to it."""
+    path = await asyncio.to_thread(open_files(settings).find, name)
+    if path is None:
+        raise ProblemError(ProblemType.NOT_FOUND, "there is no such file any more: translate it again")
+    return FileResponse(
+        path,
+        media_type="application/octet-stream",
+        filename=f"translated{path.suffix}",
+        headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _languages(fields: dict[str, str], engine: Engine) -> tuple[str | None, str]:
+    stated = fields.get("source", "auto")
+    source = None if stated == "auto" else engine.languages.match(stated)
+    target = engine.languages.match(fields.get("target", ""))
+    unknown = []
+    if source is None and stated != "auto":
+        unknown.append(unknown_language("source", stated, engine.languages))
+    if target is None:
+        unknown.append(unknown_language("target", fields.get("target", ""), engine.languages))
+    if unknown or target is None:
+        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
+    return source, target
+
+
+async def _filled(
+    name: str,
+    content: bytes,
+    source: str | None,
+    target: str,
+    fuzzy: str | None,
+    engine: Engine,
+    settings: Settings,
+) -> tuple[Summary, bytes]:
+    label = name[:LONGEST_NAME] if len(name) <= LONGEST_NAME else f"file{suffix_of(name)[:8]}"
+    document = await asyncio.to_thread(open_document, content, label, target)
+    if len(document.units) > settings.max_file_texts:
+        raise UsageError(
+            f"{label}: {len(document.units)} texts, the limit is {settings.max_file_texts}: divide it"
+        )
+    code = await asyncio.to_thread(source_language, document, engine.translator, source)
+    if target not in engine.languages.targets(code):
+        raise ProblemError.of_fields(
+            ProblemType.INVALID_REQUEST, [unreachable_target("file", code, target, engine.languages)]
+        )
+    matches = await _matches(document, code, target, engine)
+
+    def write() -> tuple[Summary, bytes]:
+        summary = fill(document, matches, fuzzy=None if fuzzy is None else fuzzy == "true")
+        file = io.BytesIO()
+        document.write(file)
+        return summary, file.getvalue()
+
+    return await asyncio.to_thread(write)
+
+
+async def _matches(document: Document, source: str, target: str, engine: Engine) -> list[Sequence[Any]]:
+    texts = [unit.text for unit in document.units]
+    matches: list[Sequence[Any]] = []
+    for begin in range(0, len(texts), TEXTS_ASKED):
+        matches += await engine.remember(texts[begin : begin + TEXTS_ASKED], source, target)
+    return matches
+
+
+def _invalid(field: str, message: str) -> ProblemError:
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])

@@ -1,0 +1,123 @@
+"""Files over HTTP, as LibreTranslate's clients send them."""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from service.app import create_app
+from service.settings import Settings
+
+TEXTS = b"The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n"
+KEY = "secret"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def service(remembering_dir: Path, folder: Path) -> Iterator[TestClient]:
+    settings = Settings(
+        index=remembering_dir, files=folder, max_file_bytes=4096, max_file_texts=100, max_files_bytes=2048
+    )
+    with TestClient(create_app(settings)) as client:
+        yield client
+
+
+def send(client: TestClient, content: bytes = TEXTS, name: str = "x.txt", **fields: str) -> Any:  # noqa: ANN401
+    data = {"source": "en", "target": "de", **fields}
+    return client.post("/translate_file", data=data, files={"file": (name, content)})
+
+
+def fetched(client: TestClient, answer: Any) -> bytes:  # noqa: ANN401
+    assert answer.status_code == 200, answer.text
+    return client.get(urlsplit(answer.json()["translatedFileUrl"]).path).content
+
+
+def test_a_file_is_filled_and_fetched(service: TestClient, folder: Path) -> None:
+    answer = send(service)
+    body = answer.json()
+    assert (body["translated"], body["fuzzy"], body["empty"], body["fuzzyWritten"]) == (1, 1, 1, False)
+    assert fetched(service, answer) == b"Der Vertrag gilt.\n\n\n"
+    (kept,) = folder.iterdir()
+    assert kept.name == urlsplit(body["translatedFileUrl"]).path.rpartition("/")[2]
+    assert fetched(service, send(service, fuzzy="true")) == b"Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+
+
+def test_the_language_may_be_detected(service: TestClient) -> None:
+    assert fetched(service, send(service, source="auto")) == b"Der Vertrag gilt.\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "fields", "words"),
+    [
+        (b"{", "my file.json", {}, "my file.json: not JSON"),
+        (b"x", "../../etc/passwd", {}, "not a file that can be filled"),
+        (b"x", "x.docx", {}, "x.docx: not a file that can be filled: give one of .po"),
+        (TEXTS, "x.txt", {"target": "xx"}, "target 'xx' is not a language"),
+        (TEXTS, "x.txt", {"source": "xx"}, "source 'xx' is not a language"),
+        (TEXTS, "x.txt", {"target": "en"}, "is the language of file already"),
+        (b"a\n" * 101, "x.txt", {}, "101 texts, the limit is 100"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    service: TestClient, folder: Path, content: bytes, name: str, fields: dict[str, str], words: str
+) -> None:
+    answer = send(service, content, name, **fields)
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
+    assert not folder.exists()
+
+
+def test_size_and_form_are_checked(service: TestClient) -> None:
+    assert send(service, b"x" * 5000).status_code == 413
+    assert service.post("/translate_file", data={"source": "en", "target": "de"}).status_code == 400
+    assert service.post("/translate_file", json={}).status_code == 400
+    two = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
+    assert service.post("/translate_file", data={"target": "de"}, files=two).status_code == 400
+
+
+def test_disk_and_time_are_bounded(service: TestClient, folder: Path) -> None:
+    lines = TEXTS.splitlines()[0] + b"\n"
+    first = send(service, lines * 60)
+    assert first.status_code == 200
+    full = send(service, lines * 60)
+    assert (full.status_code, full.headers["retry-after"]) == (503, "600")
+    (kept,) = folder.iterdir()
+    old = time.time() - 601
+    os.utime(kept, (old, old))
+    assert service.get(f"/download_file/{kept.name}").status_code == 404
+    assert send(service, lines * 60).status_code == 200
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("name", ["x", "..%2F..%2Fetc%2Fpasswd", f"{'0' * 32}.txt", ".x.txt"])
+def test_no_other_file_is_fetched(service: TestClient, name: str) -> None:
+    send(service)
+    assert service.get(f"/download_file/{name}").status_code == 404
+
+
+def test_a_key_is_wanted_to_translate_and_the_address_is_the_key_to_the_file(
+    remembering_dir: Path, folder: Path
+) -> None:
+    digest = hashlib.sha256(KEY.encode()).hexdigest()
+    settings = Settings(index=remembering_dir, files=folder, api_keys=f"me:{digest}")
+    with TestClient(create_app(settings)) as client:
+        assert send(client).status_code == 403
+        assert send(client, api_key="wrong").status_code == 403
+        assert fetched(client, send(client, api_key=KEY)) == b"Der Vertrag gilt.\n\n\n"
+        authorised = client.post(
+            "/translate_file",
+            data={"target": "de"},
+            files={"file": ("x.txt", TEXTS)},
+            headers={"Authorization": f"Bearer {KEY}"},
+        )
+        assert authorised.status_code == 200
