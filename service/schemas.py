@@ -372,6 +372,10 @@ class FieldError(BaseModel):
     allowed: list[str] | None = Field(
         default=None, description="The allowed values, where they can be listed."
     )
+    candidates: list[str] | None = Field(
+        default=None,
+        description="Where a text's language is not clear: the codes of those it may be in, likeliest first.",
+    )
 
 
 class Problem(BaseModel):

@@ -19,7 +19,8 @@ from index.search.word_index import WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, open_version
-from index.text.identification import Detector
+from index.text.fasttext_model import fasttext_chances
+from index.text.identification import Detector, clear_language, has_letters
 from index.text.languages import language
 from index.text.placeables import without_tags
 
@@ -223,11 +224,21 @@ class Translator:
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """The language of a text, among those of the encoder; None where it is not clear."""
-        return self._detector.detect(self.encoder.tokens([fold(text) if kind == "word" else text])[0])
+        return clear_language(self.language_chances(text, kind=kind))
 
-    def language_chances(self, text: str) -> dict[str, float]:
-        """The probability of each language of the encoder to be that of a sentence, the likeliest first."""
-        return self._detector.chances(self.encoder.tokens([text])[0])
+    def language_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
+        """The probability of each language of the encoder for a text, the likeliest first; none without
+        letters."""
+        if not has_letters(text):
+            return {}
+        return self._detector.chances(self._tokens(text, kind), fasttext_chances(text))
+
+    def token_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
+        """`language_chances` by the tokens of the text alone, without fastText."""
+        return self._detector.chances(self._tokens(text, kind))
+
+    def _tokens(self, text: str, kind: Kind) -> Sequence[int]:
+        return self.encoder.tokens([fold(text) if kind == "word" else text])[0]
 
     def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
         """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""

@@ -4,18 +4,26 @@ P(language | tokens) is proportional to P(language) and the product of P(token |
 probabilities come from the words of each language (the bundle's training words and the corpus) and their
 counts, so the detector knows the very text that the index is for, in every language of the bundle, and costs
 one table. Beforehand a language that the index has sentences in is INDEXED_ODDS times as likely as another.
+
+What users ask is no caption, so for that fastText's opinion is another factor, (P_fastText + floor)^weight,
+with constants chosen for the likelihood of development texts (docs/decisions/0091).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from index.text.fasttext_model import fasttext_name
 from index.text.pre_tokens import Tokens
 
 UNSEEN_SHARE = 0.01  # of probability, kept for tokens never seen: shared evenly, it favours no language
 TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
+COMBINED_TEMPERATURE = 2.5  # of the same product where fastText is heard, too
+FASTTEXT_WEIGHT, FASTTEXT_FLOOR = 0.5, 1e-3
 SURE = 0.7  # the probability from which on a language is named
+CANDIDATES = 3  # named where none is sure, at most
+MIN_CANDIDATE_CHANCE = 0.05
 INDEXED_ODDS = 20  # among a hundred languages one word tells little, and most ask in those of the index
 FOREIGN = 0.001  # a corpus' line is in another language below this probability of its own
 FOREIGN_TOKENS = 5  # and from this many tokens on: names and loan words are in every language
@@ -40,17 +48,20 @@ class Detector:
         """The same for an index that has sentences in the languages `indexed`."""
         return Detector(self.languages, self.table, indexed)
 
-    def detect(self, tokens: Sequence[int]) -> str | None:
-        """The likeliest language for token ids; None where no language is likely enough."""
-        likeliest = next(iter(self.chances(tokens).items()), None) if tokens else None
-        return likeliest[0] if likeliest and likeliest[1] >= SURE else None
+    def chances(self, tokens: Sequence[int], fasttext: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The probability of each language, the likeliest first; without tokens the prior ones.
 
-    def chances(self, tokens: Sequence[int]) -> dict[str, float]:
-        """The probability of each language, the likeliest first; without tokens the prior ones."""
+        fasttext: what `fasttext_chances` says of the text, to be combined with.
+        """
         if not self.languages:
             return {}
         sums = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64)
-        chances = self._probabilities(sums[:, None])[:, 0]
+        scores = sums / TEMPERATURE
+        if fasttext is not None:
+            opinions = [fasttext.get(fasttext_name(code), 0.0) for code in self.languages]
+            scores = sums / COMBINED_TEMPERATURE
+            scores += FASTTEXT_WEIGHT * np.log(np.array(opinions) + FASTTEXT_FLOOR)
+        chances = self._probabilities(scores[:, None])[:, 0]
         return {self.languages[row]: float(chances[row]) for row in np.argsort(-chances, kind="stable")}
 
     def foreign(self, tokens: Tokens, language: str) -> NDArray[np.bool_]:
@@ -62,7 +73,9 @@ class Detector:
             texts = doubtful.texts
             rows = [np.bincount(texts, row[doubtful.ids], len(doubtful)) for row in self.table]
             sums = np.stack(rows).astype(np.float64)
-            foreign[judged] = self._probabilities(sums)[self.languages.index(language)] < FOREIGN
+            foreign[judged] = (
+                self._probabilities(sums / TEMPERATURE)[self.languages.index(language)] < FOREIGN
+            )
         return foreign
 
     def _surely_in(self, tokens: Tokens, language: str) -> NDArray[np.bool_]:
@@ -81,12 +94,28 @@ class Detector:
         sure: NDArray[np.bool_] = lead <= np.log((1 / FOREIGN - 1) / (len(self.languages) - 1)) - ROUNDING
         return sure
 
-    def _probabilities(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(languages, n) sums of the logarithms of texts' tokens -> the probability of each language."""
-        scores = sums / TEMPERATURE + self._log_prior[:, None]
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(languages, n) logarithms of what texts say for each language -> the probability of each."""
+        scores = scores + self._log_prior[:, None]
         likelihoods = np.exp(scores - scores.max(axis=0))
         probabilities: NDArray[np.float64] = likelihoods / likelihoods.sum(axis=0)
         return probabilities
+
+
+def clear_language(chances: Mapping[str, float]) -> str | None:
+    """The likeliest of languages, which are given likeliest first; None where it is not likely enough."""
+    likeliest = next(iter(chances), None)
+    return likeliest if likeliest is not None and chances[likeliest] >= SURE else None
+
+
+def likely_languages(chances: Mapping[str, float]) -> list[str]:
+    """The few languages that a text may be in, of languages given likeliest first."""
+    return [code for code in list(chances)[:CANDIDATES] if chances[code] >= MIN_CANDIDATE_CHANCE]
+
+
+def has_letters(text: str) -> bool:
+    """Whether a text has letters, without which it is in no language."""
+    return any(character.isalpha() for character in text)
 
 
 def log_probabilities(counts: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:

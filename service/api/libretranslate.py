@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from index.documents.translation import DOCUMENTS
-from index.text.identification import SURE
+from index.text.identification import clear_language
 from index.text.normalisation import clean
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
@@ -36,7 +36,7 @@ from service.api.libretranslate_schemas import (
 from service.api.validation import (
     check_sizes,
     field_names,
-    undetected_language,
+    unclear_language,
     unknown_language,
     unreachable_target,
 )
@@ -112,12 +112,13 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     openapi_extra={"requestBody": DETECT_BODY},
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
-    """The languages that the text may be in, the likeliest first; those under 1 % are left out."""
+    """The languages that the text may be in, the likeliest first; those under 1 % are left out, and a text
+    without letters is in none."""
     fields = await read_fields(request, EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
     body = _read(DetectRequest, fields)
     check_sizes("sentence", "q", [body.q], Choices(target=["none"]), settings)
-    (chances,) = await engine.language_chances([clean(body.q)])
+    (chances,) = await engine.language_chances("sentence", [clean(body.q)])
     return JSONResponse(
         [
             _detected(code, chance)
@@ -195,17 +196,17 @@ async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
                 ProblemType.UNKNOWN_LANGUAGE, [unknown_language("source", body.source, engine.languages)]
             )
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
-    likeliest = [next(iter(chances.items()), ("", 0.0)) for chances in await engine.language_chances(cleaned)]
+    rows = await engine.language_chances("sentence", cleaned)
     errors = [
-        undetected_language(name, engine.languages)
-        for name, text, (_, chance) in zip(field_names("q", cleaned), cleaned, likeliest, strict=True)
-        if text and chance < SURE
+        unclear_language(name, chances, engine.languages)
+        for name, text, chances in zip(field_names("q", cleaned), cleaned, rows, strict=True)
+        if text and clear_language(chances) is None
     ]
     if errors:
         raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
     return [
-        Text(sent, text, code, chance)
-        for sent, text, (code, chance) in zip(body.q, cleaned, likeliest, strict=True)
+        Text(sent, text, *next(iter(chances.items()), ("", 0.0)))
+        for sent, text, chances in zip(body.q, cleaned, rows, strict=True)
     ]
 
 

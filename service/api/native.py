@@ -143,8 +143,8 @@ async def _translate(
     if source is not None:
         queries = queries_from(source, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
     else:
-        detected = await engine.detect(kind, cleaned)
-        queries = queries_detected(detected, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
+        chances = await engine.language_chances(kind, cleaned)
+        queries = queries_detected(chances, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
     rows = await engine.translate(kind, queries, choices.k, choices.min_confidence)
     if choices.explain:
         rows = await engine.explain(kind, queries, rows)

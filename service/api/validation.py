@@ -1,7 +1,8 @@
 """Checking a request against the settings and the languages of the index, before its texts are looked at."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from index.text.identification import clear_language, likely_languages
 from service.engine.engine import Engine
 from service.engine.languages import Languages, Query
 from service.http.problems import ProblemError, ProblemType, brief
@@ -66,24 +67,25 @@ def queries_from(
 
 
 def queries_detected(
-    detected: Sequence[str | None],
+    chances: Sequence[Mapping[str, float]],
     field: str,
     texts: Sequence[str],
     targets: Sequence[str],
     languages: Languages,
 ) -> list[Query]:
-    """Texts whose source was detected. A text is not translated into its own language; ProblemError if that
-    leaves it without a target, or if its language was not recognised."""
+    """Texts with how likely each language is for each. A text is not translated into its own language;
+    ProblemError if that leaves it without a target, or if its language is not clear."""
     names = field_names(field, texts)
+    sources = [clear_language(row) for row in chances]
     errors = [
-        undetected_language(name, languages)
-        for name, source in zip(names, detected, strict=True)
+        unclear_language(name, row, languages)
+        for name, source, row in zip(names, sources, chances, strict=True)
         if source is None
     ]
     if errors:
         raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
     queries: list[Query] = []
-    for name, text, source in zip(names, texts, detected, strict=True):
+    for name, text, source in zip(names, texts, sources, strict=True):
         assert source is not None
         other_targets = [target for target in targets if target != source]
         queries += queries_from(source, name, [text], other_targets or targets, languages)
@@ -100,14 +102,16 @@ def unknown_language(field: str, code: str, languages: Languages) -> FieldError:
     )
 
 
-def undetected_language(field: str, languages: Languages) -> FieldError:
-    """What is wrong where `field` holds a text whose language was not recognised."""
-    known = languages.codes
-    return FieldError(
-        field="source",
-        message=f"the language of {field} was not recognised: give source, one of {', '.join(known)}",
-        allowed=known,
-    )
+def unclear_language(field: str, chances: Mapping[str, float], languages: Languages) -> FieldError:
+    """What is wrong where `field` holds a text whose language is not clear, or which is in none."""
+    candidates = likely_languages(chances)
+    if not chances:
+        message = f"{field} has no letters that would tell its language: give source"
+    elif candidates:
+        message = f"the language of {field} is not clear, it may be {', '.join(candidates)}: give source"
+    else:
+        message = f"the language of {field} was not recognised: give source"
+    return FieldError(field="source", message=message, allowed=languages.codes, candidates=candidates)
 
 
 def unreachable_target(field: str, source: str, target: str, languages: Languages) -> FieldError:

@@ -42,14 +42,10 @@ class Engine:
             return list(map(cleaner, texts))
         return await self._batched("clean", lambda batch: list(map(cleaner, batch)), texts)
 
-    async def detect(self, kind: Kind, texts: Sequence[str]) -> list[str | None]:
-        """The language of each text, None where it cannot be told."""
-        run = self._detect_sentences if kind == "sentence" else self._detect_words
+    async def language_chances(self, kind: Kind, texts: Sequence[str]) -> list[dict[str, float]]:
+        """The probability of each language for each text, the likeliest first; none without letters."""
+        run = self._sentence_languages if kind == "sentence" else self._word_languages
         return await self._batched("detect", run, texts)
-
-    async def language_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
-        """The probability of each language for each sentence, the likeliest first."""
-        return await self._batched("detect", self._language_chances, texts)
 
     async def translate(
         self, kind: Kind, queries: Sequence[Query], k: int, min_confidence: float = 0.0
@@ -163,14 +159,11 @@ class Engine:
                 matches[place] = found
         return matches
 
-    def _detect_sentences(self, texts: Sequence[str]) -> list[str | None]:
-        return [self.translator.detect(text) for text in texts]
-
-    def _detect_words(self, texts: Sequence[str]) -> list[str | None]:
-        return [self.translator.detect(text, kind="word") for text in texts]
-
-    def _language_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
+    def _sentence_languages(self, texts: Sequence[str]) -> list[dict[str, float]]:
         return [self.translator.language_chances(text) for text in texts]
+
+    def _word_languages(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [self.translator.language_chances(text, kind="word") for text in texts]
 
     def _explain_sentences(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
         return explain_answers(self.translator, "sentence", *zip(*answered, strict=True))

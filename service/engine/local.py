@@ -2,6 +2,7 @@
 
 from index.errors import UsageError
 from index.search.translator import Translator
+from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.languages import Query
 from service.schemas import (
@@ -40,9 +41,12 @@ def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Q
     targets = tuple(choices.target)
     if choices.source:
         return Query(text, choices.source, targets)
-    source = translator.detect(text, kind=kind)
+    chances = translator.language_chances(text, kind=kind)
+    source = clear_language(chances)
     if source is None:
-        raise UsageError(f"the language of {text[:60]!r} is not clear: say it with --from")
+        languages = ", ".join(likely_languages(chances))
+        guess = f", it may be {languages}" if languages else ""
+        raise UsageError(f"the language of {text[:60]!r} is not clear{guess}: say it with --from")
     return Query(text, source, tuple(target for target in targets if target != source) or targets)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.text.identification import FOREIGN, FOREIGN_TOKENS, Detector, table_row
+from index.text.identification import FOREIGN, FOREIGN_TOKENS, Detector, clear_language, table_row
 from index.text.pre_tokens import Tokens
 
 # Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
@@ -33,12 +33,12 @@ def test_probabilities_of_a_language_sum_to_one() -> None:
     [([0], "de"), ([3], "en"), ([0, 1, 6, 7], "de"), ([4, 6], "en"), ([0, 1, 2, 5], "de")],
 )
 def test_tokens_of_one_language_tell_it(detector: Detector, tokens: list[int], language: str) -> None:
-    assert detector.detect(tokens) == language
+    assert clear_language(detector.chances(tokens)) == language
 
 
 @pytest.mark.parametrize("tokens", [[], [6], [7], [7, 7, 7, 7], [0, 3]])
 def test_what_says_nothing_is_not_guessed(detector: Detector, tokens: list[int]) -> None:
-    assert detector.detect(tokens) is None
+    assert clear_language(detector.chances(tokens)) is None
 
 
 @given(st.lists(st.integers(0, 7), max_size=12), st.randoms(use_true_random=False))
@@ -48,12 +48,12 @@ def test_the_order_of_tokens_and_languages_does_not_matter(tokens: list[int], ra
         Detector(("de", "en"), token_table(COUNTS)),
         Detector(("en", "de"), token_table(COUNTS[::-1])),
     )
-    assert forward.detect(tokens) == backward.detect(shuffled)
+    assert clear_language(forward.chances(tokens)) == clear_language(backward.chances(shuffled))
 
 
 def test_a_small_language_is_not_drowned_by_a_large_one() -> None:
     small = Detector(("de", "en"), token_table(np.array([[5.0, 0], [0, 50_000]])))
-    assert small.detect([0]) == "de"
+    assert clear_language(small.chances([0])) == "de"
 
 
 def test_the_chances_of_all_languages_sum_to_one_the_likeliest_first(detector: Detector) -> None:
@@ -83,25 +83,25 @@ def test_many_texts_are_judged_as_each_alone(
 
 def test_no_languages_no_answer() -> None:
     nobody = Detector((), np.zeros((0, 8), np.float32))
-    assert nobody.detect([1]) is None
+    assert clear_language(nobody.chances([1])) is None
     assert nobody.chances([1]) == {}
 
 
 def test_one_language_is_always_it() -> None:
-    assert Detector(("de",), token_table(COUNTS[:1])).detect([3]) == "de"
+    assert clear_language(Detector(("de",), token_table(COUNTS[:1])).chances([3])) == "de"
 
 
 def test_a_language_of_the_index_is_likelier_than_another() -> None:
     """One word that three languages have is taken for that of the index; what says more is still heard."""
     counts = np.array([[50.0, 50, 0, 0], [50, 0, 50, 0], [50, 0, 0, 50]])
     table = token_table(counts)
-    assert Detector(("da", "de", "no"), table).detect([0]) is None
+    assert clear_language(Detector(("da", "de", "no"), table).chances([0])) is None
     held = Detector(("da", "de", "no"), table, indexed=("de",))
-    assert held.detect([0]) == "de"
-    assert held.detect([0, 3, 3]) == "no"
+    assert clear_language(held.chances([0])) == "de"
+    assert clear_language(held.chances([0, 3, 3])) == "no"
     assert sum(held.chances([0]).values()) == pytest.approx(1)
     both = Detector(("da", "de", "no"), table).of_index(("da", "de"))
-    assert both.detect([0]) is None, "between languages of the index it is as before"
+    assert clear_language(both.chances([0])) is None, "between languages of the index it is as before"
 
 
 def test_a_line_in_a_language_of_the_index_is_foreign_less_readily() -> None:

@@ -86,10 +86,15 @@ def test_the_source_is_detected_with_a_confidence_in_percent(client: TestClient)
 def test_detection_names_every_likely_language_the_likeliest_first(client: TestClient) -> None:
     (only,) = client.post("/detect", data={"q": sentences("zh")[5]}).json()
     assert only == {"confidence": pytest.approx(100, abs=1), "language": "zh"}
-    unsure = client.post("/detect", json={"q": "12345"}).json()
+    unsure = client.post("/detect", json={"q": "Park"}).json()
     assert len(unsure) > 1
     assert sum(one["confidence"] for one in unsure) == pytest.approx(100, abs=2)
     assert unsure == sorted(unsure, key=lambda one: -one["confidence"])
+
+
+@pytest.mark.parametrize("text", ["12345", "🐶", "?!"])
+def test_a_text_without_letters_is_in_no_language(client: TestClient, text: str) -> None:
+    assert client.post("/detect", json={"q": text}).json() == []
 
 
 def test_alternatives_are_others_and_no_more_than_asked_for(make_client: ClientFactory) -> None:
@@ -169,7 +174,7 @@ def test_a_form_may_repeat_q_and_hold_letters_as_they_are(client: TestClient) ->
         ({"alternatives": "many"}, "alternatives must be a whole number"),
         ({"alternatives": True}, "alternatives must be a whole number"),
         ({"alternatives": 50}, "alternatives is 50, the limit is 49"),
-        ({"q": "12345", "source": "auto"}, "was not recognised: give source"),
+        ({"q": "12345", "source": "auto"}, "q has no letters that would tell its language: give source"),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -151,7 +151,20 @@ def test_a_text_that_is_in_the_target_language_already(client: TestClient) -> No
 def test_a_language_that_is_not_recognised(client: TestClient) -> None:
     answer = client.post("/translate/sentence", json={"text": ["A small dog runs.", "12345"], "target": "de"})
     problem = checked(answer, 422, "undetected-language")
-    assert problem.detail.startswith("the language of text[1] was not recognised: give source, one of")
+    assert problem.detail == "text[1] has no letters that would tell its language: give source"
+    assert problem.errors is not None
+    assert problem.errors[0].candidates == []
+
+
+def test_a_language_that_is_not_clear_comes_with_the_likely_ones(client: TestClient) -> None:
+    answer = client.post("/translate/word", json={"word": "park", "target": "zh"})
+    problem = checked(answer, 422, "undetected-language")
+    assert problem.errors is not None
+    candidates = problem.errors[0].candidates
+    assert candidates is not None
+    assert 2 <= len(candidates) <= 3
+    assert {"de", "en"} & set(candidates)
+    assert f"it may be {', '.join(candidates)}: give source" in problem.detail
 
 
 @pytest.mark.parametrize(
