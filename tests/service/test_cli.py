@@ -88,9 +88,11 @@ def test_a_worker_that_cannot_open_the_index_leaves_the_others_alone(index_dir: 
     (card,) = index.glob("versions/*/encoder/README.md")
     content = card.read_bytes()
     with serving(index, "--workers", "2") as (address, process):
+        assert process.stderr is not None
+        # It is ready once one of them is.
+        list(islice((line for line in process.stderr if "Application startup complete" in line), 2))
         truncate(card)
         os.kill(workers_of(process)[0], signal.SIGKILL)
-        assert process.stderr is not None
         (refusal,) = islice((line for line in process.stderr if "cannot open the index" in line), 1)
         assert "README.md" in refusal
         # uvicorn would have stopped them by now: it looks twice a second.
