@@ -86,7 +86,7 @@ def ready() -> dict[str, str]:
 uvicorn.run(app, port=int(os.environ["PORT"]), access_log=False, log_level="warning")
 """
 QUIET = {
-    "PASSEPARTOUT_CACHE_ENTRIES": "0",
+    "PASSEPARTOUT_CACHE_BYTES": "0",
     "PASSEPARTOUT_LOG_LEVEL": "warning",
     "PASSEPARTOUT_KEEP_ALIVE_SECONDS": "600",
     "OMP_NUM_THREADS": "1",

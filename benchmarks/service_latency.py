@@ -117,7 +117,7 @@ def timed(ask: Callable[[bytes], bytes], body: bytes) -> float:
 def translating(index: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     port = free_port()
     command = [sys.executable, "-m", "passepartout", "serve", "--index", str(index), "--port", str(port)]
-    environment = {"PASSEPARTOUT_CACHE_ENTRIES": "0", "PASSEPARTOUT_LOG_LEVEL": "warning"}
+    environment = {"PASSEPARTOUT_CACHE_BYTES": "0", "PASSEPARTOUT_LOG_LEVEL": "warning"}
     with running(command, environment, port) as process:
         yield port, process
 

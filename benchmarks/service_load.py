@@ -245,7 +245,7 @@ def soak(
 ) -> None:
     """Steady load of distinct sentences, the cache on: how resident memory, files and threads grow."""
     requests = [post("/translate/sentence", body) for body in questions(queries, source, target)]
-    with serving(index, PASSEPARTOUT_CACHE_ENTRIES="2000") as (port, process):
+    with serving(index, PASSEPARTOUT_CACHE_BYTES="5000000") as (port, process):
         watched: list[tuple[float, int, int]] = []
         end = time.monotonic() + 60 * minutes
         begin = time.monotonic() + 60 * warm_up

@@ -169,11 +169,14 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         metrics = app.state.metrics
-        cache = open_cache(settings)
+        cache = open_cache(settings, metrics)
         bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
         batcher = Batcher(settings.threads, bounds, metrics)
+        explainer = Batcher(1, Bounds(batch=1, quantum=1, queue=settings.max_explain_queued), metrics)
         manager = IndexManager(
-            settings.index, settings.threads, lambda opened: Engine(opened, cache, batcher, metrics)
+            settings.index,
+            settings.threads,
+            lambda opened: Engine(opened, cache, batcher, metrics, explainer),
         )
         await manager.start(translator)
         app.state.index_manager = manager
@@ -190,6 +193,7 @@ def _lifespan(
         app.state.index_manager = None
         manager.close()
         batcher.close()
+        explainer.close()
         await cache.close()
         if app.state.jobs is not None:
             await asyncio.to_thread(app.state.jobs.close)

@@ -105,16 +105,22 @@ class Settings(BaseSettings):
         "longer.",
     )
 
-    cache_entries: int = Field(
-        default=10_000,
+    cache_bytes: int = Field(
+        default=67_108_864,
         ge=0,
-        description="Answers cached in the process, one per text and target; 0 switches that cache off.",
+        description="Memory for answers cached in the process; 0 switches that cache off.",
     )
     cache_seconds: int = Field(default=86_400, ge=1, description="Seconds that an answer is cached.")
     redis_url: SecretStr | None = Field(
         default=None,
         description="Redis that caches answers for all processes: a redis://, rediss:// (TLS) or unix:// "
         "address, with a password where needed.",
+    )
+    cache_secret: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Secret of all processes that signs answers in Redis, so that others that write there "
+        "cannot choose answers. `openssl rand -hex 32` makes one.",
     )
     redis_timeout_seconds: float = Field(
         default=0.02,
@@ -146,6 +152,11 @@ class Settings(BaseSettings):
 
     max_explained: int = Field(
         default=64, ge=0, description="Answers in one response with explanations (explain)."
+    )
+    max_explain_queued: int = Field(
+        default=64,
+        ge=1,
+        description="Texts waiting in one worker to have their answers explained; more get 503.",
     )
 
     api_keys: SecretStr | None = Field(

@@ -214,6 +214,12 @@ FAULTS = [
         OTHERS_ANSWERED,
         hostile.attack(hostile.unknown_method),
     ),
+    Fault(
+        "explain-crowd",
+        f"{costs.EXPLAINING} clients that want all explained, beside {costs.ASKING} that ask",
+        "200, or 503; the 99th percentile of the others at most doubles",
+        costs.explaining,
+    ),
 ]
 
 

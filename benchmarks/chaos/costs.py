@@ -1,13 +1,16 @@
 """Requests within the limits that cost as much as they can, and what they do to others."""
 
+import asyncio
 import http.client
 import json
+import statistics
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.chaos.stage import Server, Stage, expect, serving
+from benchmarks.chaos.stage import Server, Stage, build, expect, scenes, serving, succeed
 
 MEGABYTE = 1_048_576  # the longest body that is read
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -139,6 +142,77 @@ def send(server: Server, request: Costly) -> int:
         return response.status
     finally:
         connection.close()
+
+
+EXPLAINING, ASKING = 16, 4  # clients
+TARGETS = ["de", "pt", "fr", "es"]
+PAUSE = 0.02  # seconds between two questions of one of those that ask
+
+
+def explaining(stage: Stage) -> str:
+    """Clients that want all explained, in five languages, beside clients that ask for one translation."""
+    index, corpora = stage.new("many-languages"), stage.corpora("five-languages")
+    for language in TARGETS[1:]:
+        lines = "".join(f"{line}\n" for line in scenes(language))
+        (corpora / f"{language}.txt").write_text(lines, "utf-8")
+    succeed(build(index, corpora))
+    seconds = 3.0 if stage.small else 15.0
+    with serving(index, PASSEPARTOUT_CACHE_BYTES="0") as server:
+        asyncio.run(_ask_and_explain(server.port, stage, 0, 2.0))
+        alone, _ = asyncio.run(_ask_and_explain(server.port, stage, 0, seconds))
+        beside, statuses = asyncio.run(_ask_and_explain(server.port, stage, EXPLAINING, seconds))
+    expect(statuses.keys() <= {200, 503}, f"explanations ended with {dict(statuses)}")
+    expect(statuses[200] > 0, f"nothing was explained: {dict(statuses)}")
+    p99, p99_alone = (statistics.quantiles(times, n=100)[98] for times in (beside, alone))
+    told = (
+        f"99 % within {1000 * p99:.1f} ms, {1000 * p99_alone:.1f} ms without them; median "
+        f"{1000 * statistics.median(beside):.1f} ms, {1000 * statistics.median(alone):.1f} ms without; "
+        f"{statuses[200] / seconds:.0f} explained/s, {statuses[503] / seconds:.0f} refused/s"
+    )
+    expect(p99 <= 2 * p99_alone, told)
+    return told
+
+
+async def _ask_and_explain(
+    port: int, stage: Stage, explaining: int, seconds: float
+) -> tuple[list[float], Counter[int]]:
+    """Seconds of each plain answer, and how the requests with `explain` ended."""
+    texts = list(stage.answers)
+    times: list[float] = []
+    statuses: Counter[int] = Counter()
+    until = time.monotonic() + seconds
+
+    async def ask(number: int) -> None:
+        while time.monotonic() < until:
+            number += ASKING
+            body = {"text": f"{texts[number % len(texts)]} {number}", "source": "en", "target": "de"}
+            begun = time.monotonic()
+            expect(await _post(port, body) == 200, "a plain question was refused")
+            times.append(time.monotonic() - begun)
+            await asyncio.sleep(PAUSE)
+
+    async def explain(number: int) -> None:
+        while time.monotonic() < until:
+            number += EXPLAINING
+            text = f"{texts[number % len(texts)]} {number}"
+            body = {"text": text, "source": "en", "target": TARGETS, "k": 16, "explain": True}
+            status = await _post(port, body)
+            statuses[status] += 1
+            if status == 503:
+                await asyncio.sleep(1)
+
+    await asyncio.gather(*map(ask, range(ASKING)), *map(explain, range(explaining)))
+    return times, statuses
+
+
+async def _post(port: int, document: object) -> int:
+    body = json.dumps(document).encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"POST {SENTENCE} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+    writer.write(f"{head}Content-Type: {JSON}\r\n\r\n".encode() + body)
+    status = int((await reader.read()).split(b" ", 2)[1])
+    writer.close()
+    return status
 
 
 class Watch:

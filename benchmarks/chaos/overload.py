@@ -100,7 +100,7 @@ def impatient(stage: Stage) -> str:
 
 def _overload(stage: Stage, patient: bool) -> tuple[Load, Load, str]:
     """The load without and with overload, and what is to be said of it."""
-    settings = {"PASSEPARTOUT_MAX_WAITING": str(ADMITTED), "PASSEPARTOUT_CACHE_ENTRIES": "0"}
+    settings = {"PASSEPARTOUT_MAX_WAITING": str(ADMITTED), "PASSEPARTOUT_CACHE_BYTES": "0"}
     seconds = 3.0 if stage.small else 20.0
     with serving(stage.index, **settings) as server:
         alone = crowd(server, stage, ADMITTED // 2, seconds / 2, patient)

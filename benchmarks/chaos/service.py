@@ -74,7 +74,7 @@ def with_redis(stage: Stage, network: Network | None = None) -> Iterator[tuple[R
             # Without the cache in the process every question goes to Redis.
             settings = {
                 "PASSEPARTOUT_REDIS_URL": f"redis://127.0.0.1:{port}",
-                "PASSEPARTOUT_CACHE_ENTRIES": "0",
+                "PASSEPARTOUT_CACHE_BYTES": "0",
             }
             yield redis, stack.enter_context(serving(stage.index, **settings))
     finally:

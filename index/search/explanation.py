@@ -80,13 +80,39 @@ class Explanation:
     via: tuple[Detour, ...]
 
 
+@dataclass(frozen=True)
+class Stop:
+    """The best answer in a third language, by which all answers in a target are checked."""
+
+    language: str
+    match: Match
+    vector: NDArray[np.float32]
+
+
 def explain(
-    indexes: Mapping[str, Searched], query: Vectors, source: str, target: str, answers: Sequence[str]
-) -> list[Explanation]:
-    """Why each of `answers`, IDs in `target`, answers a question in `source`, a unit vector (1, d).
+    indexes: Mapping[str, Searched], query: Vectors, source: str, answers: Mapping[str, Sequence[str]]
+) -> dict[str, list[Explanation]]:
+    """Why each of `answers`, target -> IDs, answers a question in `source`, a unit vector (1, d).
 
     ValueError for an ID that is not there.
     """
+    stops = [
+        Stop(language, match, _vector(index, match))
+        for language, index in indexes.items()
+        if language != source and {language} != answers.keys() and any(answers.values())
+        for match in index.search(query, source, 1)[0]
+    ]
+    return {target: _explain(indexes, query, source, target, ids, stops) for target, ids in answers.items()}
+
+
+def _explain(
+    indexes: Mapping[str, Searched],
+    query: Vectors,
+    source: str,
+    target: str,
+    answers: Sequence[str],
+    stops: Sequence[Stop],
+) -> list[Explanation]:
     index = indexes[target]
     rows = [_row(index, answer_id) for answer_id in answers]
     if not rows:
@@ -96,7 +122,7 @@ def explain(
     question = neighbourhood_means(index.vectors.search(query, CANDIDATES)[0])
     means = index.means_from(source)[rows]
     backs = _backs(indexes.get(source), query, vectors, target)
-    vias = _vias(indexes, query, vectors, source, target, answers)
+    vias = [_via(index, stop, answers, vectors) for stop in stops if stop.language != target]
     best = index.search(query, source, 2)[0]
     scores = csls_scores(cosines, question, means)
     return [
@@ -131,37 +157,21 @@ def _backs(index: Searched | None, query: Vectors, vectors: Vectors, target: str
     ]
 
 
-def _vias(
-    indexes: Mapping[str, Searched],
-    query: Vectors,
-    vectors: Vectors,
-    source: str,
-    target: str,
-    answers: Sequence[str],
-) -> list[list[Detour]]:
-    """For each third language, a detour for each answer."""
-    detours = []
-    for language, third in indexes.items():
-        if language in (source, target) or not len(third.vectors):
-            continue
-        (stop,) = third.search(query, source, 1)[0]
-        vector = _vector(third, stop)
-        onward = indexes[target].search(vector[None], language, NEAR)[0]
-        places = {match.id: place for place, match in enumerate(onward, 1)}
-        detours.append(
-            [
-                Detour(
-                    language,
-                    stop.text,
-                    stop.id,
-                    stop.cosine,
-                    float(answer_vector @ vector),
-                    places.get(answer),
-                )
-                for answer, answer_vector in zip(answers, vectors, strict=True)
-            ]
+def _via(index: Searched, stop: Stop, answers: Sequence[str], vectors: Vectors) -> list[Detour]:
+    """For each answer in the language of `index` the detour through that stop."""
+    onward = index.search(stop.vector[None], stop.language, NEAR)[0]
+    places = {match.id: place for place, match in enumerate(onward, 1)}
+    return [
+        Detour(
+            stop.language,
+            stop.match.text,
+            stop.match.id,
+            stop.match.cosine,
+            float(vector @ stop.vector),
+            places.get(answer),
         )
-    return detours
+        for answer, vector in zip(answers, vectors, strict=True)
+    ]
 
 
 def _vector(index: Searched, match: Match) -> NDArray[np.float32]:

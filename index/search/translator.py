@@ -211,16 +211,17 @@ class Translator:
         return [] if index is None else index.vocabulary()
 
     def explain(
-        self, kind: Kind, text: str, source: str, target: str, ids: Sequence[str]
-    ) -> list[Explanation]:
-        """Why each of the answers with these IDs in `target` answers a text in `source` (explain.py).
+        self, kind: Kind, text: str, source: str, answers: Mapping[str, Sequence[str]]
+    ) -> dict[str, list[Explanation]]:
+        """Why each of the answers, target -> IDs, answers a text in `source` (explanation.py).
 
         Raises UnknownLanguageError, ValueError for an ID that is not there.
         """
-        self._pair(source, target)
+        for target in answers:
+            self._pair(source, target)
         if kind == "word":
-            return explain(self._words, self._word_vectors([text], source), source, target, ids)
-        return explain(self._sentences, self.encode([text]), source, target, ids)
+            return explain(self._words, self._word_vectors([text], source), source, answers)
+        return explain(self._sentences, self.encode([text]), source, answers)
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """The language of a text, among those of the encoder; None where it is not clear."""

@@ -42,15 +42,18 @@ def explain_answers(
     translator: Translator, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
 ) -> list[dict[str, Answers]]:
     """The answers to each query by target, each with its explanation."""
-    return [
-        {target: _explained(translator, kind, query, target, answers) for target, answers in row.items()}
-        for query, row in zip(queries, rows, strict=True)
-    ]
+    return [_explain_row(translator, kind, query, row) for query, row in zip(queries, rows, strict=True)]
 
 
-def _explained(translator: Translator, kind: Kind, query: Query, target: str, answers: Answers) -> Answers:
-    ids = [answer.id for answer in answers]
-    explanations = translator.explain(kind, query.text, query.source, target, ids)
+def _explain_row(
+    translator: Translator, kind: Kind, query: Query, row: Mapping[str, Answers]
+) -> dict[str, Answers]:
+    ids = {target: [answer.id for answer in answers] for target, answers in row.items()}
+    explanations = translator.explain(kind, query.text, query.source, ids)
+    return {target: _explained(answers, explanations[target]) for target, answers in row.items()}
+
+
+def _explained(answers: Answers, explanations: Sequence[SearchExplanation]) -> Answers:
     return tuple(
         answer.model_copy(update={"explanation": _to_explanation(explanation)})
         for answer, explanation in zip(answers, explanations, strict=True)

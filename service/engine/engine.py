@@ -29,12 +29,23 @@ AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
 
 class Engine:
-    """Answers from the cache, else from the index, which the batcher's threads search."""
+    """Answers from the cache, else from the index, which the batcher's threads search.
 
-    def __init__(self, translator: Translator, cache: Cache, batcher: Batcher, metrics: Metrics) -> None:
+    Explaining takes a hundred times as long as answering: `explainer` has a thread of its own for that.
+    """
+
+    def __init__(
+        self,
+        translator: Translator,
+        cache: Cache,
+        batcher: Batcher,
+        metrics: Metrics,
+        explainer: Batcher | None = None,
+    ) -> None:
         self.translator = translator
         self.languages = Languages(translator.languages)
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
+        self._explainer = explainer or batcher
 
     async def clean(self, texts: Sequence[str], cleaner: Callable[[str], str] = clean) -> list[str]:
         """Each text cleaned; many long ones by the batcher, since Unicode lets a text take milliseconds."""
@@ -70,7 +81,9 @@ class Engine:
     ) -> list[dict[str, Answers]]:
         """The answers of `translate`, each with the reasons for it."""
         run = self._explain_sentences if kind == "sentence" else self._explain_words
-        return await self._batched("explain", run, list(zip(queries, rows, strict=True)))
+        items = {object(): item for item in zip(queries, rows, strict=True)}
+        with self._metrics.stage("explain"):
+            return await self._compute(run, items, self._explainer)
 
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
@@ -106,9 +119,11 @@ class Engine:
         with self._metrics.stage(stage):
             return await self._compute(run, {object(): item for item in items})
 
-    async def _compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
+    async def _compute(
+        self, run: Run, items: Mapping[Hashable, object], batcher: Batcher | None = None
+    ) -> list[Any]:
         try:
-            return await self._batcher.compute(run, items)
+            return await (batcher or self._batcher).compute(run, items)
         except QueueFullError:
             raise overloaded() from None
         except StoreError as error:

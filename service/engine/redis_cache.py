@@ -2,15 +2,17 @@
 
 It fails open: whatever Redis does, a lookup takes at most `timeout`, and after a failure Redis is left alone
 for `pause`, then tried by one request before all use it again. What is read is validated as JSON of the one
-expected shape, and must name the key it was stored under.
+expected shape, and must name the key it was stored under. With a secret it must also begin with its HMAC, so
+that whoever may write to Redis cannot choose answers.
 """
 
 import asyncio
+import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 
 from service.engine.answers import Answers
@@ -41,12 +43,22 @@ class ReadRound:
 class RedisCache:
     """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds.
 
+    `rejected` is called for each value that is not one of ours.
     What several requests look for at the same time is read together; what they put is written together, and
     nobody waits for that.
     """
 
-    def __init__(self, url: str, *, keep: int, timeout: float, pause: float) -> None:
-        self._keep = keep
+    def __init__(
+        self,
+        url: str,
+        *,
+        keep: int,
+        timeout: float,
+        pause: float,
+        secret: bytes = b"",
+        rejected: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._keep, self._secret, self._rejected = keep, secret, rejected
         self._timeout = timeout
         self._breaker = Breaker(pause, "answering without the cache")
         self._next: ReadRound | None = None
@@ -65,7 +77,7 @@ class RedisCache:
         if self._reader is None:
             self._reader = asyncio.create_task(self._read())
         values = await asyncio.shield(current.values)  # which others may wait for too
-        return [_read(key, values.get(key)) for key in keys]
+        return [self._open(key, values.get(key)) for key in keys]
 
     async def put(self, answers: Mapping[str, Answers]) -> None:
         if len(self._unwritten) < MAX_UNWRITTEN:
@@ -100,10 +112,37 @@ class RedisCache:
             batch, self._unwritten = self._unwritten, {}
             pipe = self._redis.pipeline(transaction=False)
             for key, value in batch.items():
-                pipe.set(key, Entry(key=key, answers=value).model_dump_json(), ex=self._keep)
+                pipe.set(key, self._seal(Entry(key=key, answers=value)), ex=self._keep)
             await self._try(pipe.execute)
         self._unwritten.clear()
         self._writer = None
+
+    def _seal(self, entry: Entry) -> bytes:
+        document = entry.model_dump_json().encode()
+        return self._digest(document) + document
+
+    def _open(self, key: str, value: bytes | str | None) -> Answers | None:
+        if value is None:
+            return None
+        given = value.encode() if isinstance(value, str) else value
+        length = len(self._digest(b""))
+        digest, document = given[:length], given[length:]
+        try:
+            if not hmac.compare_digest(digest, self._digest(document)):
+                raise ValueError("not written with this secret")
+            entry = Entry.model_validate_json(document)
+            if entry.key != key:
+                raise ValueError("stored under another key")
+        except ValueError:  # pydantic's errors are some
+            self._rejected()
+            return None
+        return entry.answers
+
+    def _digest(self, document: bytes) -> bytes:
+        """The HMAC in hexadecimal; nothing without a secret."""
+        if not self._secret:
+            return b""
+        return hmac.digest(self._secret, document, "sha256").hex().encode()
 
     async def _try(self, act: Callable[[], Awaitable[Result]]) -> Result | None:
         """What `act` gives; None where Redis fails, in whatever way."""
@@ -115,13 +154,3 @@ class RedisCache:
             return None
         self._breaker.worked()
         return result
-
-
-def _read(key: str, value: bytes | str | None) -> Answers | None:
-    if value is None:
-        return None
-    try:
-        entry = Entry.model_validate_json(value)
-    except ValidationError:
-        return None
-    return entry.answers if entry.key == key else None

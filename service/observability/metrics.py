@@ -73,6 +73,11 @@ class Metrics:
         # Looking up a child by its labels takes longer than counting.
         self._request_child, self._answers_child = cache(requests.labels), cache(answers.labels)
         self._stages = {stage: stages.labels(stage) for stage in STAGES}
+        self._rejected = Counter(
+            "passepartout_cache_rejected",
+            "Values in Redis that this service did not write, or not with this secret: each is a miss.",
+            registry=self._registry,
+        )
         self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
         self._confidences = {kind: confidence.labels(kind) for kind in get_args(Kind)}
 
@@ -101,6 +106,10 @@ class Metrics:
             self._hits.inc(hits)
         if misses:
             self._misses.inc(misses)
+
+    def rejected(self) -> None:
+        """A value in Redis is not ours."""
+        self._rejected.inc()
 
     def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
         """One text in one target: the confidence of its best answer, and whether any is likely enough."""

@@ -23,7 +23,7 @@ def translator(index_dir: Path) -> Translator:
 def test_the_parts_add_up_to_the_score_that_ranked(translator: Translator, kind: Kind, text: str) -> None:
     search = translator.sentences if kind == "sentence" else translator.words
     (matches,) = search([text], "en", "de", 5)
-    found = translator.explain(kind, text, "en", "de", [match.id for match in matches])
+    found = translator.explain(kind, text, "en", {"de": [match.id for match in matches]})["de"]
     for match, why in zip(matches, found, strict=True):
         assert why.score == pytest.approx(match.score, abs=1e-5)
         assert why.cosine == pytest.approx(match.cosine, abs=1e-5)
@@ -34,7 +34,7 @@ def test_the_parts_add_up_to_the_score_that_ranked(translator: Translator, kind:
 
 def test_a_neighbourhood_mean_is_that_of_the_nearest(translator: Translator) -> None:
     (match,) = translator.sentences([DOG], "en", "de", 1)[0]
-    (why,) = translator.explain("sentence", DOG, "en", "de", [match.id])
+    (why,) = translator.explain("sentence", DOG, "en", {"de": [match.id]})["de"]
     index = translator._sentences["de"]
     cosines = np.sort(index.vectors.reconstruct(range(len(index))) @ translator.encode([DOG])[0])
     assert why.question_mean == pytest.approx(cosines[-NEIGHBOURS:].mean(), abs=1e-5)
@@ -43,7 +43,7 @@ def test_a_neighbourhood_mean_is_that_of_the_nearest(translator: Translator) -> 
 
 def test_who_agrees_is_what_searching_again_finds(translator: Translator) -> None:
     (match,) = translator.sentences([DOG], "en", "de", 1)[0]
-    (why,) = translator.explain("sentence", DOG, "en", "de", [match.id])
+    (why,) = translator.explain("sentence", DOG, "en", {"de": [match.id]})["de"]
     (back,) = translator.sentences([match.text], "de", "en", 1)[0]
     assert why.back is not None
     assert (why.back.text, why.back.id) == (back.text, back.id)
@@ -59,7 +59,7 @@ def test_who_agrees_is_what_searching_again_finds(translator: Translator) -> Non
 
 def test_a_far_answer_is_not_agreed_with(translator: Translator) -> None:
     far = translator.sentences([DOG], "en", "de", 100)[0][-1]
-    (why,) = translator.explain("sentence", DOG, "en", "de", [far.id])
+    (why,) = translator.explain("sentence", DOG, "en", {"de": [far.id]})["de"]
     assert [detour.place for detour in why.via] == [None] * 3
     assert why.margin < 0
 
@@ -68,13 +68,13 @@ def test_a_language_without_sentences_has_no_way_back(bundle: Bundle, tmp_path: 
     build_index(bundle, make_corpus(tmp_path / "corpus", ("de", "en"), 30), tmp_path / "index")
     translator = Translator.open(tmp_path / "index")
     (match,) = translator.sentences(["O cão preto corre."], "pt", "de", 1)[0]
-    (why,) = translator.explain("sentence", "O cão preto corre.", "pt", "de", [match.id])
+    (why,) = translator.explain("sentence", "O cão preto corre.", "pt", {"de": [match.id]})["de"]
     assert why.back is None
     assert [detour.language for detour in why.via] == ["en"]
 
 
 def test_an_id_that_is_not_there(translator: Translator) -> None:
-    assert translator.explain("sentence", DOG, "en", "de", []) == []
+    assert translator.explain("sentence", DOG, "en", {"de": []})["de"] == []
     for kind, own in (("sentence", "de:9999"), ("word", "de:word:dog"), ("word", "en:word:dog")):
         with pytest.raises(ValueError, match=own):
-            translator.explain(kind, DOG, "en", "de", [own])  # type: ignore[arg-type]
+            translator.explain(kind, DOG, "en", {"de": [own]})["de"]  # type: ignore[arg-type]

@@ -133,7 +133,7 @@ def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
     translator = Translator.open(stored)
     text = 'dog" or row >= 0 or vector like "zebra%'
     (answers,) = translator.sentences([text], "en", "de", 3)
-    translator.explain("sentence", text, "en", "de", [answer.id for answer in answers])
+    translator.explain("sentence", text, "en", {"de": [answer.id for answer in answers]})["de"]
     assert {"search", "query"} <= {one[0] for one in asked}
     assert not [one for one in asked if "zebra" in repr(one)]
     filters = [one[-1]["filter"] for one in asked if "filter" in one[-1]]

@@ -130,7 +130,7 @@ def test_answers_come_with_their_reasons_where_asked_for(
     told = client.post(f"/translate/{kind}", json=request | {"explain": True}).json()
     why = told["results"][0]["translations"]["de"][1]["explanation"]
     ids = [one["id"] for one in plain["results"][0]["translations"]["de"]]
-    parts = translator.explain(kind, text, "en", "de", ids)[1]
+    parts = translator.explain(kind, text, "en", {"de": ids})["de"][1]
     back = parts.back
     assert back is not None
     assert why["agreement"]["direct"] == {
@@ -259,7 +259,7 @@ def test_a_cached_answer_is_the_computed_one(make_client: ClientFactory) -> None
         "source": "en",
         "k": 5,
     }
-    cached, computed = make_client(), make_client(cache_entries=0)
+    cached, computed = make_client(), make_client(cache_bytes=0)
     answers = [one.post("/translate/sentence", json=request).content for one in (cached, cached, computed)]
     assert len(set(answers)) == 1
 

@@ -1,11 +1,14 @@
 """The cache's interface, and the cache in the process."""
 
 import asyncio
+import copy
+import gc
+import tracemalloc
 
 import pytest
 
 from service.engine.answers import Answers
-from service.engine.cache import CacheKey, MemoryCache, open_cache, shared_key
+from service.engine.cache import CacheKey, MemoryCache, open_cache, shared_key, size_of
 from service.schemas import Answer
 from service.settings import Settings
 
@@ -41,7 +44,7 @@ def test_the_same_parts_in_other_places_are_another_key() -> None:
 
 def test_what_was_put_is_found_and_the_rest_is_not() -> None:
     async def main() -> None:
-        cache = MemoryCache(10, 60)
+        cache = MemoryCache(100_000, 60)
         await cache.put({A: answers("x")})
         assert await cache.get([A, B]) == [answers("x"), None]
         await cache.close()
@@ -52,7 +55,7 @@ def test_what_was_put_is_found_and_the_rest_is_not() -> None:
 
 def test_no_answer_is_an_answer() -> None:
     async def main() -> None:
-        cache = MemoryCache(10, 60)
+        cache = MemoryCache(100_000, 60)
         await cache.put({A: ()})
         assert await cache.get([A]) == [()]
 
@@ -61,7 +64,7 @@ def test_no_answer_is_an_answer() -> None:
 
 def test_the_least_recently_used_goes_first() -> None:
     async def main() -> None:
-        cache = MemoryCache(2, 60)
+        cache = MemoryCache(size_of(A, answers("x")) + size_of(B, answers("y")), 60)
         await cache.put({A: answers("x"), B: answers("y")})
         await cache.get([A])
         await cache.put({C: answers("z")})
@@ -70,22 +73,69 @@ def test_the_least_recently_used_goes_first() -> None:
     asyncio.run(main())
 
 
-def test_an_answer_ages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_ages() -> None:
     async def main() -> None:
-        cache = MemoryCache(2, 60)
+        now = 0.0
+        cache = MemoryCache(100_000, 60, lambda: now)
         await cache.put({A: answers("x")})
-        import time
-
-        later = time.monotonic() + 61
-        monkeypatch.setattr("service.engine.cache.time.monotonic", lambda: later)
+        now = 59.0
+        assert await cache.get([A]) == [answers("x")]
+        now = 61.0
         assert await cache.get([A]) == [None]
 
     asyncio.run(main())
 
 
-def test_no_entries_means_no_cache() -> None:
+BOUND = 4_000_000
+
+
+@pytest.mark.parametrize("characters", [1, 1000])
+@pytest.mark.parametrize("count", [0, 1, 50])
+@pytest.mark.parametrize("metadata", [{}, {"file": "de.txt", "tags": [[], {}, 1.5, "ä" * 9] * 20}])
+def test_it_takes_the_memory_that_it_may_and_no_more(
+    characters: int, count: int, metadata: dict[str, object]
+) -> None:
+    """Whatever answers are: many or few, long or short, of a corpus with much to say of each."""
+
+    async def fill(cache: MemoryCache) -> int:
+        number = 0
+        size = 0
+        while size < 2 * BOUND:
+            number += 1
+            key = A._replace(text=f"{number:0{characters}}")
+            document = answers("ä" * characters)[0].model_dump_json()
+            found = [Answer.model_validate_json(document) for _ in range(count)]
+            value = tuple(
+                one.model_copy(update={"id": f"de:{number}{place}", "metadata": copy.deepcopy(metadata)})
+                for place, one in enumerate(found)
+            )
+            size += size_of(key, value)
+            await cache.put({key: value})
+        return number
+
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    cache = MemoryCache(BOUND, 60)
+    asyncio.run(fill(cache))
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert BOUND / 4 < taken < 1.1 * BOUND
+
+
+def test_what_is_larger_than_the_cache_leaves_it_as_it_is() -> None:
     async def main() -> None:
-        cache = open_cache(Settings(cache_entries=0))
+        cache = MemoryCache(10_000, 60)
+        await cache.put({A: answers("x")})
+        await cache.put({B: answers("x" * 10_000)})
+        assert await cache.get([A, B]) == [answers("x"), None]
+
+    asyncio.run(main())
+
+
+def test_no_bytes_means_no_cache() -> None:
+    async def main() -> None:
+        cache = open_cache(Settings(cache_bytes=0))
         await cache.put({A: answers("x")})
         assert await cache.get([A]) == [None]
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +27,7 @@ from tests.service.conftest import ClientFactory, RedisServer
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
 # Redis alone, with time to answer on however busy a machine.
-PATIENT = {"redis_timeout_seconds": 5.0, "cache_entries": 0}
+PATIENT = {"redis_timeout_seconds": 5.0, "cache_bytes": 0}
 REQUEST = {"text": [DOG, CAT], "source": "en", "target": ["de", "ar"], "k": 3}
 
 
@@ -114,7 +117,7 @@ def stored(server: RedisServer) -> list[bytes]:
 @pytest.fixture
 def computed(make_client: ClientFactory) -> bytes:
     """What REQUEST is answered without any cache."""
-    return ask(make_client(cache_entries=0))[0]
+    return ask(make_client(cache_bytes=0))[0]
 
 
 def test_a_hit_in_redis_equals_the_computed_answer(
@@ -132,7 +135,7 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 def test_answers_stay_right_while_redis_is_frozen_and_killed(
     make_client: ClientFactory, redis_server: RedisServer, computed: bytes
 ) -> None:
-    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2, cache_entries=0)
+    client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2, cache_bytes=0)
     usual = min(ask(client)[1] for _ in range(5))
     redis_server.freeze()
     for _ in range(10):
@@ -213,3 +216,33 @@ def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> N
         assert [reference() for reference in kept] == [None] * 3
     finally:
         gc.enable()
+
+
+def test_explaining_holds_up_nobody_else(make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text is being explained, one waits, the next gets 503; those who only ask are answered."""
+    begun, over = threading.Event(), threading.Event()
+
+    def explain(*_: object) -> list[object]:
+        begun.set()
+        over.wait(30)
+        return [{"de": ()}]
+
+    monkeypatch.setattr("service.engine.engine.explain_answers", explain)
+    client = make_client(max_explain_queued=1, cache_bytes=0)
+    request = {"text": "A dog runs.", "source": "en", "target": "de"}
+
+    def post(**options: object) -> int:
+        return client.post("/translate/sentence", json=request | options).status_code
+
+    with ThreadPoolExecutor(4) as clients:
+        first = clients.submit(post, explain=True)
+        try:
+            assert begun.wait(30)
+            more = [clients.submit(post, explain=True) for _ in range(3)]
+            refused = list(islice(as_completed(more, 30), 2))
+            assert [one.result() for one in refused] == [503, 503]
+            assert post() == 200
+        finally:
+            over.set()
+        (waited,) = set(more) - set(refused)
+        assert [first.result(), waited.result()] == [200, 200]

@@ -6,29 +6,37 @@ import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
 
 import pytest
 from redis import Redis
 
-from service.engine.cache import open_cache
+from service.engine.cache import CacheKey, open_cache, shared_key
 from service.engine.redis_cache import RedisCache
 from service.settings import Settings
-from tests.service.conftest import RedisServer, free_port
+from tests.service.conftest import ClientFactory, RedisServer, free_port
 from tests.service.engine.test_cache import answers
 
 KEY = "passepartout:1:0123"
+CACHE_KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
 
 
 PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
 
 
-def using(url: str, steps: Callable[[RedisCache], Awaitable[None]], **settings: float) -> None:
+def using(
+    url: str, steps: Callable[[RedisCache], Awaitable[None]], secret: bytes = b"", **settings: float
+) -> None:
     """Run `steps` with the cache that the settings open in Redis."""
     told = Settings(redis_url=url, **({"redis_timeout_seconds": 0.1} | settings))  # type: ignore[arg-type]
 
     async def main() -> None:
         cache = RedisCache(
-            url, keep=told.cache_seconds, timeout=told.redis_timeout_seconds, pause=told.redis_pause_seconds
+            url,
+            keep=told.cache_seconds,
+            timeout=told.redis_timeout_seconds,
+            pause=told.redis_pause_seconds,
+            secret=secret,
         )
         try:
             await steps(cache)
@@ -88,6 +96,75 @@ def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServ
     with Redis.from_url(redis_server.url) as client:
         client.set(KEY, value)
     using(redis_server.url, steps, **PATIENT)
+
+
+SECRET = b"a secret of the service"
+
+
+@pytest.mark.parametrize("secret", [b"", b"another secret, of others"])
+def test_who_may_write_to_redis_does_not_choose_answers(redis_server: RedisServer, secret: bytes) -> None:
+    """Values without a digest, with another one, and ours under another key, are misses and are replaced."""
+
+    async def forge(cache: RedisCache) -> None:
+        await put(cache, "forged")
+
+    async def steps(cache: RedisCache) -> None:
+        assert await cache.get([KEY]) == [None]
+        await put(cache, "x")
+        assert await cache.get([KEY]) == [answers("x")]
+
+    async def moved(cache: RedisCache) -> None:
+        assert await cache.get(["other"]) == [None]
+
+    using(redis_server.url, forge, secret, **PATIENT)
+    using(redis_server.url, steps, SECRET, **PATIENT)
+    with Redis.from_url(redis_server.url) as client:
+        client.copy(KEY, "other")
+        ours = client.get(KEY)
+        assert isinstance(ours, bytes)
+        client.set("changed", ours.replace(b'"x"', b'"y"'))
+    using(redis_server.url, moved, SECRET, **PATIENT)
+
+    async def changed(cache: RedisCache) -> None:
+        assert await cache.get(["changed"]) == [None]
+
+    using(redis_server.url, changed, SECRET, **PATIENT)
+
+
+def test_forged_answers_are_counted_and_not_served(
+    make_client: ClientFactory, redis_server: RedisServer
+) -> None:
+    told: dict[str, Any] = {
+        "redis_url": redis_server.url,
+        "cache_secret": "0123456789abcdef",
+        "cache_bytes": 0,
+        "metrics": "everyone",
+        **PATIENT,
+    }
+    request = {"text": "A dog runs.", "source": "en", "target": "de"}
+    answered = make_client(**told).post("/translate/sentence", json=request).json()
+    with Redis.from_url(redis_server.url) as client:
+        (key,) = client.keys("passepartout:3:*")
+        entry = {"key": key.decode(), "answers": [ANSWER]}
+        client.set(key, json.dumps(entry))
+    again = make_client(**told)
+    assert again.post("/translate/sentence", json=request).json() == answered
+    assert "passepartout_cache_rejected_total 1.0" in again.get("/metrics").text
+
+
+def test_without_the_secret_a_key_cannot_be_guessed() -> None:
+    keys = {shared_key(CACHE_KEY), shared_key(CACHE_KEY, b"x" * 16), shared_key(CACHE_KEY, b"y" * 16)}
+    assert len(keys) == 3
+
+
+def test_redis_without_a_secret_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def main(**settings: Any) -> None:  # noqa: ANN401
+        await open_cache(Settings(redis_url=f"redis://127.0.0.1:{free_port()}", **settings)).close()
+
+    asyncio.run(main(cache_secret="0123456789abcdef"))
+    assert caplog.text == ""
+    asyncio.run(main())
+    assert "PASSEPARTOUT_CACHE_SECRET" in caplog.text
 
 
 def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: RedisServer) -> None:
@@ -255,11 +332,11 @@ def test_answers_found_in_redis_are_kept_in_the_process(redis_server: RedisServe
     async def main() -> None:
         settings = Settings(redis_url=redis_server.url, **PATIENT)  # type: ignore[arg-type]
         one, other = open_cache(settings), open_cache(settings)
-        await one.put({KEY: answers("x")})
+        await one.put({CACHE_KEY: answers("x")})
         await one.close()
-        assert await other.get([KEY, "none"]) == [answers("x"), None]
+        assert await other.get([CACHE_KEY, CACHE_KEY._replace(k=2)]) == [answers("x"), None]
         redis_server.kill()
-        assert await other.get([KEY, "none"]) == [answers("x"), None]
+        assert await other.get([CACHE_KEY, CACHE_KEY._replace(k=2)]) == [answers("x"), None]
         await other.close()
 
     asyncio.run(main())

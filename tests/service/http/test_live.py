@@ -60,7 +60,7 @@ def server(
     """A server's port, process and number of workers."""
     monkeypatch.setenv("PASSEPARTOUT_ADMIN_KEYS", f"boss:{hashlib.sha256(KEY.encode()).hexdigest()}")
     monkeypatch.setenv("PASSEPARTOUT_WATCH_SECONDS", "0.2")
-    monkeypatch.setenv("PASSEPARTOUT_CACHE_ENTRIES", "0")
+    monkeypatch.setenv("PASSEPARTOUT_CACHE_BYTES", "0")
     first = current(two_versions)
     with serving(two_versions, "--workers", request.param) as (address, process):
         yield int(address.rpartition(":")[2]), process, request.param

@@ -26,7 +26,7 @@ SETTINGS = {
     "REQUEST_SECONDS": str(BODY_SECONDS),
     "MAX_WAITING": "2",
     "MAX_BODY_BYTES": str(MAX_BODY),
-    "CACHE_ENTRIES": "0",
+    "CACHE_BYTES": "0",
 }
 APP = "service.app:from_environment"
 COMMANDS = {
