@@ -5,8 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema
 from pydantic.config import JsonDict
 
+from index.confidence import MIN_CONFIDENCE
+
 Kind = Literal["sentence", "word"]
-MatchKind = Literal["exact", "memory", "translation"]
+Include = Literal["near"]
+MatchKind = Literal["exact", "memory", "translation", "near"]
 ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 
 
@@ -52,9 +55,16 @@ class Choices(BaseModel):
             ge=0,
             le=1,
             allow_inf_nan=False,
-            description="Answers with a lower confidence are left out.",
+            description="Answers with a lower confidence are left out, but see `include`.",
         ),
-    ] = 0.0
+    ] = MIN_CONFIDENCE
+    include: Annotated[
+        list[Include],
+        Field(
+            description="What else to return: `near`, sentences below `min_confidence` that show the same "
+            "scene with other details."
+        ),
+    ] = []
     explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
 
 
@@ -158,6 +168,15 @@ class Original(BaseModel):
     id: str = Field(description="Where it stands in the index.", examples=["en:41"])
 
 
+class Differs(BaseModel):
+    """The words by which a text and an answer differ, as they are written there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: list[str] = Field(description="Words of the text that the answer does not cover.")
+    answer: list[str] = Field(description="Words of the answer that the text lacks.")
+
+
 class Answer(BaseModel):
     """One sentence or word of the index that may be the translation."""
 
@@ -170,21 +189,29 @@ class Answer(BaseModel):
     confidence: float = Field(
         ge=0,
         le=1,
-        description="For a `translation` the estimated probability that it is one, else the similarity.",
+        description="The similarity if `exact` or `memory`, else the estimated probability that it is a "
+        "translation.",
     )
     id: str = Field(description="Where it stands in the index.", examples=["de:41"])
     match: MatchKind = Field(
         description="How it was found: `exact`, the corpus translates this very text so; `memory`, it "
-        "translates nearly this text so; `translation`, by the encoder."
+        "translates nearly this text so; `translation`, by the encoder; `near`, by the encoder, and it is "
+        "the same scene with other details rather than a translation."
     )
     similarity: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="How alike text and original are, 1 if `exact`; null for a `translation`.",
+        description="How alike text and original are, 1 if `exact`; null for what the encoder found.",
     )
     original: Original | None = Field(
-        default=None, description="What it is the translation of in the corpus; null for a `translation`."
+        default=None,
+        description="What it is the translation of in the corpus; null if the encoder found it.",
+    )
+    differs: Differs | None = Field(
+        default=None,
+        exclude_if=lambda known: known is None,
+        description="For sentences: the words by which text and answer differ.",
     )
     penalties: tuple[str, ...] = Field(
         default=(),
@@ -246,6 +273,7 @@ DOG: JsonDict = {
     "similarity": None,
     "original": None,
     "penalties": [],
+    "differs": {"question": [], "answer": []},
     "metadata": {"file": "de.txt"},
     "explanation": {
         "cosine": 0.9,

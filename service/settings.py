@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from index.confidence import MIN_CONFIDENCE
 from index.errors import UsageError
 from service.http.keys import Keys
 
@@ -240,7 +241,7 @@ class Settings(BaseSettings):
     )
 
     drop_in_min_confidence: float = Field(
-        default=0.5,
+        default=MIN_CONFIDENCE,
         ge=0,
         le=1,
         description="Least confidence of answers in LibreTranslate's protocol, which cannot show it.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from index.confidence import MIN_CONFIDENCE
 from index.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ KEY = "PASSEPARTOUT_KEY"
     "--min-confidence",
     "least",
     type=click.FloatRange(0, 1),
-    default=0.0,
+    default=MIN_CONFIDENCE,
     show_default=True,
     help="Hide answers with a lower confidence.",
 )
+@click.option("--near", is_flag=True, help="Show also sentences of the same scene with other details.")
 @click.option("--explain", is_flag=True, help="Show why each answer was given.")
 @click.option("--index", "folder", type=click.Path(path_type=Path), help="The index to search.")
 @click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (API key: {KEY}).")
@@ -61,6 +63,7 @@ def translate(
     word: bool,
     count: int,
     least: float,
+    near: bool,
     explain: bool,
     folder: Path | None,
     url: str | None,
@@ -71,6 +74,7 @@ def translate(
         raise UsageError("give --index FOLDER or --url ADDRESS, one of them")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
     choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
+    choices["include"] = ["near"] if near else []
     request = _request(_read(texts), word, choices)
     response = _ask(url, request) if url is not None else _search(folder or Path(), request)
     if as_json:
@@ -119,7 +123,8 @@ def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterab
         for target, answers in result.translations.items():
             for answer in answers:
                 where = f"{target}  " if several else ""
-                yield f"{answer.confidence:.2f}  {where}{answer.text}"
+                mark = "  (near)" if answer.match == "near" else ""
+                yield f"{answer.confidence:.2f}  {where}{answer.text}{mark}"
                 yield from _reasons(answer)
             if not answers:
                 yield f"-     {target}: nothing is likely enough"

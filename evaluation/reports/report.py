@@ -37,6 +37,11 @@ NAMES = {
     "mr": "mR",
     "rsum": "sum of recalls",
     "ece": "calibration error",
+    "answered": "answered",
+    "right": "right",
+    "others_answered": "other kinds answered",
+    "missing_answered": "missing answered",
+    "changed": "changed by punctuation",
 }
 # Queries in one language alone, or with own or given translations (suite `consistency`).
 NAMES |= {
@@ -54,6 +59,7 @@ MATRICES = (
     ("before_cosine_r10",),
     ("csls_p1", "csls_p5", "csls_p10"),
     ("coverage",),
+    ("answered", "others_answered"),
     ("ece",),
     ("chrf", "bleu"),
     ("chrf_way",),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evaluation.measures.scores import Table
+from evaluation.suites.confidence import confidence
 from evaluation.suites.consistency import consistency, picture_consistency
 from evaluation.suites.corpus import corpus_translation
 from evaluation.suites.retrieval import PictureVectors, retrieval
@@ -23,6 +24,7 @@ SUITES: dict[str, Suite] = {
     "words": word_translation,
     "pictograms": pictograms,
     "consistency": consistency,
+    "confidence": confidence,
 }
 
 # Those that measure with the pictures that `passepartout pictures` embedded.

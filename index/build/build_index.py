@@ -28,6 +28,7 @@ from index.build.lexicon import (
     write_words,
 )
 from index.build.previous_version import PreviousVersion
+from index.build.probes import fingerprint
 from index.build.process_pool import ProcessPool
 from index.build.quality_report import with_quality
 from index.build.reading import read_language, vectors_of
@@ -190,6 +191,7 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
                 plan.base,
                 asdict(plan.searching),
                 asdict(plan.word_options),
+                fingerprint(),
             ]
         ).encode()
     ).hexdigest()

@@ -5,67 +5,102 @@ with them taken away, so that a low confidence means "not in the index" too. Wha
 way. The fit that a figure is measured on never saw its questions: two halves, each measured by the other.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import permutations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.job import Job
-from index.confidence.calibration import FEATURES, calibration_error, features, fit, with_lengths
+from index.build import probes
+from index.build.attractors import damp_attractors
+from index.build.job import Job, save_array
+from index.build.kinds import fit_domain
+from index.build.probes import Probes
+from index.build.questions import (
+    FOUND,
+    Indexes,
+    Pair,
+    PairQuestions,
+    ask,
+    ask_scenes,
+    mean_length,
+    questions,
+)
+from index.confidence.calibration import FEATURES, calibration_error, fit
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
-from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.search.hubness import csls_scores, skewness
-from index.search.ranking import gaps, select
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import CANDIDATES, Rows, drawn_rows
+from index.search.vector_index import drawn_rows
 from index.storage.index_manifest import IndexManifest
+from index.storage.versions import DOMAIN
 
 QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
-TRIES = 4  # sentences looked at for each question wanted: not all need have a translation
+LEAST_RIGHT = 0.3  # of the scenes, or nothing is fitted on them
 FOLDS = 2
-FOUND = 10
 SAMPLE = 2000  # sentences of each language whose hubness is measured
-
-Pair = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class PairQuestions:
-    """Questions of one pair: those first with their translations there, then, again, without.
-
-    `values` (2 n, 6) are the features of the best answers, `right` (2 n,); `place` (n,) is that of the
-    first translation among the ten best, FOUND where there is none.
-    """
-
-    values: NDArray[np.float64]
-    right: NDArray[np.bool_]
-    place: NDArray[np.int64]
 
 
 def calibrate(
-    indexes: Mapping[str, SentenceIndex], seed: int = 0, progress: Callable[[int], None] = lambda pairs: None
+    indexes: Indexes,
+    scenes: Mapping[str, Probes] | None = None,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
-    """The confidence that aligned sentences teach, None where there are too few; the quality of each pair.
+    """The confidence that aligned sentences teach, else that scenes do, None where neither can; the
+    quality of each pair with aligned sentences.
 
     `progress` is told of each ordered pair of languages.
     """
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}
-    pairs = list(permutations(indexes, 2))
     asked: dict[Pair, PairQuestions] = {}
-    for source, target in pairs:
-        share = -(-QUESTIONS // len(pairs))
-        rows, answers = questions(indexes[source], indexes[target], share, random)
+    for pair in permutations(indexes, 2):
+        source, target = (indexes[code] for code in pair)
+        rows, answers = questions(
+            source, target, -(-QUESTIONS // (len(indexes) * (len(indexes) - 1))), random
+        )
         if len(rows):
-            asked[source, target] = ask(indexes, (source, target), rows, answers, lengths)
+            asked[pair] = ask(indexes, pair, rows, answers, lengths)
         progress(1)
-    if sum(len(answered.place) for answered in asked.values()) < LEAST:
-        return None, {pair: _quality(answered, None) for pair, answered in asked.items()}
+    if sum(len(answered.place) for answered in asked.values()) >= LEAST:
+        confidence, chances = _fitted(asked, lengths, random, "aligned")
+        return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
+    quality = {pair: _quality(answered, None) for pair, answered in asked.items()}
+    shown = _ask_scenes(indexes, scenes or {}, lengths)
+    places = np.concatenate([np.zeros(0), *(answered.place for answered in shown.values())])
+    # An encoder that hardly knows the scenes learns nothing by them.
+    if len(places) < LEAST or float((places == 0).mean()) < LEAST_RIGHT:
+        return None, quality
+    return _fitted(shown, lengths, random, "scenes")[0], quality
+
+
+def _ask_scenes(
+    indexes: Indexes, scenes: Mapping[str, Probes], lengths: Mapping[str, float]
+) -> dict[Pair, PairQuestions]:
+    """Scenes of each pair; an index of one language is asked in others, which its encoder knows."""
+    sources = scenes if len(indexes) == 1 else [code for code in indexes if code in scenes]
+    pairs = [(source, target) for target in indexes for source in sources if source != target]
+    shown = {}
+    for seed, (source, target) in enumerate(pairs):
+        if target in scenes:
+            rows = scenes[source].draw(-(-QUESTIONS // len(pairs)), seed)
+            halves = scenes[source].take(rows), scenes[target].take(rows)
+            shown[source, target] = ask_scenes(indexes, (source, target), *halves, lengths)
+    return shown
+
+
+def _fitted(
+    asked: Mapping[Pair, PairQuestions],
+    lengths: Mapping[str, float],
+    random: np.random.Generator,
+    source: Literal["aligned", "scenes"],
+) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
+    """What the answers teach, and what each was given by those of the other half."""
     chances = {pair: np.zeros(len(answered.right)) for pair, answered in asked.items()}
     folds = {
         pair: np.tile(random.integers(FOLDS, size=len(answered.place)), 2) for pair, answered in asked.items()
@@ -75,64 +110,7 @@ def calibrate(
         for pair, answered in asked.items():
             held_out = folds[pair] == fold
             chances[pair][held_out] = learned.probability(answered.values[held_out])
-    confidence = _confidence(asked, chances, lengths)
-    return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
-
-
-def questions(
-    source: SentenceIndex, target: SentenceIndex, count: int, random: np.random.Generator
-) -> tuple[Rows, list[list[int]]]:
-    """Up to `count` rows of `source` that have translations in `target`, and the rows of these."""
-    if source.groups is None or target.groups is None:
-        return np.zeros(0, np.int64), []
-    tried = random.choice(len(source), min(len(source), TRIES * count), replace=False, shuffle=False)
-    rows: list[int] = []
-    answers: list[list[int]] = []
-    for row in tried.tolist():
-        if len(rows) < count and (translations := target.groups.rows(source.groups.of(row))):
-            rows.append(row)
-            answers.append(translations)
-    return np.array(rows, np.int64), answers
-
-
-def ask(
-    indexes: Mapping[str, SentenceIndex],
-    pair: Pair,
-    rows: Rows,
-    answers: list[list[int]],
-    lengths: Mapping[str, float],
-) -> PairQuestions:
-    """Ask rows of the first language in the second, with and without their answers."""
-    source, target = (indexes[code] for code in pair)
-    queries = source.vectors.reconstruct(rows)
-    cosines, neighbours = target.vectors.search(queries, CANDIDATES)
-    right = np.stack(
-        [np.isin(row, translations) for row, translations in zip(neighbours, answers, strict=True)]
-    )
-    means = target.means_from(pair[0])
-    question_lengths = source.lengths(rows) - lengths[pair[0]]
-
-    def top(cosines: Vectors, neighbours: Rows) -> tuple[NDArray[np.float64], Rows]:
-        near, best, scores, _ = select(cosines, neighbours, means, FOUND)
-        values = features(near[:, 0], scores[:, 0], gaps(scores)[:, 0], len(target))
-        return with_lengths(values, question_lengths, target.lengths(best[:, 0]) - lengths[pair[1]]), best
-
-    there, best = top(cosines, neighbours)
-    hits = np.stack([np.isin(row, translations) for row, translations in zip(best, answers, strict=True)])
-    place = np.where(hits.any(axis=1), hits.argmax(axis=1), FOUND)
-    # Answers taken away go to the end, as far from the question as can be.
-    left = np.where(right, np.float32(-1), cosines)
-    order = np.argsort(-left, axis=1, kind="stable")
-    gone, _ = top(np.take_along_axis(left, order, 1), np.take_along_axis(neighbours, order, 1))
-    return PairQuestions(
-        np.concatenate([there, gone]), np.concatenate([place == 0, np.zeros(len(rows), bool)]), place
-    )
-
-
-def mean_length(index: SentenceIndex) -> float:
-    """The mean of log(1 + characters) over sentences that lie evenly."""
-    rows = np.unique(np.linspace(0, len(index) - 1, SAMPLE).astype(np.int64))
-    return float(index.lengths(rows).mean())
+    return _confidence(asked, chances, lengths, source), chances
 
 
 def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
@@ -160,12 +138,13 @@ def _confidence(
     asked: Mapping[Pair, PairQuestions],
     chances: Mapping[Pair, NDArray[np.float64]],
     lengths: Mapping[str, float],
+    source: Literal["aligned", "scenes"],
 ) -> Confidence:
     every = {pair: np.ones(len(answered.right), bool) for pair, answered in asked.items()}
     values, right = _together(asked, every)
     chance = np.concatenate([chances[pair] for pair in asked])
     return Confidence(
-        source="aligned",
+        source=source,
         n=len(right),
         ece=calibration_error(chance, right),
         curve=risk_coverage(chance, right),
@@ -186,7 +165,26 @@ def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> Pa
 
 def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
     """The manifest with the hubness and quality of each pair of languages and the confidence to be had."""
-    indexes = {
+    scenes = _probes(job, probes.scenes)
+    others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
+    indexes = damp_attractors(job, partial(_opened, job, manifest), others)
+    with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
+        fitted, quality = calibrate(indexes, scenes, progress=bar.advance)
+    table, domain = fit_domain(job, indexes, scenes, others)
+    save_array(job.path(DOMAIN), table)
+    confidence = (fitted or unaligned(job.bundle)).model_copy(update={"domain": domain})
+    return manifest.model_copy(
+        update={
+            "calibrated": confidence.source != "fixed",
+            "confidence": confidence,
+            "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
+            "hubness": {f"{a}-{b}": entry for (a, b), entry in measure_hubness(indexes).items()},
+        }
+    )
+
+
+def _opened(job: Job, manifest: IndexManifest) -> dict[str, SentenceIndex]:
+    return {
         code: SentenceIndex.open(
             job.work,
             code,
@@ -199,17 +197,14 @@ def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
         )
         for code, entry in manifest.languages.items()
     }
-    with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
-        fitted, quality = calibrate(indexes, progress=bar.advance)
-    confidence = fitted or unaligned(job.bundle)
-    return manifest.model_copy(
-        update={
-            "calibrated": confidence.source in ("aligned", "encoder"),
-            "confidence": confidence,
-            "quality": {f"{source}-{target}": entry for (source, target), entry in quality.items()},
-            "hubness": {f"{a}-{b}": entry for (a, b), entry in measure_hubness(indexes).items()},
-        }
-    )
+
+
+def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Probes]:
+    """Those of each language of the encoder; none where no captions calibrated it: scenes are captions."""
+    if job.bundle.manifest.calibration is None:
+        return {}
+    texts = {code: texts_in(code) for code in job.bundle.manifest.languages}
+    return {code: Probes.of(lines, job.encoder) for code, lines in texts.items() if lines}
 
 
 def unaligned(bundle: Bundle) -> Confidence:

@@ -21,7 +21,7 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES + LENGTHS))
+    weights: tuple[FiniteFloat, ...] = Field(min_length=1, max_length=len(FEATURES + LENGTHS))
     bias: FiniteFloat
     n: int = Field(ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
@@ -62,10 +62,13 @@ def with_lengths(
     return np.column_stack([values, np.abs(answered - asked), asked])
 
 
-def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:
-    """Fit to (n, 4 or 6) features and whether each answer was right (n,); ridge on standardised features.
+def fit(
+    values: NDArray[np.floating], right: NDArray[np.bool_], weights: NDArray[np.floating] | None = None
+) -> Calibration:
+    """Fit to (n, features) and whether each answer was right (n,); ridge on standardised features.
 
-    Newton's method (iteratively reweighted least squares). ValueError if there are no answers.
+    `weights` (n,): what each answer counts, 1 left out. Newton's method (iteratively reweighted least
+    squares). ValueError if there are no answers.
     """
     if len(values) != len(right) or len(right) == 0:
         raise ValueError(
@@ -74,21 +77,24 @@ def fit(values: NDArray[np.floating], right: NDArray[np.bool_]) -> Calibration:
     mean, spread = values.mean(0), values.std(0)
     spread = np.where(spread > 1e-9, spread, 1.0)
     design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
-    solution = _newton(design, right.astype(np.float64))
-    weights = solution[:-1] / spread
-    bias = float(solution[-1] - weights @ mean)
-    error = calibration_error(_sigmoid(values @ weights + bias), right)
-    return Calibration(weights=tuple(weights.tolist()), bias=bias, n=len(right), ece=error)
+    counted = np.ones(len(right)) if weights is None else weights / weights.mean()
+    solution = _newton(design, right.astype(np.float64), counted)
+    slopes = solution[:-1] / spread
+    bias = float(solution[-1] - slopes @ mean)
+    error = calibration_error(_sigmoid(values @ slopes + bias), right)
+    return Calibration(weights=tuple(slopes.tolist()), bias=bias, n=len(right), ece=error)
 
 
-def _newton(design: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _newton(
+    design: NDArray[np.float64], right: NDArray[np.float64], counted: NDArray[np.float64]
+) -> NDArray[np.float64]:
     # The ridge keeps separable answers from driving the weights to infinity.
     penalty = RIDGE * max(len(right), 10) * np.eye(design.shape[1]) / 10
     solution = np.zeros(design.shape[1])
     for _ in range(STEPS):
         chance = _sigmoid(design @ solution)
-        gradient = design.T @ (right - chance) - penalty @ solution
-        hessian = (design * (chance * (1 - chance))[:, None]).T @ design + penalty
+        gradient = design.T @ (counted * (right - chance)) - penalty @ solution
+        hessian = (design * (counted * chance * (1 - chance))[:, None]).T @ design + penalty
         step = np.linalg.solve(hessian, gradient)
         solution = solution + step / max(1.0, float(np.abs(step).max()) / 2)
         if float(np.abs(step).max()) < 1e-9:

@@ -49,19 +49,22 @@ class Confidence(BaseModel):
     """Where the confidence of sentences comes from.
 
     `aligned`: fitted on `n` answers to aligned sentences of this very index, `plain` without lengths and
-    `lengths` with them; `length` is the mean of log(1 + characters) in each language. `encoder`: fitted when
-    the encoder was made, by its bundle. `fixed`: a curve that knows nothing of encoder and index.
+    `lengths` with them; `length` is the mean of log(1 + characters) in each language. `scenes`: likewise on
+    sentences of our own, whose translations were put among those of this index (build/probes.py). `encoder`:
+    fitted when the encoder was made, by its bundle. `fixed`: a curve that knows nothing of encoder and index.
+    `domain`: how likely a text is of the kinds that the index holds, by which all of these are multiplied.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: Literal["aligned", "encoder", "fixed"] = "fixed"
+    source: Literal["aligned", "scenes", "encoder", "fixed"] = "fixed"
     n: int = Field(default=0, ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
     curve: tuple[CurvePoint, ...] = ()
     plain: Calibration | None = None
     lengths: Calibration | None = None
     length: dict[str, float] = Field(default_factory=dict)
+    domain: Calibration | None = None
 
 
 def risk_coverage(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[CurvePoint, ...]:

@@ -13,8 +13,9 @@ from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means, r
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
-# "exact": the corpus translates this very text; "memory": nearly this text; "translation": found by vectors.
-MatchKind = Literal["exact", "memory", "translation"]
+# "exact": the corpus translates this very text; "memory": nearly this text; "translation": found by vectors;
+# "near": found by vectors, too unlikely to be a translation, and yet the same scene with other details.
+MatchKind = Literal["exact", "memory", "translation", "near"]
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,25 @@ class Original:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """Words of the question that the answer does not cover, and words of the answer that the question lacks,
+    as they are written there."""
+
+    question: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+
+
+SAME = Differences()
+
+
+@dataclass(frozen=True)
 class Match:
     """One answer. `score` ranked it, `confidence` is the probability that it is a translation.
 
-    Those that are no "translation" have an `original`, its `similarity` to the text (0 to 1), and that as
-    their confidence; `penalties` name what lowered it. `in_vocabulary`: whether the word asked for is one of
-    the index; None for sentences.
-    `metadata` is what the corpus says, and never what we do.
+    "exact" and "memory" have an `original`, its `similarity` to the text (0 to 1), and that as their
+    confidence; `penalties` name what lowered it. `in_vocabulary`: whether the word asked for is one of the
+    index; None for sentences. `metadata` is what the corpus says, and never what we do. `row` is its place
+    among its language's sentences; `differs` is known where it was asked for (Translator.compare).
     """
 
     text: str
@@ -46,6 +59,8 @@ class Match:
     original: Original | None = None
     penalties: tuple[str, ...] = ()
     in_vocabulary: bool | None = None
+    row: int = -1
+    differs: Differences = SAME
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import FALLBACK, Calibration
+from index.confidence.domain import Domain
 from index.confidence.quality import Confidence
 from index.corpus.groups import Groups
 from index.corpus.sentence_table import COLUMNS, sentence_of
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
 from index.search.faiss_index import FaissIndex
-from index.search.hubness import NeighbourhoodMeans
+from index.search.hubness import NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
 from index.search.ranking import Lengths, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
@@ -23,6 +26,10 @@ from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
 FLAT = SearchSettings()
+# An answer below MIN_CONFIDENCE is the same scene with other details from this cosine on, where its text is
+# at least this likely to be of a kind that the index holds (docs/decisions/0085).
+SAME_SCENE = 0.45
+LEAST_DOMAIN = 0.5
 
 
 def open_vectors(
@@ -54,6 +61,7 @@ class SentenceIndex:
         language: str = "",
         confidence: Confidence | None = None,
         scoring: Scoring = "csls",
+        domain: Domain | None = None,
     ) -> None:
         self.vectors, self.groups = vectors, groups
         self._table = table
@@ -61,7 +69,7 @@ class SentenceIndex:
         self._means = NeighbourhoodMeans(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
-        self._language, self._scoring = language, scoring
+        self._language, self._scoring, self._domain = language, scoring, domain
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -81,6 +89,7 @@ class SentenceIndex:
         search: SearchSettings = FLAT,
         confidence: Confidence | None = None,
         scoring: Scoring = "csls",
+        domain: Domain | None = None,
     ) -> "SentenceIndex":
         """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version."""
         return cls(
@@ -93,6 +102,7 @@ class SentenceIndex:
             language=language,
             confidence=confidence,
             scoring=scoring,
+            domain=domain,
         )
 
     def search(
@@ -124,7 +134,12 @@ class SentenceIndex:
                 lengths=lengths,
                 scoring=self._scoring,
             )
-            return [[self._match(*values) for values in answer] for answer in ranked.answers()]
+            chances = self._domain_chances(texts, nearest[0])
+            ranked = replace(ranked, confidences=ranked.confidences * chances[:, None])
+            return [
+                [self._match(*values, chance >= LEAST_DOMAIN) for values in answer]
+                for answer, chance in zip(ranked.answers(), chances.tolist(), strict=True)
+            ]
 
         return finish
 
@@ -136,6 +151,13 @@ class SentenceIndex:
         means = self.means_from(source)
         ranked = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
         return [self._match(*values) for values in ranked.answers()[0]]
+
+    def _domain_chances(self, texts: Sequence[str] | None, cosines: Vectors) -> NDArray[np.float64]:
+        """(n,) how likely each text is of a kind that the index holds, 1 where nothing tells; `cosines`
+        (n, m) are those of its nearest, best first."""
+        if self._domain is None or texts is None:
+            return np.ones(len(cosines))
+        return self._domain.chances(texts, neighbourhood_means(cosines[:, :NEIGHBOURS]))
 
     def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Lengths | None]:
         """The calibration with lengths where it and the lengths are known, else the one without."""
@@ -173,7 +195,10 @@ class SentenceIndex:
         text: str = self._texts[row].as_py()
         return text
 
-    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
+    def _match(
+        self, row: int, score: float, confidence: float, cosine: float, in_domain: bool = True
+    ) -> Match:
+        near = confidence < MIN_CONFIDENCE and in_domain and cosine >= SAME_SCENE
         return Match(
             text=self._texts[row].as_py(),
             score=score,
@@ -181,6 +206,8 @@ class SentenceIndex:
             id=self._ids[row].as_py(),
             cosine=cosine,
             metadata=json.loads(self._metadata[row].as_py()),
+            match="near" if near else "translation",
+            row=row,
         )
 
 

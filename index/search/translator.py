@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
+from index.confidence.domain import Domain
 from index.encoder.bundle import open_index_encoder
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError
 from index.search.consistency import consistent, own_translations
+from index.search.differences import WordVectors, differences, words_of
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
@@ -18,7 +20,7 @@ from index.search.translation_memory import recall, remember
 from index.search.word_index import WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
-from index.storage.versions import DETECTOR, open_version
+from index.storage.versions import DETECTOR, DOMAIN, open_version
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.languages import language
@@ -71,6 +73,9 @@ class Translator:
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
         encoder = TextEncoder(bundle, threads=threads)
+        table = read_array(folder / DOMAIN, (encoder.vocabulary,))
+        weights = manifest.confidence.domain
+        domain = None if weights is None else Domain(table, weights, partial(_tokens, encoder))
         sentences, words = {}, {}
         for code, entry in manifest.languages.items():
             sentences[code] = SentenceIndex.open(
@@ -85,6 +90,7 @@ class Translator:
                 search=entry.search,
                 confidence=manifest.confidence,
                 scoring=manifest.scoring,
+                domain=domain,
             )
             words[code] = WordIndex.open(
                 folder,
@@ -168,6 +174,40 @@ class Translator:
     def sentence_indexes(self) -> Mapping[str, SentenceIndex]:
         """The sentences of each language that has any."""
         return self._sentences
+
+    def compare(
+        self,
+        texts: Sequence[str],
+        vectors: Vectors,
+        source: str,
+        target: str,
+        answers: Sequence[Sequence[Match]],
+    ) -> list[list[Match]]:
+        """The answers to each text, with the words by which they differ from it; `vectors` (n, d) are its
+        texts', encoded. Those that are exact do not differ."""
+        index = self._sentences[self._pair(source, target)]
+        rows = [match.row for row in answers for match in row]
+        if not rows:
+            return [list(row) for row in answers]
+        asked = [words_of(text, source) for text in texts]
+        answered = [[words_of(match.text, target) for match in row] for row in answers]
+        source_words = WordVectors.of(asked, source, self._words.get(source), self.encoder)
+        every = [words for row in answered for words in row]
+        target_words = WordVectors.of(every, target, self._words.get(target), self.encoder)
+        found = iter(index.vectors.reconstruct(rows))
+
+        def compared(text: str, words: list[str], vector: Vectors, match: Match, others: list[str]) -> Match:
+            sides = (text, words, vector), (match.text, others, next(found))
+            if match.match == "exact":
+                return match
+            return replace(match, differs=differences(*sides, source_words, target_words))
+
+        return [
+            [compared(text, words, vector, *answer) for answer in zip(row, other_words, strict=True)]
+            for text, words, vector, row, other_words in zip(
+                texts, asked, vectors, answers, answered, strict=True
+            )
+        ]
 
     def consistent(
         self,
@@ -274,3 +314,7 @@ class Translator:
             words=entry.words if entry else 0,
             targets=tuple(other for other in self._sentences if other != code),
         )
+
+
+def _tokens(encoder: TextEncoder, texts: Sequence[str]) -> list[list[int]]:
+    return encoder.tokens([without_tags(text) for text in texts])

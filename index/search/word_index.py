@@ -57,6 +57,10 @@ class WordIndex:
         row = self._known.get(fold(word))
         return None if row is None else self.vectors.reconstruct([row])[0]
 
+    def row_of(self, word: str) -> int | None:
+        """The row of a lower-cased word, None where there is none."""
+        return self._known.get(word)
+
     def vocabulary(self) -> list[tuple[str, int]]:
         """Words and how often they occur, most frequent first."""
         return list(zip(self._words.to_pylist(), self._counts.to_pylist(), strict=True))

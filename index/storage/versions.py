@@ -31,7 +31,7 @@ from index.storage.index_manifest import ID, IndexManifest
 from index.storage.manifest import NAME, read_manifest, write_manifest
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
-ENCODER, DETECTOR = "encoder", "detector.npy"
+ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
 
@@ -84,7 +84,7 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
     wanted |= {f"{code}.{entry.search.store}" for code, entry in manifest.languages.items()}
-    wanted.add(DETECTOR)
+    wanted |= {DETECTOR, DOMAIN}
     listed = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
     if odd := sorted(wanted ^ listed):
         what = "missing" if odd[0] in wanted else "no file of an index"

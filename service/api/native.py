@@ -145,7 +145,9 @@ async def _translate(
     else:
         chances = await engine.language_chances(kind, cleaned)
         queries = queries_detected(chances, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
-    rows = await engine.translate(kind, queries, choices.k, choices.min_confidence)
+    rows = await engine.translate(
+        kind, queries, choices.k, choices.min_confidence, near="near" in choices.include
+    )
     if choices.explain:
         rows = await engine.explain(kind, queries, rows)
     if len(rows) > ROWS_AT_ONCE:

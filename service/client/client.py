@@ -20,6 +20,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from index.errors import PassepartoutError
 from service.schemas import (
+    Include,
     Language,
     Problem,
     Readiness,
@@ -45,6 +46,7 @@ class Options(TypedDict, total=False):
     source: str | None
     k: int
     min_confidence: float
+    include: list[Include]
     explain: bool
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from index.confidence import MIN_CONFIDENCE
 from index.search.translator import Explanation as SearchExplanation
 from index.search.translator import Match, Translator
 from service.engine.languages import Query
-from service.schemas import Agreement, Answer, Detour, Explanation, Kind, Original, Return
+from service.schemas import Agreement, Answer, Detour, Differs, Explanation, Kind, Original, Return
 
 SCORE_DIGITS = 4  # of scores, confidences and cosines
 
@@ -26,6 +27,7 @@ def to_answers(matches: Sequence[Match]) -> Answers:
             if match.original is None
             else Original(text=match.original.text, id=match.original.id),
             penalties=match.penalties,
+            differs=_differs(match),
             in_vocabulary=match.in_vocabulary,
             metadata=dict(match.metadata),
         )
@@ -33,9 +35,23 @@ def to_answers(matches: Sequence[Match]) -> Answers:
     )
 
 
-def filter_by_confidence(answers: Answers, min_confidence: float) -> Answers:
-    """The answers that are likely enough."""
-    return tuple(answer for answer in answers if answer.confidence >= min_confidence)
+def _differs(match: Match) -> Differs | None:
+    if match.in_vocabulary is not None:  # a word
+        return None
+    return Differs(question=list(match.differs.question), answer=list(match.differs.answer))
+
+
+def filter_by_confidence(answers: Answers, min_confidence: float, near: bool = False) -> Answers:
+    """The answers that are likely enough, and with `near` those of the same scene, called so."""
+    kept = []
+    for answer in answers:
+        if answer.confidence >= min_confidence:
+            kept.append(answer)
+        elif near and (answer.match == "near" or answer.confidence >= MIN_CONFIDENCE):
+            kept.append(
+                answer.model_copy(update={"match": "near"}) if answer.match == "translation" else answer
+            )
+    return tuple(kept)
 
 
 def explain_answers(

@@ -51,6 +51,8 @@ def size_of(key: CacheKey, answers: Answers) -> int:
         size += ANSWER_BYTES + sys.getsizeof(answer.text) + _size_of(answer.metadata)
         if answer.original is not None:
             size += ANSWER_BYTES + sys.getsizeof(answer.original.text)
+        if answer.differs is not None:
+            size += ANSWER_BYTES + _size_of(answer.differs.question) + _size_of(answer.differs.answer)
     return size
 
 

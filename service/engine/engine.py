@@ -59,16 +59,22 @@ class Engine:
         return await self._batched("detect", run, texts)
 
     async def translate(
-        self, kind: Kind, queries: Sequence[Query], k: int, min_confidence: float = 0.0
+        self,
+        kind: Kind,
+        queries: Sequence[Query],
+        k: int,
+        min_confidence: float = 0.0,
+        *,
+        near: bool = False,
     ) -> list[dict[str, Answers]]:
-        """The at most `k` answers to each query in each of its targets, best first.
+        """The at most `k` answers to each query in each of its targets, best first, `near` ones if asked for.
 
         ProblemError where there is more to do than can be done soon.
         """
         rows = [self._cache_keys(kind, query, k) for query in queries]
         answers = await self._look_up(kind, list(dict.fromkeys(key for row in rows for key in row)))
         return [
-            {key.target: self._likely_answers(key, answers[key], min_confidence) for key in row}
+            {key.target: self._likely_answers(key, answers[key], min_confidence, near) for key in row}
             for row in rows
         ]
 
@@ -131,8 +137,8 @@ class Engine:
                 log.warning("%s", error)  # nothing in it is a user's
             raise store_unreachable() from None
 
-    def _likely_answers(self, key: CacheKey, answers: Answers, min_confidence: float) -> Answers:
-        likely = filter_by_confidence(answers, min_confidence)
+    def _likely_answers(self, key: CacheKey, answers: Answers, min_confidence: float, near: bool) -> Answers:
+        likely = filter_by_confidence(answers, min_confidence, near)
         best = answers[0].confidence if answers else 0.0
         self._metrics.answered(key.kind, key.source, key.target, best, bool(likely))
         return likely
@@ -151,6 +157,7 @@ class Engine:
                 pair_vectors = vectors[[rows[text] for text in pair_texts]]
                 max_k = max(key.k for key in pair_keys)
                 matches = self.translator.sentences(pair_texts, source, target, max_k, vectors=pair_vectors)
+                matches = self.translator.compare(pair_texts, pair_vectors, source, target, matches)
             answers |= {key: to_answers(row[: key.k]) for key, row in zip(pair_keys, matches, strict=True)}
         return [answers[key] for key in keys]
 

@@ -1,7 +1,7 @@
 """Answers as the API gives them, of an index in this process and without a server."""
 
 from index.errors import UsageError
-from index.search.translator import Translator
+from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.languages import Query
@@ -51,9 +51,18 @@ def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Q
 
 
 def _search(translator: Translator, kind: Kind, choices: Choices, query: Query) -> dict[str, Answers]:
-    search = translator.words if kind == "word" else translator.sentences
-    matches = {target: search([query.text], query.source, target, choices.k)[0] for target in query.targets}
+    found = {target: _matches(translator, kind, choices, query, target) for target in query.targets}
+    near = "near" in choices.include
     return {
-        target: filter_by_confidence(to_answers(row), choices.min_confidence)
-        for target, row in matches.items()
+        target: filter_by_confidence(to_answers(row), choices.min_confidence, near)
+        for target, row in found.items()
     }
+
+
+def _matches(translator: Translator, kind: Kind, choices: Choices, query: Query, target: str) -> list[Match]:
+    texts, pair = [query.text], (query.source, target)
+    if kind == "word":
+        return translator.words(texts, *pair, choices.k)[0]
+    vectors = translator.encode(texts)
+    matches = translator.sentences(texts, *pair, choices.k, vectors=vectors)
+    return translator.compare(texts, vectors, *pair, matches)[0]

@@ -82,6 +82,7 @@ function readForm() {
   if (page.source.value) body.source = page.source.value;
   body.k = page.k.valueAsNumber;
   body.min_confidence = Number(page.least.value) / 100;
+  body.include = ["near"];
   return body;
 }
 
@@ -182,7 +183,7 @@ function answerItem(code, answer) {
   return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
     element("p", { class: "likelihood" },
-      element("span", { class: "said" }, label), bar(answer.confidence),
+      element("span", { class: "said" }, answer.match === "near" ? "same scene, other details" : label), bar(answer.confidence),
       element("span", { class: "percent", title: answer.original ? "How alike your text and the sentence of the corpus are" : "Estimated probability that this is a translation" }, percent(answer.confidence)),
       element("span", { class: "actions" }, whyButton(code, answer, why), copyButton(answer.text))),
     element("p", { class: "origin" }, ...origin(answer)), why);

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from index.build.build_index import build_index
-from index.build.quality_report import calibrate, questions
+from index.build.quality_report import calibrate
+from index.build.questions import questions
 from index.build.vectors import SearchOptions
 from index.confidence.calibration import calibration_error
 from index.confidence.quality import risk_coverage

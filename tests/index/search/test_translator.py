@@ -188,7 +188,9 @@ def test_what_could_be_any_language_is_not_guessed(translator: Translator, text:
     assert translator.detect(text) is None
 
 
-def test_the_calibration_of_the_bundle_is_used(tmp_path: Path) -> None:
+def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no scenes to ask."""
+    monkeypatch.setattr("index.build.probes.CORPORA", tmp_path)
     sure = Calibration(weights=(0.0, 0.0, 0.0, 0.0), bias=100.0, n=10)
     bundle = make_bundle(tmp_path / "b", calibration=sure)
     build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")

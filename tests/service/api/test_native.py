@@ -45,6 +45,7 @@ def test_a_sentence_gets_its_translations_best_first(client: TestClient, transla
         "similarity": None,
         "original": None,
         "penalties": [],
+        "differs": {"question": [], "answer": []},
         "metadata": {"file": "de.txt"},
     }
 
@@ -79,7 +80,7 @@ def test_the_text_comes_back_as_it_was_sent_and_is_searched_cleaned(client: Test
 
 
 def test_less_likely_answers_are_left_out(client: TestClient) -> None:
-    request = {"text": DOG, "source": "en", "target": "de", "k": 50}
+    request = {"text": DOG, "source": "en", "target": "de", "k": 50, "min_confidence": 0.0}
     everything = client.post("/translate/sentence", json=request).json()["results"][0]["translations"]["de"]
     least = everything[4]["confidence"]
     likely = client.post("/translate/sentence", json=request | {"min_confidence": least}).json()
@@ -88,6 +89,25 @@ def test_less_likely_answers_are_left_out(client: TestClient) -> None:
     ]
     none = client.post("/translate/sentence", json=request | {"min_confidence": 1}).json()
     assert none["results"][0]["translations"] == {"de": []}
+
+
+def test_near_answers_come_where_asked_for(client: TestClient) -> None:
+    """What is likely enough stays a translation; what is below the request's own line is near."""
+    request = {"text": DOG, "source": "en", "target": "de", "k": 5, "min_confidence": 0.0}
+
+    def ask(**changes: object) -> list[dict[str, object]]:
+        body = client.post("/translate/sentence", json=request | changes).json()
+        answers: list[dict[str, object]] = body["results"][0]["translations"]["de"]
+        return answers
+
+    everything, least = ask(), ask()[0]["confidence"]
+    assert ask(min_confidence=least) == everything[:1]
+    (first, *others) = ask(min_confidence=least, include=["near"])
+    assert first == everything[0]
+    assert others
+    assert {answer["match"] for answer in others} == {"near"}
+    refused = client.post("/translate/sentence", json=request | {"include": ["far"]})
+    assert refused.status_code == 422
 
 
 def test_a_target_named_twice_is_one_target_and_case_is_nothing(client: TestClient) -> None:
@@ -125,7 +145,7 @@ def test_a_word_gets_its_translations(client: TestClient, concept: dict[str, str
 def test_answers_come_with_their_reasons_where_asked_for(
     client: TestClient, translator: Translator, kind: Kind, field: str, text: str
 ) -> None:
-    request = {field: [text, "cat"], "source": "en", "target": ["de", "ar"], "k": 2}
+    request = {field: [text, "cat"], "source": "en", "target": ["de", "ar"], "k": 2, "min_confidence": 0.0}
     plain = client.post(f"/translate/{kind}", json=request).json()
     told = client.post(f"/translate/{kind}", json=request | {"explain": True}).json()
     why = told["results"][0]["translations"]["de"][1]["explanation"]

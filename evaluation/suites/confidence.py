@@ -1,0 +1,135 @@
+"""Does the confidence of an index know what it does not know? Asked of a real index that lacks a share.
+
+Of lines that say the same in each language, the index of a language lacks every fourth, another one in each.
+It is asked for lines that it holds the translation of, for lines that it does not, for text of other kinds
+(the held-out lines of corpora/elsewhere), and for the first lines again with other punctuation at the end.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.scores import PairScore, Table, table_of_pairs
+from evaluation.suites.sets import TEXT, in_common, languages_in, read_aligned
+from index.build.build_index import build_index
+from index.build.lexicon import WordOptions
+from index.build.probes import other_kinds
+from index.confidence import MIN_CONFIDENCE
+from index.confidence.calibration import calibration_error
+from index.corpus.cleaning import ONCE
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError
+from index.progress import Progress
+from index.search.ranking import Match
+from index.search.translator import Translator
+from index.text.normalisation import clean
+
+LACKED = 4  # of so many lines an index lacks one
+QUESTIONS = 300  # a pair that have an answer, and as many that have none; fewer where lines are few
+MOST_LINES = 1 << 20
+FEW_WORDS = WordOptions(least=2, most=1000, phrases=False)  # no word is asked for
+ENDS = " .?!…,;:。？！؟।"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The first answers to some questions: their confidences, and whether they are right, (n,) each."""
+
+    confidences: NDArray[np.float64]
+    right: NDArray[np.bool_]
+
+
+def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """Suite `confidence`: on `data`/text/multi30k_train.LANG.txt, or else on `data`/LANG.txt."""
+    folder, prefix = (data / "text", TEXT) if (data / "text").is_dir() else (data, "")
+    codes = in_common(folder, languages_in(folder, ".txt", prefix), known, chosen, ".txt")
+    texts = read_aligned(folder, codes, prefix=prefix, most=MOST_LINES)
+    with TemporaryDirectory(prefix="passepartout-") as work:
+        translator = _index(encoder, texts, Path(work))
+        pairs = list(permutations(codes, 2))
+        with Progress(len(pairs), unit="pairs", label="confidence") as bar:
+            scores = []
+            for pair in pairs:
+                scores.append(score_pair(translator, texts, *pair))
+                bar.advance()
+    note = (
+        f"An index of {len(texts[codes[0]])} lines, each language without every {LACKED}th. answered: of "
+        f"lines whose translation is there, those with an answer at {MIN_CONFIDENCE} or above; "
+        "right: those whose first answer is it; other kinds answered: of text of other kinds; missing "
+        "answered: of lines whose translation is not there; calibration error: over all three; changed by "
+        "punctuation: first answers, by another end of the line."
+    )
+    return [table_of_pairs("confidence", note, scores, chosen)]
+
+
+def lacks(line: int, language: int) -> bool:
+    """Whether the index of the language with this number lacks a line."""
+    return (line + language) % LACKED == 0
+
+
+def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path) -> Translator:
+    files = {}
+    for number, (code, lines) in enumerate(texts.items()):
+        files[code] = work / f"{code}.txt"
+        # Lines keep their places: an ID tells which it is.
+        kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
+        files[code].write_text("\n".join(kept) + "\n", "utf-8")
+    build_index(encoder.bundle, files, work / "index", cleaning=ONCE, word_options=FEW_WORDS)
+    return Translator.open(work / "index")
+
+
+def score_pair(
+    translator: Translator, texts: Mapping[str, Sequence[str]], source: str, target: str
+) -> PairScore:
+    """The measures of one pair, in per cent."""
+    lines, number = texts[source], list(texts).index(target)
+    rows = np.random.default_rng(0).permutation(len(lines)).tolist()
+    held, missing = ([row for row in rows if lacks(row, number) == gone] for gone in (False, True))
+    # As many of either, since a confidence says what share of both is right.
+    count = min(QUESTIONS, len(held), len(missing))
+    held, missing = held[:count], missing[:count]
+    if not held or not missing:
+        raise DataError(f"{len(lines)} lines are too few: give at least {LACKED}")
+    matches = translator.sentences([lines[row] for row in held], source, target)
+    others = [text for _, text in other_kinds(source, held_out=True)]
+    answers = [
+        _answered(matches, [texts[target][row] for row in held]),
+        _answered(translator.sentences([lines[row] for row in missing], source, target)),
+        _answered(translator.sentences(others, source, target)),
+    ]
+    punctuated = [_other_end(lines[row]) for row in held]
+    again = translator.sentences(punctuated, source, target)
+    changed = [first[0].id != second[0].id for first, second in zip(matches, again, strict=True)]
+    here, gone, other = answers
+    confidences = np.concatenate([answer.confidences for answer in answers])
+    measures = {
+        "answered": _share(here.confidences >= MIN_CONFIDENCE),
+        "right": _share(here.right),
+        "others_answered": _share(other.confidences >= MIN_CONFIDENCE),
+        "missing_answered": _share(gone.confidences >= MIN_CONFIDENCE),
+        "ece": 100 * calibration_error(confidences, np.concatenate([answer.right for answer in answers])),
+        "changed": _share(np.array(changed)),
+    }
+    return PairScore(source, target, len(held), measures)
+
+
+def _answered(matches: Sequence[Sequence[Match]], wanted: Sequence[str] | None = None) -> Answered:
+    """`wanted`: the right answers, where there are any."""
+    first = [answers[0] for answers in matches]
+    right = [match.text == clean(text) for match, text in zip(first, wanted or [], strict=False)]
+    right += [False] * (len(first) - len(right))
+    return Answered(np.array([match.confidence for match in first]), np.array(right, bool))
+
+
+def _other_end(text: str) -> str:
+    bare = text.rstrip(ENDS)
+    return bare if bare != text else f"{text}."
+
+
+def _share(hits: NDArray[np.bool_]) -> float:
+    return 100 * float(hits.mean()) if len(hits) else 0.0

@@ -1,0 +1,69 @@
+"""Probes: texts written for this project that a build asks of an index, to learn how sure it may be.
+
+Scenes are corpora/everyday, line i the same in every language; text of other kinds is corpora/elsewhere.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import index
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.text.normalisation import clean
+from index.text.pre_tokens import Tokens
+
+# Beside the packages, in a checkout as where they are installed.
+CORPORA = Path(index.__file__).parents[1] / "corpora"
+SCENES = 320  # lines of corpora/everyday; those after them are not all scenes
+HELD_OUT = 3  # of corpora/elsewhere each third line is for measuring alone
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Texts of one language with their tokens and their unit vectors (n, d)."""
+
+    texts: Sequence[str]
+    tokens: Tokens
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, texts: Sequence[str], encoder: TextEncoder) -> "Probes":
+        """Texts, encoded."""
+        cleaned = list(map(clean, texts))
+        return cls(cleaned, Tokens.of(encoder.tokens(cleaned)), encoder.encode(cleaned))
+
+    def take(self, rows: NDArray[np.int64]) -> "Probes":
+        """Some of them, in that order."""
+        return Probes([self.texts[row] for row in rows.tolist()], self.tokens.take(rows), self.vectors[rows])
+
+    def draw(self, count: int, seed: int) -> NDArray[np.int64]:
+        """Up to `count` of their rows, in order; others for another seed."""
+        random = np.random.default_rng(seed)
+        return np.sort(random.permutation(len(self.texts))[:count])
+
+
+def fingerprint() -> str:
+    """The SHA-256 of all probes."""
+    digest = hashlib.sha256()
+    for path in sorted((*CORPORA.glob("everyday/*.txt"), *CORPORA.glob("elsewhere/*.tsv"))):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def scenes(language: str) -> list[str]:
+    """The scenes in a language, line i the same in each; none in a language that has none."""
+    path = CORPORA / "everyday" / f"{language}.txt"
+    return path.read_text("utf-8").splitlines()[:SCENES] if path.is_file() else []
+
+
+def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:
+    """Kind and text of the lines of corpora/elsewhere in a language, those for fitting or the `held_out`."""
+    path = CORPORA / "elsewhere" / f"{language}.tsv"
+    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+    chosen = [line for row, line in enumerate(lines) if (row % HELD_OUT == HELD_OUT - 1) == held_out]
+    return [(kind, text) for kind, _, text in (line.partition("\t") for line in chosen)]

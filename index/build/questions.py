@@ -1,0 +1,173 @@
+"""Questions whose answer is known, asked of an index: its aligned sentences, or scenes put among its own.
+
+Each is asked twice: with its translations among the candidates, and with them taken away, so that a low
+confidence means "not in the index" too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.build.probes import Probes
+from index.confidence.calibration import features, with_lengths
+from index.encoder.vectors import Vectors
+from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.ranking import gaps, select
+from index.search.sentence_index import SentenceIndex, length
+from index.search.vector_index import CANDIDATES, Rows
+
+TRIES = 4  # sentences looked at for each question wanted: not all need have a translation
+FOUND = 10
+SAMPLE = 2000  # sentences of a language whose lengths count
+COPIES = 4  # rows of an index that may be one scene
+SAME = 0.9999  # least cosine of a scene to its copy
+
+Pair = tuple[str, str]
+Indexes = Mapping[str, SentenceIndex]
+
+
+@dataclass(frozen=True)
+class PairQuestions:
+    """Questions of one pair: those first with their translations there, then, again, without.
+
+    `values` (2 n, 6) are the features of the best answers, `right` (2 n,); `place` (n,) is that of the
+    first translation among the ten best, FOUND where there is none.
+    """
+
+    values: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    place: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The rows nearest to n questions, (n, m) each, and which of them are `right`.
+
+    `means` (every row,) and `length_of` speak of rows; `size` is the number of sentences that there are.
+    """
+
+    cosines: Vectors
+    rows: Rows
+    right: NDArray[np.bool_]
+    means: NDArray[np.float32]
+    length_of: Callable[[Rows], NDArray[np.float64]]
+    size: int
+
+    def answer(self, question_lengths: NDArray[np.float64]) -> PairQuestions:
+        """The best answers with the right ones there and without; lengths (n,) are less their mean."""
+        there, hits = self._best(np.zeros_like(self.right), question_lengths)
+        gone, _ = self._best(self.right, question_lengths)
+        place = np.where(hits.any(axis=1), hits.argmax(axis=1), FOUND)
+        right = np.concatenate([place == 0, np.zeros(len(place), bool)])
+        return PairQuestions(np.concatenate([there, gone]), right, place)
+
+    def _best(
+        self, left_out: NDArray[np.bool_], question_lengths: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The features of the best answers (n, 6), and which of the ten best are right."""
+        # What is left out goes to the end, as far from the question as can be.
+        cosines = np.where(left_out, np.float32(-1), self.cosines)
+        order = np.argsort(-cosines, axis=1, kind="stable")
+        cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
+        near, best, scores, _ = select(cosines, rows, self.means, FOUND)
+        values = features(near[:, 0], scores[:, 0], gaps(scores)[:, 0], self.size)
+        right = np.stack(
+            [
+                np.isin(chosen, candidates[hits])
+                for chosen, candidates, hits in zip(best, self.rows, self.right, strict=True)
+            ]
+        )
+        return with_lengths(values, question_lengths, self.length_of(best[:, 0])), right
+
+
+def questions(
+    source: SentenceIndex, target: SentenceIndex, count: int, random: np.random.Generator
+) -> tuple[Rows, list[list[int]]]:
+    """Up to `count` rows of `source` that have translations in `target`, and the rows of these."""
+    if source.groups is None or target.groups is None:
+        return np.zeros(0, np.int64), []
+    tried = random.choice(len(source), min(len(source), TRIES * count), replace=False, shuffle=False)
+    rows: list[int] = []
+    answers: list[list[int]] = []
+    for row in tried.tolist():
+        if len(rows) < count and (translations := target.groups.rows(source.groups.of(row))):
+            rows.append(row)
+            answers.append(translations)
+    return np.array(rows, np.int64), answers
+
+
+def ask(
+    indexes: Indexes, pair: Pair, rows: Rows, answers: list[list[int]], lengths: Mapping[str, float]
+) -> PairQuestions:
+    """Ask rows of the first language in the second, with and without their answers."""
+    source, target = (indexes[code] for code in pair)
+    cosines, neighbours = target.vectors.search(source.vectors.reconstruct(rows), CANDIDATES)
+    candidates = Candidates(
+        cosines,
+        neighbours,
+        right=np.stack([np.isin(row, right) for row, right in zip(neighbours, answers, strict=True)]),
+        means=target.means_from(pair[0]),
+        length_of=lambda rows: target.lengths(rows) - lengths[pair[1]],
+        size=len(target),
+    )
+    return candidates.answer(source.lengths(rows) - lengths[pair[0]])
+
+
+def ask_scenes(
+    indexes: Indexes, pair: Pair, asked: Probes, translations: Probes, lengths: Mapping[str, float]
+) -> PairQuestions:
+    """Ask scenes of the first language, whose translations are put among the sentences of the second.
+
+    The first need not be a language of the index. What the index holds of the translations is taken away.
+    """
+    target = indexes[pair[1]]
+    cosines, neighbours = target.vectors.search(asked.vectors, CANDIDATES)
+    near, twins = target.vectors.search(translations.vectors, COPIES)
+    copies = np.where(near >= SAME, twins, -1)
+    held = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
+    # The translation of question i is row len(target) + i.
+    added = len(target) + np.arange(len(asked.texts))
+    right = np.zeros((len(added), 1 + neighbours.shape[1]), bool)
+    right[:, 0] = True
+    own_lengths = _lengths(translations) - lengths[pair[1]]
+
+    def length_of(rows: Rows) -> NDArray[np.float64]:
+        known = target.lengths(np.minimum(rows, len(target) - 1)) - lengths[pair[1]]
+        return np.where(rows < len(target), known, own_lengths[np.maximum(rows - len(target), 0)])
+
+    candidates = Candidates(
+        np.column_stack(
+            [(asked.vectors * translations.vectors).sum(1), np.where(held, np.float32(-1), cosines)]
+        ),
+        np.column_stack([added, neighbours]),
+        right,
+        means=np.append(
+            target.means_from(pair[0]), _means_around(indexes, pair, translations.vectors)
+        ).astype(np.float32),
+        length_of=length_of,
+        size=len(target),
+    )
+    question_lengths = _lengths(asked)
+    return candidates.answer(question_lengths - lengths.get(pair[0], float(question_lengths.mean())))
+
+
+def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
+    """(n,) the neighbourhood means of vectors of the second language, as NeighbourhoodMeans has them."""
+    sources = [pair[0]] if pair[0] in indexes else [code for code in indexes if code != pair[1]]
+    if not sources:
+        return np.zeros(len(vectors), np.float32)
+    means = [neighbourhood_means(indexes[code].vectors.search(vectors, NEIGHBOURS)[0]) for code in sources]
+    around: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
+    return around
+
+
+def _lengths(probes: Probes) -> NDArray[np.float64]:
+    return np.array([length(text) for text in probes.texts], np.float64)
+
+
+def mean_length(index: SentenceIndex) -> float:
+    """The mean of log(1 + characters) over sentences that lie evenly."""
+    rows = np.unique(np.linspace(0, len(index) - 1, SAMPLE).astype(np.int64))
+    return float(index.lengths(rows).mean())

@@ -1,0 +1,21 @@
+"""The texts that a build asks of an index: there in a checkout, disjoint from what is held out."""
+
+import pytest
+
+from index.build.probes import CORPORA, SCENES, other_kinds, scenes
+
+LANGUAGES = sorted(path.stem for path in (CORPORA / "elsewhere").glob("*.tsv"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_third_of_the_text_of_other_kinds_is_held_out(language: str) -> None:
+    fitted, held_out = other_kinds(language), other_kinds(language, held_out=True)
+    assert not set(fitted) & set(held_out)
+    assert len(held_out) >= 100
+    assert abs(len(held_out) - len(fitted) / 2) <= 1
+    assert {kind for kind, _ in held_out} == {kind for kind, _ in fitted}
+    assert len(scenes(language)) == SCENES
+
+
+def test_a_language_without_them_has_none() -> None:
+    assert scenes("xx") == other_kinds("xx") == []
