@@ -5,7 +5,6 @@ import gc
 import logging
 import os
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -120,8 +119,9 @@ def from_environment() -> FastAPI:
     except PassepartoutError as error:
         log.error("this worker cannot open the index, another will try: %s", error)
         time.sleep(REOPEN_SECONDS)
-        # Not as a failure to start, after which uvicorn would stop the other workers too.
-        sys.exit(1)
+        # Not as a failure to start, after which uvicorn would stop the other workers too; and at once, since
+        # one that takes time to end may leave its supervisor's question open, which waits START_SECONDS.
+        os._exit(1)
     return create_app(settings, translator, deployed=True)
 
 
