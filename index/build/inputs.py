@@ -38,7 +38,7 @@ class Inputs:
         """What stands for the files of each language. CorpusError for one that cannot be read."""
         self.checksums = {path: _sha256(path) for path in self.states}
         return [
-            [code, [(source.path.name, format_of(source), self.checksums[source.path]) for source in files]]
+            [code, [_described(source, self.checksums[source.path]) for source in files]]
             for code, files in sources.items()
         ]
 
@@ -64,6 +64,10 @@ def forget(work: Path, parts: Path) -> None:
             shutil.rmtree(path)
         elif path.suffix not in ENCODED:
             path.unlink()
+
+
+def _described(source: Source, checksum: str) -> tuple[object, ...]:
+    return source.path.name, format_of(source), checksum, *source.columns
 
 
 def _state(path: Path) -> State:

@@ -53,7 +53,7 @@ class ProcessPool:
     """Encodes in `job.threads` processes, or in this one where that is enough."""
 
     def __init__(self, job: Job, detector: Detector) -> None:
-        self._job, self._detector = job, detector
+        self._job, self.detector = job, detector
         self._worker: Worker | None = None  # of this process
         self._executor: ProcessPoolExecutor | None = None
         self.ahead = 2 * job.threads if job.threads > 1 else 0  # tasks that wait for a process
@@ -70,7 +70,7 @@ class ProcessPool:
         if self._worth_processes(texts):
             return self._processes().submit(_encode, code, texts, judged)
         if self._worker is None:
-            self._worker = Worker(self._job.encoder, self._detector, self._job.batch_size)
+            self._worker = Worker(self._job.encoder, self.detector, self._job.batch_size)
         return done(self._worker.encode(code, texts, judged))
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
@@ -88,7 +88,7 @@ class ProcessPool:
                 self._job.threads,
                 multiprocessing.get_context("spawn"),
                 _start,
-                (self._job.bundle, self._detector, self._job.batch_size),
+                (self._job.bundle, self.detector, self._job.batch_size),
             )
         return self._executor
 

@@ -114,7 +114,7 @@ class RayPool(ProcessPool):
             self.ahead = min(2 * cluster.cores, MOST_AHEAD)
             self._remote = cluster.ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)
             self._key = uuid.uuid4().hex
-            setup = Setup.of(self._job.bundle, self._detector, self._job.batch_size)
+            setup = Setup.of(self._job.bundle, self.detector, self._job.batch_size)
             # In a list, so that Ray hands on the reference and not the files.
             self._setups = [cluster.ray.put(setup)]
             self._leave = stack.pop_all()

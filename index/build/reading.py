@@ -4,7 +4,7 @@ While processes encode the next shards, this one cleans, gives each sentence its
 LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json, which says that all is there.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -27,9 +27,13 @@ from index.progress import Progress
 from index.storage.files import replace_text
 from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import writing_table
+from index.text.languages import language
 from index.text.pre_tokens import StringArray
 
 SHARD_CHARACTERS = 16 << 20  # of texts and metadata, over which a shard has fewer sentences
+
+
+TEXTS_DETECTED = 200  # to say which language those look like that are in another
 
 
 def read_language(
@@ -73,6 +77,7 @@ class _Reading:
         self.job, self.intake, self.cleaning, self.pool, self.base = job, intake, cleaning, pool, base
         self.code = intake.language
         self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
+        self.foreign: list[str] = []  # the first texts that were clearly in another language
 
     def run(self) -> LanguageEntry:
         with ExitStack() as files:
@@ -119,6 +124,8 @@ class _Reading:
 
     def _keep(self, batch: Batch, shard: Shard) -> None:
         foreign = result_of(shard.encoded).foreign
+        if len(self.foreign) < TEXTS_DETECTED:
+            self.foreign += [text for text, other in zip(batch.wanted, foreign, strict=True) if other]
         kept = list(self.cleaner.finish(batch, dict(zip(batch.wanted, foreign, strict=True))))
         files = [batch.sentences[number][0] for number, _ in kept]
         sentences = [sentence for _, sentence in kept]
@@ -153,9 +160,9 @@ class _Reading:
 
     def _entry(self) -> LanguageEntry:
         done = self.cleaner.done
+        resembles = self._resembled() if done.dropped["language"] > done.lines / 2 else None
         if not done.kept:
-            files = ", ".join(str(source.path) for source in self.intake.sources)
-            raise CorpusError(f"{files}: no sentence of {self.code} in it{_why(done)}")
+            raise CorpusError(self._nothing_kept(done, resembles))
         with making(self.job.path(f"{self.code}.groups.arrow")) as draft:
             links = self.links.write(draft)
         return LanguageEntry(
@@ -165,7 +172,26 @@ class _Reading:
             changed=done.changed,
             dropped={reason: count for reason, count in done.dropped.items()},
             links=links,
+            resembles=resembles,
         )
+
+    def _resembled(self) -> str | None:
+        """The language that most of the texts in another one look like."""
+        tokens = self.job.encoder.tokens(self.foreign[:TEXTS_DETECTED])
+        codes = Counter(code for ids in tokens if (code := self.pool.detector.detect(ids)) is not None)
+        return codes.most_common(1)[0][0] if codes else None
+
+    def _nothing_kept(self, done: Cleaned, resembles: str | None) -> str:
+        files = ", ".join(str(source.path) for source in self.intake.sources)
+        for source in self.intake.sources:
+            if not done.lines and source.bad and (unit := source.bad.first_of(source.path)):
+                return f"{source.path}, line {unit.line}: {unit.reason}"
+        if resembles:
+            return (
+                f"{files}: these lines look {language(resembles).name}, not {language(self.code).name}: are "
+                "languages swapped? (--keep language takes them as they are)"
+            )
+        return f"{files}: no sentence of {self.code} in it{_why(done)}"
 
 
 def _shard_of(numbered: Iterator[tuple[str, Sentence]]) -> list[tuple[str, Sentence]]:

@@ -13,6 +13,7 @@ import click
 from index.commands.concordance import concordance
 from index.commands.maintenance import COMMANDS
 from index.commands.options import (
+    COLUMNS,
     CORPUS,
     FILE,
     FILES,
@@ -20,14 +21,17 @@ from index.commands.options import (
     FORMAT,
     INDEX,
     JSON,
+    STRICT,
     THREADS,
     describe,
     encoding,
     engine_of,
+    report_bad_units,
     searching,
 )
 from index.corpus.cleaning import RULES, Cleaning, Rule
 from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -105,6 +109,8 @@ for command in (concordance, *COMMANDS):
 @click.option("--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle.")
 @CORPUS
 @FORMAT
+@COLUMNS
+@STRICT
 @click.option(
     "--keep",
     type=click.Choice(RULES),
@@ -140,6 +146,8 @@ def build(
     folder: Path,
     corpora: Sequence[tuple[str | None, Path]],
     form: str | None,
+    columns: tuple[tuple[str, str], ...],
+    strict: bool,
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
@@ -160,7 +168,8 @@ def build(
     from index.build.vectors import SearchOptions
     from index.encoder.bundle import open_bundle
 
-    sources = [Source(path, code, form) for code, path in corpora]
+    bad = None if strict else BadUnits()
+    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
     cleaning = Cleaning(frozenset(keep), longest, likeness)
     manifest = build_index(
         open_bundle(folder),
@@ -174,6 +183,7 @@ def build(
         word_options=WordOptions(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
     )
+    report_bad_units(bad, out)
     describe(out, manifest, as_json)
 
 

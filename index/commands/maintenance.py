@@ -11,18 +11,22 @@ from typing import Any
 import click
 
 from index.commands.options import (
+    COLUMNS,
     CORPUS,
     FILE,
     FOLDER,
     FORMAT,
     INDEX,
     JSON,
+    STRICT,
     THREADS,
     describe,
     encoding,
     engine_of,
+    report_bad_units,
     searching,
 )
+from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 
 SHOWN = 5  # ids of a language, where they are not asked for as JSON
@@ -36,6 +40,8 @@ ENCODER = click.option(
 @INDEX
 @CORPUS
 @FORMAT
+@COLUMNS
+@STRICT
 @click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
@@ -48,6 +54,8 @@ def add(
     folder: Path,
     corpora: Sequence[tuple[str | None, Path]],
     form: str | None,
+    columns: tuple[tuple[str, str], ...],
+    strict: bool,
     own_ids: bool,
     encoder: Path | None,
     threads: int,
@@ -55,13 +63,18 @@ def add(
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Add sentences to an index, as a new version; only they are encoded."""
-    _change(folder, encoder, threads, as_json, options, add=_sources(corpora, form), own_ids=own_ids)
+    bad = None if strict else BadUnits()
+    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
+    _change(folder, encoder, threads, as_json, options, add=sources, own_ids=own_ids)
+    report_bad_units(bad, folder)
 
 
 @click.command()
 @INDEX
 @CORPUS
 @FORMAT
+@COLUMNS
+@STRICT
 @ENCODER
 @searching()
 @encoding
@@ -71,13 +84,18 @@ def replace(
     folder: Path,
     corpora: Sequence[tuple[str | None, Path]],
     form: str | None,
+    columns: tuple[tuple[str, str], ...],
+    strict: bool,
     encoder: Path | None,
     threads: int,
     as_json: bool,
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Replace the text and metadata of sentences, by the ids that `index export` writes."""
-    _change(folder, encoder, threads, as_json, options, replace=_sources(corpora, form))
+    bad = None if strict else BadUnits()
+    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
+    _change(folder, encoder, threads, as_json, options, replace=sources)
+    report_bad_units(bad, folder)
 
 
 @click.command()
@@ -103,10 +121,6 @@ def _lines(file: Path) -> list[str]:
     from index.formats.txt import read_txt
 
     return [line for _, line in read_txt(file) if line]
-
-
-def _sources(corpora: Sequence[tuple[str | None, Path]], form: str | None) -> list[Source]:
-    return [Source(path, code, form) for code, path in corpora]
 
 
 def _change(

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from index.errors import UsageError
 from index.formats.registry import FORMATS
+from index.text.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
     from index.build.job import Engine
     from index.confidence.quality import HubnessEntry, PairQuality
+    from index.formats.bad_units import BadUnits
     from index.storage.index_manifest import IndexManifest, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILES = "files"  # for --store
+UNITS_SHOWN = 10  # of those that are skipped
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -79,6 +84,40 @@ CORPUS = click.option(
     required=True,
     help="Sentences in LANG, or in every language that FILE itself names (TMX, tables, ...); repeatable.",
 )
+
+
+def _columns(_ctx: click.Context, _param: click.Parameter, pairs: str | None) -> tuple[tuple[str, str], ...]:
+    if pairs is None:
+        return ()
+    from index.formats.rows import columns_of
+
+    return tuple(columns_of(pairs).items())
+
+
+COLUMNS = click.option(
+    "--columns",
+    metavar="MEANING=COLUMN,...",
+    callback=_columns,
+    help="What columns of a table are: a language code, text, language, id, group, or source and target "
+    "where the column is named after the language; such as source=English,target=German.",
+)
+STRICT = click.option(
+    "--strict", is_flag=True, help="Refuse a file with a bad line or unit. [default: skip and list them]"
+)
+
+
+def report_bad_units(bad: BadUnits | None, folder: Path) -> None:
+    """List what was skipped: the first ten on standard error, all in a file beside the index."""
+    if not bad:
+        return
+    listing = folder.with_name(f"{folder.name}.skipped.tsv")
+    try:
+        bad.write(listing)
+    except OSError as error:
+        raise UsageError(f"{listing}: cannot be written ({error.strerror})") from error
+    for line in islice(bad, UNITS_SHOWN):
+        click.echo(f"skipped: {line}", err=True)
+    click.echo(f"{len(bad)} bad lines or units were skipped: {listing} lists all", err=True)
 
 
 def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
@@ -195,6 +234,11 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool
         )
     for pair, hubness in manifest.hubness.items() if more else ():
         click.echo(f"{pair}: {_quality(manifest.quality.get(pair), hubness)}")
+    for code, entry in manifest.languages.items():
+        if entry.resembles:
+            click.echo(
+                f"{code}: most of its lines look {language(entry.resembles).name}: are languages swapped?"
+            )
     for file, count in manifest.skipped.items():
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"

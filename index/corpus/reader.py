@@ -19,7 +19,7 @@ from index.formats.registry import (
     format_of,
     read_language,
 )
-from index.formats.sentence import Sentence
+from index.formats.sentence import Sentence, UnitError
 
 EXISTING, NEW = 0, 1  # which sentence has an id
 
@@ -153,6 +153,8 @@ def by_language(
         if unknown := counts.pop(None, 0):
             skipped[source.path.name] = unknown
         if not counts:
+            if source.bad and (unit := source.bad.first_of(source.path)):
+                raise UnitError(source.path, unit.line, unit.reason)
             raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {', '.join(known)}")
         for code, count in counts.items():
             _add(files.setdefault(code or "", []), source)

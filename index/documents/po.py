@@ -7,7 +7,7 @@ from babel.messages.catalog import Message
 from babel.messages.pofile import PoFileParser, write_po
 
 from index.documents.document import check_target, with_edges
-from index.formats.po import SOURCE_LANGUAGE, BoundedCatalog, check_line, parse_lines
+from index.formats.po import SOURCE_LANGUAGE, BoundedCatalog, parse_lines
 from index.search.ranking import Match
 
 WIDTH = 76  # of a line, as gettext wraps
@@ -51,10 +51,8 @@ class PoDocument:
 
     def __init__(self, content: bytes, label: str, target: str) -> None:
         self._catalog = _Catalog()
-        lines = content.splitlines(keepends=True)
-        for number, line in enumerate(lines, start=1):
-            check_line(label, number, line)
-        parse_lines(label, PoFileParser(self._catalog, abort_invalid=True), 0, lines)
+        parser = PoFileParser(self._catalog, abort_invalid=True)
+        parse_lines(label, parser, 0, content.splitlines(keepends=True))
         check_target(label, self._catalog.locale_identifier, target)
         if self._catalog.locale_identifier is None:
             self._catalog.locale = target.replace("-", "_")

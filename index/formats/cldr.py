@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from index.errors import CorpusError
 from index.formats import xml
-from index.formats.sentence import Sentence
+from index.formats.sentence import BadUnit, Sentence
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield the names (type="tts") as sentences with keywords as metadata, in the file's own language."""
     keywords: dict[str, list[str]] = {}
     code = ""
@@ -22,9 +21,8 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
             continue
         character, text = element.get("cp"), element.text or ""
         if character is None or not code:
-            raise CorpusError(
-                f"{path}, line {element.sourceline}: no `cp`, or no <identity> before it: add it"
-            )
+            yield BadUnit(element.sourceline, "no `cp`, or no <identity> before it: add it")
+            continue
         if element.get("type") != "tts":
             # A character's keywords stand before its name: only the latest are kept.
             keywords = {character: [word.strip() for word in text.split("|")]}

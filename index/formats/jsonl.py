@@ -1,26 +1,37 @@
 """JSON Lines: an object a line; see rows.py for its keys."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from index.errors import CorpusError
-from index.formats.rows import row_sentences
-from index.formats.sentence import Sentence, parse_json
-from index.formats.streams import read_lines
+from index.formats.rows import AS_NAMED, renamed, row_sentences
+from index.formats.sentence import BadUnit, Sentence, UnitError, parse_json, whole
+from index.formats.streams import read_good_lines
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
-    """Yield the sentences of every line. Raises CorpusError."""
-    for number, line in read_lines(path):
-        if line.strip():
-            yield from row_sentences(path, number, number, _object(path, number, line), language)
+def read(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of every line; `columns` as in rows.py."""
+    for number, line in read_good_lines(path):
+        if isinstance(line, BadUnit):
+            yield line
+        elif line.strip():
+            yield from whole(partial(_sentences, path, number, line, language, columns))
+
+
+def _sentences(
+    path: Path, number: int, line: str, language: str | None, columns: Mapping[str, str]
+) -> Iterator[Sentence]:
+    row = renamed(_object(path, number, line), columns)
+    return row_sentences(path, number, number, row, language)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
         row = parse_json(line)
     except ValueError as error:
-        raise CorpusError(f"{path}, line {number}: not JSON ({error}): one object a line") from error
+        raise UnitError(path, number, f"not JSON ({error}): one object a line") from error
     if not isinstance(row, dict):
-        raise CorpusError(f"{path}, line {number}: {type(row).__name__}, not an object: one object a line")
+        raise UnitError(path, number, f"{type(row).__name__}, not an object: one object a line")
     return row

@@ -1,7 +1,8 @@
 """Parquet, read a batch at a time; see rows.py for its columns."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from index.errors import CorpusError
-from index.formats.rows import row_sentences
-from index.formats.sentence import Sentence
+from index.formats.rows import AS_NAMED, renamed, row_sentences
+from index.formats.sentence import BadUnit, Sentence, whole
 from index.formats.streams import ALWAYS_ALLOWED, RATIO
 
 ROWS_READ = 64  # at a time
@@ -18,7 +19,9 @@ LONGEST_ROWS = 64 << 20  # bytes of as many: a dictionary lets a short file repe
 LONGEST_STRING = 16 << 20  # bytes, in the file's Thrift metadata
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+) -> Iterator[Sentence | BadUnit]:
     """Yield the sentences of every row; `line` is the row, from 1. Raises CorpusError."""
     number = 0
     try:
@@ -31,7 +34,8 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
                     )
                 for row in batch.to_pylist():
                     number += 1
-                    yield from row_sentences(path, number, number, _json_value(row), language)
+                    values = renamed(_json_value(row), columns)
+                    yield from whole(partial(row_sentences, path, number, number, values, language))
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
         raise CorpusError(

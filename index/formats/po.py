@@ -10,7 +10,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, PoFileParser
 
 from index.errors import CorpusError
-from index.formats.sentence import Sentence, local_group
+from index.formats.sentence import BadUnit, Sentence, UnitError, local_group
 from index.formats.streams import BLOCK, LONGEST_LINE, open_stream
 
 LONGEST_ENTRY = 4 << 20  # bytes
@@ -22,13 +22,14 @@ BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
 SOURCE_LANGUAGE = "en"
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError."""
     catalog = _Latest()
     parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
     number = 0
     for before, lines in _blocks(path):
-        parse_lines(path, parser, before, lines)
+        bad = _parse_block(path, catalog, parser, before, lines)
+        yield from bad
         code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
         for message in catalog.taken():
             if code is None:
@@ -45,8 +46,42 @@ def read(path: Path, language: str | None) -> Iterator[Sentence]:
                 )
 
 
+def _parse_block(
+    path: Path, catalog: "_Latest", parser: PoFileParser, before: int, lines: list[bytes]
+) -> list[BadUnit]:
+    """Parse some entries; where that fails, each by itself, and return those that are bad."""
+    try:
+        parse_lines(path, parser, before, lines)
+        return []
+    except UnitError:
+        catalog.taken()
+    bad = []
+    for begin, entry in _entries(before, lines):
+        try:
+            one = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
+            parse_lines(path, one, begin, entry)
+        except UnitError as error:
+            bad.append(error.unit)
+    return bad
+
+
+def _entries(before: int, lines: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield what blank lines part, with the number of the lines before it."""
+    entry: list[bytes] = []
+    for number, line in enumerate([*lines, b""], start=before):
+        if line.strip():
+            entry.append(line)
+        elif entry:
+            yield number - len(entry), entry
+            entry = []
+
+
+class HeaderError(Exception):
+    """A header that no file needs; not a ValueError, which Babel would take for a bad entry."""
+
+
 class BoundedCatalog(Catalog):
-    """A catalogue whose header costs little. Raises ValueError for another."""
+    """A catalogue whose header costs little. Raises HeaderError for another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,12 +93,12 @@ class BoundedCatalog(Catalog):
             return
         self._header_length += len(str(message.string))
         if self._header_length > LONGEST_HEADER:
-            raise ValueError(f"a header longer than {LONGEST_HEADER} characters")
+            raise HeaderError(f"a header longer than {LONGEST_HEADER} characters")
         super().__setitem__(key, message)
         if self.num_plurals > MOST_PLURALS:
-            raise ValueError(f"nplurals={self.num_plurals}")
+            raise HeaderError(f"nplurals={self.num_plurals}")
         if codecs.lookup(self.charset).name in QUADRATIC:
-            raise ValueError(f"charset={self.charset}")
+            raise HeaderError(f"charset={self.charset}")
 
 
 class _Latest(BoundedCatalog):
@@ -114,7 +149,6 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
             if size > BLOCK and _begins_entry(line):
                 yield before, block
                 block, before, size = [], number, 0
-            check_line(path, number + 1, line)
             block.append(line)
             size += len(line)
             if size > LONGEST_ENTRY:
@@ -126,24 +160,23 @@ def _begins_entry(line: bytes) -> bool:
     return line.startswith(BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
 
 
-def check_line(path: Path | str, number: int, line: bytes) -> None:
-    """Raise CorpusError for a line that is too long, or that Babel would read wrongly."""
+def _check_line(path: Path | str, number: int, line: bytes) -> None:
     if len(line) > LONGEST_LINE:
-        raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: divide it")
+        raise UnitError(path, number, f"longer than {LONGEST_LINE} bytes: divide it")
     # Babel drops the last character of an unterminated string.
     line = line.strip()
     if line and not line.startswith(b"#") and not line.endswith(b'"'):
-        raise CorpusError(f"{path}, line {number}: not PO (a string that does not end): correct it")
+        raise UnitError(path, number, "not PO (a string that does not end): correct it")
 
 
 def parse_lines(path: Path | str, parser: PoFileParser, before: int, lines: list[bytes]) -> None:
-    """Parse lines that follow `before` others of a file. Raises CorpusError."""
+    """Parse lines that follow `before` others of a file. Raises UnitError, CorpusError."""
+    for number, line in enumerate(lines, start=before + 1):
+        _check_line(path, number, line)
     try:
         parser.parse(lines)
     except PoFileError as error:
         reason = str(error).rpartition(" on ")[0]
-        raise CorpusError(
-            f"{path}, line {before + error.lineno + 1}: not PO ({reason}): correct it"
-        ) from error
-    except (ValueError, LookupError, TypeError, SyntaxError) as error:
+        raise UnitError(path, before + error.lineno + 1, f"not PO ({reason}): correct it") from error
+    except (HeaderError, ValueError, LookupError, TypeError, SyntaxError) as error:
         raise CorpusError(f"{path}: not PO ({error}): check it with `msgfmt --check`") from error

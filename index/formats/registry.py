@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
 from index.errors import CorpusError, UsageError
-from index.formats.sentence import Sentence
+from index.formats.bad_units import BadUnits
+from index.formats.sentence import BadUnit, Sentence, UnitError
 from index.formats.streams import BLOCK, open_stream, plain_suffixes, read_lines
 from index.formats.txt import stem
 from index.text.languages import languages
 
-Reader = Callable[[Path, str | None], Iterator[Sentence]]
+Reader = Callable[..., Iterator[Sentence | BadUnit]]  # of a path, a language and, for tables, columns
 
 # name -> (module:function, extensions); modules are imported on use: some need lxml or Babel.
 FORMATS = {
@@ -29,6 +30,7 @@ FORMATS = {
     "cldr": ("cldr:read", ()),
 }
 EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
+TABLES = ("tsv", "csv", "jsonl", "parquet")
 LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
 LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
 TAGS_REMEMBERED = 1 << 12
@@ -37,11 +39,17 @@ ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file: all its languages unless `language` is given; `format` None: by extension."""
+    """A corpus file: all its languages unless `language` is given; `format` None: by extension.
+
+    `columns` of a table: (name, what it is) as in rows.py. Units that are not what they should be are noted
+    in `bad`; without it the first one is an error.
+    """
 
     path: Path
     language: str | None = None
     format: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    bad: BadUnits | None = field(default=None, compare=False, repr=False)
 
 
 def format_of(source: Source) -> str:
@@ -64,14 +72,24 @@ def format_of(source: Source) -> str:
 
 def read(source: Source) -> Iterator[Sentence]:
     """Yield every sentence of a file, with the file's own language codes. Raises CorpusError."""
+    form = format_of(source)
     try:
-        module, _, name = FORMATS[format_of(source)][0].partition(":")
+        module, _, name = FORMATS[form][0].partition(":")
         reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
     except ModuleNotFoundError as error:
         raise CorpusError(
             f"{source.path}: {error.name} is not installed: pip install 'passepartout[formats]'"
         ) from error
-    return reader(source.path, source.language)
+    if source.columns and form not in TABLES:
+        raise UsageError(f"{source.path}: {form} has no columns to map: leave --columns out")
+    given = (dict(source.columns),) if source.columns else ()
+    for unit in reader(source.path, source.language, *given):
+        if isinstance(unit, Sentence):
+            yield unit
+        elif source.bad is None:
+            raise UnitError(source.path, unit.line, unit.reason)
+        else:
+            source.bad.add(source.path, unit)
 
 
 def read_language(source: Source, language: str, known: Collection[str]) -> Iterator[Sentence]:

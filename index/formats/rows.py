@@ -2,7 +2,7 @@
 
 One sentence a row: `text`, optionally `language` (or `lang`), `id`, `group`. Or all translations in one row:
 a column per language, named by its code, or Hugging Face's `translation` object; optionally `id`. All other
-columns are metadata; a column `metadata` may hold a JSON object.
+columns are metadata; a column `metadata` may hold a JSON object. Columns of other names can be mapped.
 """
 
 import re
@@ -10,14 +10,43 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from index.errors import CorpusError
-from index.formats.sentence import Sentence, check_repeated, local_group, parse_json
+from index.errors import UsageError
+from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, parse_json
 from index.storage.manifest import CODE
-from index.text.languages import languages
+from index.text.languages import language, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
 METADATA = "metadata"
-HELP = "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code"
+HELP = (
+    "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code, "
+    "or map them (--columns en=NAME,de=NAME)"
+)
+AS_NAMED: Mapping[str, str] = {}
+ROLES = ("source", "target")  # of a column whose own name says the language, such as German
+
+
+def columns_of(pairs: str) -> dict[str, str]:
+    """`en=English,target=German` -> {column's name: what it is}. Raises UsageError."""
+    columns: dict[str, str] = {}
+    for pair in pairs.split(","):
+        meaning, mark, name = (part.strip() for part in pair.partition("="))
+        if not (meaning and mark and name) or name in columns:
+            raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
+        columns[name] = language_named(name) if meaning in ROLES else meaning
+    return columns
+
+
+def language_named(name: str) -> str:
+    """The code of a language by its English name, as a column may have it. Raises UsageError."""
+    for code in languages():
+        if language(code).name.casefold() == name.casefold():
+            return code
+    raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
+
+
+def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> Mapping[str, Any]:
+    """A row with the columns that are mapped named as here."""
+    return {columns.get(name, name): value for name, value in row.items()} if columns else row
 
 
 def row_sentences(
@@ -34,7 +63,7 @@ def row_sentences(
     if not isinstance(texts, Mapping):
         texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
         if not texts and not any(_is_language(name, language) for name in row):
-            raise CorpusError(f"{path}, line {line}: no text in it: {HELP}")
+            raise UnitError(path, line, f"no text in it: {HELP}")
     check_repeated(path, line, values, len(texts))
     for code, text in texts.items():
         _check_text(path, line, text)
@@ -47,16 +76,14 @@ def _text_sentence(
     text, group = values.pop(TEXT, ""), values.pop(GROUP, None)
     code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
     if not isinstance(code, str):
-        raise CorpusError(f"{path}, line {line}: no language: {HELP}")
+        raise UnitError(path, line, f"no language: {HELP}")
     _check_text(path, line, text)
     return Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
 
 def _check_text(path: Path, line: int, text: object) -> None:
     if not isinstance(text, str):
-        raise CorpusError(
-            f"{path}, line {line}: a text is {type(text).__name__}, not a string: write strings"
-        )
+        raise UnitError(path, line, f"a text is {type(text).__name__}, not a string: write strings")
 
 
 def _is_language(name: str, language: str | None) -> bool:

@@ -1,7 +1,7 @@
 """Sentence: the record that every reader yields."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,29 @@ class Sentence(NamedTuple):
     confirmed: bool = True
 
 
+class BadUnit(NamedTuple):
+    """A line, row, entry or unit that is not what it should be; readers yield this in its place."""
+
+    line: int
+    reason: str
+
+
+class UnitError(CorpusError):
+    """One unit of a file is not what it should be; the others may be."""
+
+    def __init__(self, path: Path | str, line: int, reason: str) -> None:
+        super().__init__(f"{path}, line {line}: {reason}")
+        self.unit = BadUnit(line, reason)
+
+
+def whole(read: Callable[[], Iterable[Sentence]]) -> Iterator[Sentence | BadUnit]:
+    """The sentences of a unit, or, if it is bad, that in their place."""
+    try:
+        yield from list(read())
+    except UnitError as error:
+        yield error.unit
+
+
 def local_group(path: Path, name: str | int) -> str:
     """The group of a record whose name is unique within its own file only."""
     return f"{path.name}#{name}"
@@ -47,9 +70,7 @@ def group_number(name: str) -> int:
 def check_repeated(path: Path, line: int, metadata: Mapping[str, Any], count: int) -> None:
     """CorpusError for metadata that so many sentences of a record repeat to more than LONGEST_REPEATED."""
     if count > FEW_SENTENCES and count * len(json.dumps(metadata, default=str)) > LONGEST_REPEATED:
-        raise CorpusError(
-            f"{path}, line {line}: metadata that {count} sentences share: shorten it or divide the record"
-        )
+        raise UnitError(path, line, f"metadata that {count} sentences share: shorten it or divide the record")
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 (any document)

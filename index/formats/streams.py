@@ -5,6 +5,7 @@ bombs by 1000.
 """
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from index.errors import CorpusError
+from index.formats.sentence import BadUnit, UnitError
 
 LONGEST_LINE = 1 << 20  # bytes
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20
@@ -35,11 +37,42 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line with its end) of UTF-8 text, lines of at most 1 MiB. Raises CorpusError."""
+    for number, line in read_good_lines(path):
+        if isinstance(line, BadUnit):
+            raise UnitError(path, number, line.reason)
+        yield number, line
+
+
+def read_good_lines(path: Path) -> Iterator[tuple[int, str | BadUnit]]:
+    """As read_lines, with a BadUnit for a line that is too long or not UTF-8.
+
+    A byte order mark tells UTF-16. Raises CorpusError.
+    """
     with open_stream(path) as file:
-        lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
-        for number, line in enumerate(lines, start=1):
+        begin = cast(io.BufferedReader, file).peek(2)[:2]
+        if begin in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            yield from _utf16_lines(path, file)
+            return
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
             plain = line.isascii() and len(line) <= LONGEST_LINE
-            yield number, line.decode() if plain else _decode(path, number, line)
+            yield number, line.decode() if plain else _decode(number, line)
+            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # the rest of it
+                line = file.readline(LONGEST_LINE + 1)
+
+
+def _utf16_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str | BadUnit]]:
+    text = io.TextIOWrapper(file, encoding="utf-16", newline="\n")
+    try:
+        for number, line in enumerate(iter(partial(text.readline, LONGEST_LINE + 1), ""), start=1):
+            if len(line) > LONGEST_LINE:
+                raise UnitError(path, number, f"longer than {LONGEST_LINE} characters: one sentence a line")
+            yield number, line
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path}: not UTF-16 ({error.reason}): save the file as UTF-8") from error
+    finally:
+        text.detach()
 
 
 def plain_suffixes(path: Path) -> list[str]:
@@ -48,13 +81,13 @@ def plain_suffixes(path: Path) -> list[str]:
     return suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
 
 
-def _decode(path: Path, number: int, line: bytes) -> str:
+def _decode(number: int, line: bytes) -> str | BadUnit:
     if len(line) > LONGEST_LINE:
-        raise CorpusError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes: one sentence a line")
+        return BadUnit(number, f"longer than {LONGEST_LINE} bytes: one sentence a line")
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path}, line {number}: not UTF-8: save the file as UTF-8") from error
+    except UnicodeDecodeError:
+        return BadUnit(number, "not UTF-8: save the file as UTF-8")
 
 
 def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:

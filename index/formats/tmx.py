@@ -2,30 +2,42 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from lxml import etree
 
-from index.errors import CorpusError
 from index.formats import xml
-from index.formats.sentence import Sentence, check_repeated, local_group, parse_json
+from index.formats.sentence import (
+    BadUnit,
+    Sentence,
+    UnitError,
+    check_repeated,
+    local_group,
+    parse_json,
+    whole,
+)
 from index.text.normalisation import clean
 
 FUZZY = "x-fuzzy"  # property of a variant that nobody has approved: "yes"
 OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield every variant of every unit, in the languages that the file names. Raises CorpusError."""
     for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
-        shared = xml.attributes(path, unit)
-        name = shared.pop("tuid", str(number))
-        shared |= _properties(unit)
-        variants = list(xml.children(unit, "tuv"))
-        check_repeated(path, unit.sourceline, shared, len(variants))
-        for variant in variants:
-            yield _sentence(path, variant, name, shared, local_group(path, number))
+        yield from whole(partial(_sentences, path, number, unit))
+
+
+def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]:
+    shared = xml.attributes(path, unit)
+    name = shared.pop("tuid", str(number))
+    shared |= _properties(unit)
+    variants = list(xml.children(unit, "tuv"))
+    check_repeated(path, unit.sourceline, shared, len(variants))
+    for variant in variants:
+        yield _sentence(path, variant, name, shared, local_group(path, number))
 
 
 def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any], group: str) -> Sentence:
@@ -33,7 +45,7 @@ def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any
     language = metadata.pop("lang", None)
     segment = next(xml.children(variant, "seg"), None)
     if language is None or segment is None:
-        raise CorpusError(f"{path}, line {variant.sourceline}: a <tuv> without xml:lang or <seg>: add it")
+        raise UnitError(path, variant.sourceline, "a <tuv> without xml:lang or <seg>: add it")
     metadata |= _properties(variant)
     name = str(metadata.pop(OWN_ID, name))
     confirmed = metadata.pop(FUZZY, "") != "yes"

@@ -1,67 +1,129 @@
 """Tab- and comma-separated tables with a line of column names; see rows.py for the columns.
 
-TSV has no quoting: a quotation mark is an ordinary character. CSV follows RFC 4180.
+In TSV a quotation mark is an ordinary character, except where Excel has doubled it. CSV follows RFC 4180,
+with commas, semicolons or tabs.
 """
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from index.errors import CorpusError
-from index.formats.rows import row_sentences
-from index.formats.sentence import Sentence
-from index.formats.streams import LONGEST_LINE, read_lines
+from index.formats.rows import AS_NAMED, row_sentences
+from index.formats.sentence import BadUnit, Sentence, UnitError, whole
+from index.formats.streams import LONGEST_LINE, read_good_lines
 from index.text.normalisation import clean
 
+DELIMITERS = ",;\t"  # the first of those that a header has equally many of
+EXCEL_DELIMITER = re.compile(r"sep=(.)\r?\n?")
 
-def read_tsv(path: Path, language: str | None) -> Iterator[Sentence]:
-    """Yield the sentences of a tab-separated table. Raises CorpusError."""
+
+def read_tsv(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of a tab-separated table; `columns` as in rows.py. Raises CorpusError."""
     names: list[str] = []
-    for number, line in read_lines(path):
-        cells = line.rstrip("\r\n").split("\t")
-        if not names:
-            names = _names(path, cells)
+    for number, line in read_good_lines(path):
+        if isinstance(line, BadUnit):
+            yield line
+        elif not names:
+            names = _names(path, [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")], columns)
         elif line.strip():
-            yield from row_sentences(path, number, number - 1, _row(path, number, names, cells), language)
+            cells = [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
+            yield from whole(partial(_sentences, path, number, number - 1, names, cells, language))
 
 
-def read_csv(path: Path, language: str | None) -> Iterator[Sentence]:
-    """Yield the sentences of a comma-separated table. Raises CorpusError."""
+def read_csv(
+    path: Path, language: str | None, columns: Mapping[str, str] = AS_NAMED
+) -> Iterator[Sentence | BadUnit]:
+    """Yield the sentences of a table with commas, semicolons or tabs; `columns` as in rows.py. Raises
+    CorpusError."""
     lines = _RecordLines(path)
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, delimiter=lines.delimiter, strict=True)
     names: list[str] = []
-    number, begin = 0, 1
-    try:
-        for cells in reader:
-            lines.length = 0
-            if not names:
-                names = _names(path, cells)
-            elif cells:
-                number += 1
-                yield from row_sentences(path, begin, number, _row(path, begin, names, cells), language)
-            begin = reader.line_num + 1
-    except csv.Error as error:
-        raise CorpusError(f"{path}, line {begin}: not CSV ({error}): quote cells as RFC 4180 says") from error
+    number = 0
+    while True:
+        begin = lines.begin_record()
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield BadUnit(begin, f"not CSV ({error}): quote cells as RFC 4180 says")
+            continue
+        except UnitError as error:
+            yield error.unit
+            continue
+        if cells is None:
+            return
+        if not names:
+            names = _names(path, cells, columns)
+        elif cells:
+            number += 1
+            yield from whole(partial(_sentences, path, begin, number, names, cells, language))
 
 
 class _RecordLines:
-    """The lines of a table; CorpusError where those of a record have more than LONGEST_LINE characters."""
+    """The lines of a table; UnitError for one that is bad, or where a record has too many characters.
+
+    The delimiter is what a first line such as `sep=;` says (Excel's), else what the header has most of.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lines = path, read_lines(path)
-        self.length = 0  # of the record so far
+        self._path, self._lines = path, read_good_lines(path)
+        self._length = 0  # of the record so far
+        self._number = 0
+        first = self._next_line()
+        stated = EXCEL_DELIMITER.fullmatch(first)
+        self._header = None if stated else first
+        self.delimiter = stated[1] if stated else max(DELIMITERS, key=first.count)
 
-    def __iter__(self) -> Iterator[str]:
-        for number, line in self._lines:
-            self.length += len(line)
-            if self.length > LONGEST_LINE:
-                raise CorpusError(
-                    f"{self._path}, line {number}: a row longer than {LONGEST_LINE} characters: "
-                    "close its quotation marks"
-                )
-            yield line
+    def begin_record(self) -> int:
+        """Begin a record; returns the number of its first line."""
+        self._length = 0
+        return self._number + 1 if self._header is None else self._number
+
+    def __iter__(self) -> "_RecordLines":
+        return self
+
+    def __next__(self) -> str:
+        line, self._header = self._header, None
+        if line is None:
+            line = self._next_line()
+        if not line:
+            raise StopIteration
+        self._length += len(line)
+        if self._length > LONGEST_LINE:
+            raise UnitError(
+                self._path,
+                self._number,
+                f"a row longer than {LONGEST_LINE} characters: close its quotation marks",
+            )
+        return line
+
+    def _next_line(self) -> str:
+        """The next line; "" at the end."""
+        number, line = next(self._lines, (self._number, ""))
+        self._number = number
+        if isinstance(line, BadUnit):
+            raise UnitError(self._path, number, line.reason)
+        return line
+
+
+def _sentences(
+    path: Path, line: int, number: int, names: list[str], cells: list[str], language: str | None
+) -> Iterator[Sentence]:
+    return row_sentences(path, line, number, _row(path, line, names, cells), language)
+
+
+def _unquoted(cell: str) -> str:
+    """A cell as Excel means it, which quotes those with quotation marks in them, doubled."""
+    inner = cell[1:-1]
+    if len(cell) > 3 and cell[0] == cell[-1] == '"' and '""' in inner and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return cell
 
 
 def write_tsv(file: TextIO, units: Iterable[list[Sentence]]) -> None:
@@ -77,8 +139,10 @@ def _json(sentence: Sentence) -> str:
     return json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else ""
 
 
-def _names(path: Path, cells: list[str]) -> list[str]:
-    names = [cell.strip() for cell in cells]
+def _names(path: Path, cells: list[str], columns: Mapping[str, str]) -> list[str]:
+    if missing := [name for name in columns if name not in {cell.strip() for cell in cells}]:
+        raise CorpusError(f"{path}, line 1: no column {missing[0]!r}: there are {', '.join(cells)}")
+    names = [columns.get(cell.strip(), cell.strip()) for cell in cells]
     if len(set(names)) != len(names):
         raise CorpusError(
             f"{path}, line 1: a column is named twice: the first line names the columns, each once"
@@ -88,7 +152,5 @@ def _names(path: Path, cells: list[str]) -> list[str]:
 
 def _row(path: Path, line: int, names: list[str], cells: list[str]) -> dict[str, str]:
     if len(cells) != len(names):
-        raise CorpusError(
-            f"{path}, line {line}: {len(cells)} cells, but line 1 names {len(names)}: mend the line"
-        )
+        raise UnitError(path, line, f"{len(cells)} cells, but line 1 names {len(names)}: mend the line")
     return dict(zip(names, cells, strict=True))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from index.errors import CorpusError
-from index.formats.sentence import Sentence
-from index.formats.streams import plain_suffixes, read_lines
+from index.formats.sentence import BadUnit, Sentence
+from index.formats.streams import plain_suffixes, read_good_lines, read_lines
 from index.text.normalisation import clean
 
 
@@ -15,21 +15,26 @@ def read_txt(path: Path) -> Iterator[tuple[int, str]]:
         yield number, clean(line)
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield one sentence a line, in `language`. CorpusError if it is None."""
     if language is None:
         raise CorpusError(f"{path}: plain text does not say its language: give it as --corpus LANG={path}")
-    for number, line in read_lines(path):
-        yield Sentence(str(number), line.rstrip("\r\n"), language, number)
+    for number, line in read_good_lines(path):
+        if isinstance(line, BadUnit):
+            yield line
+        else:
+            yield Sentence(str(number), line.rstrip("\r\n"), language, number)
 
 
-def read_moses(path: Path, language: str | None) -> Iterator[Sentence]:
+def read_moses(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield the lines of NAME.LANG; line i translates line i of every other file named NAME."""
     if language is None and (suffixes := plain_suffixes(path)):
         language = path.name[len(stem(path)) + 1 :][: len(suffixes[-1]) - 1]
     name = stem(path)
     for sentence in read(path, language):
-        yield sentence._replace(group=f"{name}#{sentence.line}")
+        if isinstance(sentence, Sentence):
+            sentence = sentence._replace(group=f"{name}#{sentence.line}")
+        yield sentence
 
 
 def stem(path: Path) -> str:

@@ -1,12 +1,12 @@
 """XLIFF 1.2 and 2.x (OASIS): a trans-unit, or a segment of a unit, is a group."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from index.errors import CorpusError
 from index.formats import xml
-from index.formats.sentence import Sentence, check_repeated, local_group
+from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated, local_group, whole
 
 # States of a target that is not translated yet.
 UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
@@ -22,16 +22,20 @@ UNREVIEWED = frozenset(
 )
 
 
-def read(path: Path, language: str | None) -> Iterator[Sentence]:
+def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield every source, and target if present, in the languages that the file names. Raises CorpusError."""
     number = 0
     for unit in xml.records(path, "xliff", ("trans-unit", "unit")):
         parts = list(xml.children(unit, "segment")) if xml.name(unit) == "unit" else [unit]
-        shared, codes = _context(path, unit)
-        check_repeated(path, unit.sourceline, shared, 2 * len(parts))
-        for part in parts:
-            number += 1
-            yield from _pair(path, unit, part, number, dict(shared), codes)
+        yield from whole(partial(_sentences, path, number, unit, parts))
+        number += len(parts)
+
+
+def _sentences(path: Path, before: int, unit: xml.Element, parts: list[xml.Element]) -> Iterator[Sentence]:
+    shared, codes = _context(path, unit)
+    check_repeated(path, unit.sourceline, shared, 2 * len(parts))
+    for number, part in enumerate(parts, start=before + 1):
+        yield from _pair(path, unit, part, number, dict(shared), codes)
 
 
 def _pair(
@@ -53,9 +57,7 @@ def _pair(
         own_attributes = xml.attributes(path, element)
         language = own_attributes.pop("lang", None) or codes[kind]
         if not language:
-            raise CorpusError(
-                f"{path}, line {element.sourceline}: no language of <{kind}>: name it in the file"
-            )
+            raise UnitError(path, element.sourceline, f"no language of <{kind}>: name it in the file")
         metadata = shared | own_attributes
         state = str(metadata.get("state", ""))
         yield Sentence(

@@ -10,6 +10,7 @@ from typing import Any, cast
 from lxml import etree
 
 from index.errors import CorpusError
+from index.formats.sentence import UnitError
 from index.formats.streams import BLOCK, open_stream
 
 LONGEST_RECORD = 4 << 20  # bytes
@@ -144,9 +145,7 @@ def text_of(path: Path | str, element: Element) -> str:
     parts = [element.text or ""]
     for child in element:
         if child.tag is etree.Entity:
-            raise CorpusError(
-                f"{path}, line {child.sourceline}: {child.text} is not defined: write the character"
-            )
+            raise UnitError(path, child.sourceline, f"{child.text} is not defined: write the character")
         if name(child) not in CODES:
             parts.append(text_of(path, child))
         parts.append(child.tail or "")
@@ -156,8 +155,10 @@ def text_of(path: Path | str, element: Element) -> str:
 def attributes(path: Path, element: Element) -> dict[str, str]:
     """Attributes by local name. CorpusError for more than MOST_ATTRIBUTES."""
     if len(element.attrib) > MOST_ATTRIBUTES:
-        raise CorpusError(
-            f"{path}, line {element.sourceline}: <{name(element)}> has {len(element.attrib)} attributes, "
-            f"the most is {MOST_ATTRIBUTES}: leave some out"
+        raise UnitError(
+            path,
+            element.sourceline,
+            f"<{name(element)}> has {len(element.attrib)} attributes, the most is {MOST_ATTRIBUTES}: leave "
+            "some out",
         )
     return {etree.QName(key).localname: value for key, value in element.attrib.items()}

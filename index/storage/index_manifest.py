@@ -34,7 +34,8 @@ class SearchSettings(BaseModel):
 class LanguageEntry(BaseModel):
     """The sizes of one language in an index, and the lines of its corpus that were dropped, by reason.
 
-    `changed` of the kept sentences were normalised; `links` pair a sentence with a group of translations.
+    `changed` of the kept sentences were normalised; `links` pair a sentence with a group of translations;
+    `resembles` is the language that the lines look like where most were dropped for another.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +46,7 @@ class LanguageEntry(BaseModel):
     lines: int = Field(ge=0)
     changed: int = Field(ge=0)
     dropped: dict[str, int]
+    resembles: str | None = None
     links: int = Field(ge=0)
     search: SearchSettings = SearchSettings()
     word_search: SearchSettings = SearchSettings()

@@ -7,7 +7,9 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from index.errors import BundleError
+from index.errors import BundleError, UsageError
+from index.formats.registry import TABLES
+from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import CODE, read_manifest
 from index.storage.versions import VERSIONS, current, versions
@@ -23,6 +25,8 @@ from service.schemas import FieldError
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 
+# No separator of folders, no control character.
+FILE_NAME = r"^[^/\\\x00-\x1f\x7f]{1,200}$"
 BYTES = "application/octet-stream"
 WITHOUT_LANGUAGE: tuple[Format, ...] = ("txt",)  # does not say which language it is in
 READING: tuple[ProblemType, ...] = (
@@ -68,12 +72,25 @@ async def upload(
         str | None,
         Query(description="The language of its sentences, where the file does not say it.", pattern=CODE),
     ] = None,
+    name: Annotated[
+        str | None,
+        Query(description="The name of your own file, which errors call it by.", pattern=FILE_NAME),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        Query(
+            description="What the columns of a table are: en=English,de=German, or "
+            "source=English,target=German.",
+            max_length=1000,
+        ),
+    ] = None,
 ) -> Upload:
     """Keep a corpus file until a job uses it; what is in it is looked at by the job."""
     _check(request, engine, form, language)
+    _check_columns(columns, form)
     try:
         upload = await open_spool(settings).take(
-            request.stream(), form, compression, language, settings.max_upload_bytes
+            request.stream(), form, compression, language, settings.max_upload_bytes, name, columns
         )
     except TooLargeError:
         detail = f"the file is longer than {settings.max_upload_bytes} bytes: divide it"
@@ -102,6 +119,20 @@ def _check(request: Request, engine: Engine, form: Format, language: str | None)
         raise ProblemError.of_fields(
             ProblemType.UNKNOWN_LANGUAGE, [unknown_language("language", language, engine.languages)]
         )
+
+
+def _check_columns(columns: str | None, form: Format) -> None:
+    if columns is None:
+        return
+    message = f"columns: {form} has none: leave columns out"
+    try:
+        columns_of(columns)
+    except UsageError as error:
+        message = f"columns: {error}"
+    else:
+        if form in TABLES:
+            return
+    raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field="columns", message=message)])
 
 
 @router.get(

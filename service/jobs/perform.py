@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ from index.build.changes import change_index, rebuild_index
 from index.build.maintenance import collect, roll_back
 from index.build.previous_version import DELETED
 from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError
+from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 from index.formats.streams import BLOCK, open_stream
 from index.progress import Progress, Step, heard_by
@@ -37,6 +39,7 @@ log = logging.getLogger("passepartout.jobs")
 
 Result = TypeVar("Result")
 
+UNITS_SHOWN = 10  # bad ones, in an event
 BUSY_RETRY_SECONDS = 0.5  # between attempts while something else changes the index
 INLINE_FILE = "request.jsonl"  # the file name in the metadata of sentences sent in a request
 
@@ -75,6 +78,8 @@ class _JobRun:
         self.spec, self.record, self.place = spec, record, place
         self.index = place.index
         self.private_folders: list[str] = []  # folders that error messages must not show
+        self.names: dict[str, str] = {}  # what uploads are called here -> by their users
+        self.bad: list[BadUnits] = []
 
     def outcome(self) -> Event:
         """Run the job and return its last event. Raises RedisError if Redis is away: it is then restarted."""
@@ -139,6 +144,8 @@ class _JobRun:
                         state="succeeded",
                         version=manifest.version,
                         dropped=self._dropped_by_reason(manifest) or None,
+                        skipped=sum(map(len, self.bad)) or None,
+                        skipped_units=self._skipped_units() or None,
                     )
                 except OutdatedError:
                     log.info("version %s is no longer served: changing the current one", base)
@@ -153,6 +160,10 @@ class _JobRun:
         for entry in before.languages.values() if before else ():
             counts.subtract(entry.dropped)
         return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED}
+
+    def _skipped_units(self) -> list[str]:
+        units = islice(chain.from_iterable(self.bad), UNITS_SHOWN)
+        return [self._without_paths(unit) for unit in units]
 
     def _retry_while_busy(self, act: Callable[[], Result]) -> Result:
         """Call `act` until no other build holds the index."""
@@ -186,6 +197,9 @@ class _JobRun:
         """The files of `uploads`. CorpusError if one is longer than `max_bytes` decompressed."""
         sources = [self.place.spool.source(upload) for upload in dict.fromkeys(uploads)]
         self.private_folders += [f"{source.path.parent}/" for source in sources]
+        self.bad = [source.bad for source in sources if source.bad is not None]
+        uploaded = [upload for name in uploads if (upload := self.place.spool.find(name))]
+        self.names = {upload.file: upload.name for upload in uploaded if upload.name}
         for source in sources:
             _check_length(source.path, self.place.max_bytes)
         return sources
@@ -210,6 +224,8 @@ class _JobRun:
         """An error message in one line, without the folders of this machine."""
         for folder in self.private_folders:
             reason = reason.replace(folder, "")
+        for file, name in self.names.items():
+            reason = reason.replace(file, name)
         return " ".join(reason.replace(str(self.index), "the index").split())
 
 

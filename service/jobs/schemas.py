@@ -173,6 +173,16 @@ class Event(BaseModel):
         description="How many sentences cleaning left out, by reason.",
         examples=[{"duplicate": 2}],
     )
+    skipped: int | None = Field(
+        default=None,
+        description="How many lines or units of the files were not what they should be.",
+        examples=[1],
+    )
+    skipped_units: list[str] | None = Field(
+        default=None,
+        description="The first of them, each with file, line and reason.",
+        examples=[["sentences.tsv, line 7: 3 cells, but line 1 names 2: mend the line"]],
+    )
     reason: str | None = Field(
         default=None, description="Why it failed and what to change, in one line.", examples=[None]
     )
@@ -204,6 +214,14 @@ class Upload(BaseModel):
     format: Format
     compression: Compression
     language: str | None
+    name: str | None = Field(
+        default=None, description="The name of the user's own file, which errors call it by.", examples=[None]
+    )
+    columns: str | None = Field(
+        default=None,
+        description="What the columns of a table are, such as en=English,de=German.",
+        examples=[None],
+    )
     bytes: int
     sha256: str
     created: AwareDatetime

@@ -20,7 +20,9 @@ from typing import IO, TYPE_CHECKING
 from pydantic import ValidationError
 
 from index.errors import UsageError
+from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
+from index.formats.rows import columns_of
 from index.storage.files import fsync, fsync_tree
 from service.jobs.schemas import JOB_ID, Compression, Format, Upload
 
@@ -69,6 +71,8 @@ class Spool:
         compression: Compression,
         language: str | None,
         max_bytes: int,
+        name: str | None = None,
+        columns: str | None = None,
     ) -> Upload:
         """Store a streamed file of at most `max_bytes`. Raises TooLargeError, FullError, DiskFullError."""
         await asyncio.to_thread(self.sweep)
@@ -85,6 +89,8 @@ class Spool:
                 format=form,
                 compression=compression,
                 language=language,
+                name=name,
+                columns=columns,
                 bytes=incoming.size,
                 sha256=incoming.digest.hexdigest(),
                 created=datetime.now(UTC),
@@ -119,7 +125,9 @@ class Spool:
             raise UsageError(
                 f"there is no upload {upload_id}: do service and worker share the folder `spool`?"
             )
-        return Source(self.folder / upload_id / upload.file, upload.language, upload.format)
+        columns = tuple(columns_of(upload.columns).items()) if upload.columns else ()
+        path = self.folder / upload_id / upload.file
+        return Source(path, upload.language, upload.format, columns, BadUnits())
 
     def remove(self, upload_id: str) -> bool:
         """Remove an upload; returns whether it existed."""

@@ -152,3 +152,24 @@ def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Re
     assert (found.state, found.reason) == ("failed", INTERRUPTED)
     assert [one.id for one in queue.latest()] == [job.id]
     queue.close()
+
+
+def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Record, place: Place) -> None:
+    async def content() -> AsyncIterator[bytes]:
+        yield b"English;Deutsch\nA wolf.;Ein Wolf.\nalone\n"
+
+    columns = "en=English,de=Deutsch"
+    upload = asyncio.run(place.spool.take(content(), "csv", "none", None, 100, "my list.csv", columns))
+    perform(spec(action="add", uploads=[upload.id]), record, place)
+    event = done(record)
+    assert (event.state, event.skipped) == ("succeeded", 1)
+    assert event.skipped_units == ["my list.csv, line 3: 1 cells, but line 1 names 2: mend the line"]
+
+
+def test_an_error_has_the_name_of_the_users_file(record: Record, place: Place) -> None:
+    async def content() -> AsyncIterator[bytes]:
+        yield b"<tmx>"
+
+    upload = asyncio.run(place.spool.take(content(), "tmx", "none", None, 100, "memory.tmx"))
+    perform(spec(action="add", uploads=[upload.id]), record, place)
+    assert str(done(record).reason).startswith("memory.tmx, line 1: not well-formed XML")

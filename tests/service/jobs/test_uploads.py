@@ -188,3 +188,25 @@ def test_what_is_left_behind_goes(tmp_path: Path) -> None:
     assert spool.all() == []  # without what it says of itself, it is no upload
     with pytest.raises(UsageError, match="do service and worker share"):
         spool.source("d" * 32)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"name": "../x.tsv"}, "name must match"),
+        ({"name": "x" * 201}, "name must match"),
+        ({"columns": "en"}, "'en' is not MEANING=COLUMN"),
+        ({"columns": "source=Sentences"}, "is not named after a language"),
+        ({"columns": "en=English", "format": "tmx"}, "tmx has none"),
+    ],
+)
+def test_names_and_columns_are_checked(client: TestClient, more: dict[str, str], words: str) -> None:
+    answer = client.post("/admin/uploads", params=TSV | more, content=b"x", headers=HEADERS)
+    assert answer.status_code == 422
+    assert words in answer.json()["detail"]
+
+
+def test_names_and_columns_are_kept(client: TestClient) -> None:
+    more = {"name": "my list.tsv", "columns": "source=English,target=German"}
+    kept = client.post("/admin/uploads", params=TSV | more, content=b"x", headers=HEADERS).json()
+    assert {name: kept[name] for name in more} == more
