@@ -27,6 +27,7 @@ from index.progress import Progress
 from index.storage.files import replace_text
 from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import writing_table
+from index.text.identification import clear_language
 from index.text.languages import language
 from index.text.pre_tokens import StringArray
 
@@ -178,7 +179,8 @@ class _Reading:
     def _resembled(self) -> str | None:
         """The language that most of the texts in another one look like."""
         tokens = self.job.encoder.tokens(self.foreign[:TEXTS_DETECTED])
-        codes = Counter(code for ids in tokens if (code := self.pool.detector.detect(ids)) is not None)
+        chances = map(self.pool.detector.chances, tokens)
+        codes = Counter(code for found in chances if (code := clear_language(found)) is not None)
         return codes.most_common(1)[0][0] if codes else None
 
     def _nothing_kept(self, done: Cleaned, resembles: str | None) -> str:
