@@ -20,40 +20,63 @@ from index.text.normalisation import words
 APART = 0.3  # by which the cosine of a word to its own sentence is above that to the other
 ALIKE = 0.45  # cosine from which on two words mean the same
 PARTS_CACHED = 1 << 14  # pieces of text between spaces, whose words are kept
+VECTORS_CACHED = 1 << 13  # words of a language whose vectors are kept
 
 
 @dataclass(frozen=True)
-class WordVectors:
-    """The words of sentences in one language: row i of `vectors` (n, d) is that of `places` word i."""
+class Sentence:
+    """A text, its words in lower case, their vectors (n, d), and its own (d,) in the space of words."""
 
-    index: WordIndex | None
+    text: str
+    words: Sequence[str]
     vectors: Vectors
-    places: dict[str, int]
+    vector: Vectors
 
-    @classmethod
-    def of(
-        cls, sentences: Sequence[Sequence[str]], language: str, index: WordIndex | None, encoder: TextEncoder
-    ) -> "WordVectors":
-        """Vectors of the words of sentences: the index's own, the encoder's for words unknown to it."""
-        every = dict.fromkeys(word for sentence in sentences for word in sentence)
-        places = {word: row for row, word in enumerate(every)}
-        rows = [None if index is None else index.row_of(word) for word in places]
-        vectors = np.zeros((len(places), encoder.dimension), np.float32)
-        known = [place for place, row in enumerate(rows) if row is not None]
-        if index is not None and known:
-            vectors[known] = index.vectors.reconstruct([row for row in rows if row is not None])
-        if unknown := [word for word, row in zip(places, rows, strict=True) if row is None]:
-            found = encoder.word_vectors(unknown, language)
-            vectors[[places[word] for word in unknown]] = found if index is None else found @ index.rotation
-        return cls(index, vectors, places)
 
-    def take(self, sentence: Sequence[str]) -> Vectors:
-        """The vectors of a sentence's words."""
-        return self.vectors[[self.places[word] for word in sentence]]
+class WordVectors:
+    """The vectors of one language's words: the index's own, the encoder's for words that it does not know."""
 
-    def turned(self, vector: Vectors) -> Vectors:
-        """A vector of the space of sentences in that of these words."""
-        return vector if self.index is None else vector @ self.index.rotation
+    def __init__(self, language: str, index: WordIndex | None, encoder: TextEncoder) -> None:
+        self._language, self._index, self._encoder = language, index, encoder
+        # No memory map: numpy takes longer for each operation on one.
+        self._rotation = None if index is None else np.array(index.rotation)
+        self._kept: dict[str, Vectors] = {}
+
+    def sentences(self, texts: Sequence[str], vectors: Vectors) -> list[Sentence]:
+        """Texts and their vectors (n, d) in the space of sentences, with their words."""
+        rows = [words_of(text, self._language) for text in texts]
+        known = self._vectors({word for row in rows for word in row})
+        turned = self.turned(vectors)
+        empty = np.zeros((0, self._encoder.dimension), np.float32)
+        return [
+            Sentence(text, row, np.stack([known[word] for word in row]) if row else empty, vector)
+            for text, row, vector in zip(texts, rows, turned, strict=True)
+        ]
+
+    def turned(self, vectors: Vectors) -> Vectors:
+        """Vectors (n, d) of the space of sentences in that of this language's words."""
+        return vectors if self._rotation is None else vectors @ self._rotation
+
+    def _vectors(self, wanted: set[str]) -> dict[str, Vectors]:
+        known = {word: vector for word in wanted if (vector := self._kept.get(word)) is not None}
+        if missing := sorted(wanted - known.keys()):
+            found = dict(zip(missing, self._look_up(missing), strict=True))
+            known |= found
+            # Another dictionary rather than fewer entries: threads may be reading.
+            self._kept = found if len(self._kept) > VECTORS_CACHED else {**self._kept, **found}
+        return known
+
+    def _look_up(self, missing: Sequence[str]) -> Vectors:
+        rows = [None if self._index is None else self._index.row_of(word) for word in missing]
+        vectors = np.empty((len(missing), self._encoder.dimension), np.float32)
+        held = [place for place, row in enumerate(rows) if row is not None]
+        strange = [place for place, row in enumerate(rows) if row is None]
+        if self._index is not None and held:
+            vectors[held] = self._index.vectors.reconstruct([row for row in rows if row is not None])
+        if strange:
+            found = self._encoder.word_vectors([missing[place] for place in strange], self._language)
+            vectors[strange] = self.turned(found)
+        return vectors
 
 
 def words_of(text: str, language: str) -> list[str]:
@@ -66,29 +89,22 @@ def _words_in(part: str, language: str) -> tuple[str, ...]:
     return tuple(words(part, language))
 
 
-def differences(
-    question: tuple[str, list[str], Vectors],
-    answer: tuple[str, list[str], Vectors],
-    source: WordVectors,
-    target: WordVectors,
-) -> Differences:
-    """What each of two sentences has that the other has not: their text, their words, their vector (d,)."""
-    if not question[1] or not answer[1]:
+def differences(question: Sentence, answer: Sentence, back: Vectors, there: Vectors) -> Differences:
+    """What each has that the other has not; `there` is the question's vector in the space of the answer's
+    words, `back` the answer's in that of the question's."""
+    if not question.words or not answer.words:
         return SAME
-    asked, answered = source.take(question[1]), target.take(answer[1])
-    alike = asked @ answered.T
-    between = question[2] - answer[2]
+    alike = question.vectors @ answer.vectors.T
     return Differences(
-        _apart(question, asked @ source.turned(between), alike.max(axis=1)),
-        _apart(answer, answered @ target.turned(-between), alike.max(axis=0)),
+        _apart(question, back, alike.max(axis=1)),
+        _apart(answer, there, alike.max(axis=0)),
     )
 
 
-def _apart(
-    sentence: tuple[str, list[str], Vectors], distances: NDArray[np.float32], alike: NDArray[np.float32]
-) -> tuple[str, ...]:
+def _apart(sentence: Sentence, other: Vectors, alike: NDArray[np.float32]) -> tuple[str, ...]:
+    distances = sentence.vectors @ (sentence.vector - other)
     rows = np.flatnonzero((distances > APART) & (alike < ALIKE)).tolist()
-    return tuple(dict.fromkeys(_as_written(sentence[1][row], sentence[0]) for row in rows))
+    return tuple(dict.fromkeys(_as_written(sentence.words[row], sentence.text) for row in rows))
 
 
 def _as_written(word: str, text: str) -> str:

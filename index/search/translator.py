@@ -6,13 +6,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from index.confidence.domain import Domain
 from index.encoder.bundle import open_index_encoder
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError
 from index.search.consistency import consistent, own_translations
-from index.search.differences import WordVectors, differences, words_of
+from index.search.differences import WordVectors, differences
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
@@ -63,6 +65,7 @@ class Translator:
         extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
         self.languages = tuple(self._info(code) for code in (*sentences, *extra))
         self._sources = {info.code for info in self.languages}
+        self._word_spaces = {code: WordVectors(code, words.get(code), encoder) for code in self._sources}
 
     @classmethod
     def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
@@ -73,7 +76,7 @@ class Translator:
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
         encoder = TextEncoder(bundle, threads=threads)
-        table = read_array(folder / DOMAIN, (encoder.vocabulary,))
+        table = np.array(read_array(folder / DOMAIN, (encoder.vocabulary,)))  # slow as a memory map
         weights = manifest.confidence.domain
         domain = None if weights is None else Domain(table, weights, partial(_tokens, encoder))
         sentences, words = {}, {}
@@ -186,28 +189,25 @@ class Translator:
         """The answers to each text, with the words by which they differ from it; `vectors` (n, d) are its
         texts', encoded. Those that are exact do not differ."""
         index = self._sentences[self._pair(source, target)]
-        rows = [match.row for row in answers for match in row]
-        if not rows:
-            return [list(row) for row in answers]
-        asked = [words_of(text, source) for text in texts]
-        answered = [[words_of(match.text, target) for match in row] for row in answers]
-        source_words = WordVectors.of(asked, source, self._words.get(source), self.encoder)
-        every = [words for row in answered for words in row]
-        target_words = WordVectors.of(every, target, self._words.get(target), self.encoder)
-        found = iter(index.vectors.reconstruct(rows))
-
-        def compared(text: str, words: list[str], vector: Vectors, match: Match, others: list[str]) -> Match:
-            sides = (text, words, vector), (match.text, others, next(found))
-            if match.match == "exact":
-                return match
-            return replace(match, differs=differences(*sides, source_words, target_words))
-
-        return [
-            [compared(text, words, vector, *answer) for answer in zip(row, other_words, strict=True)]
-            for text, words, vector, row, other_words in zip(
-                texts, asked, vectors, answers, answered, strict=True
-            )
+        places = [
+            (text, place)
+            for text, row in enumerate(answers)
+            for place, match in enumerate(row)
+            if match.match != "exact"
         ]
+        compared = [list(row) for row in answers]
+        if not places:
+            return compared
+        matches = [answers[text][place] for text, place in places]
+        found = index.vectors.reconstruct([match.row for match in matches])
+        source_words, target_words = self._word_spaces[source], self._word_spaces[target]
+        asked = source_words.sentences(texts, vectors)
+        answered = target_words.sentences([match.text for match in matches], found)
+        there, back = target_words.turned(vectors), source_words.turned(found)
+        for number, (text, place) in enumerate(places):
+            differs = differences(asked[text], answered[number], back[number], there[text])
+            compared[text][place] = replace(matches[number], differs=differs)
+        return compared
 
     def consistent(
         self,
