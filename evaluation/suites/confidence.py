@@ -6,7 +6,7 @@ It is asked for lines that it holds the translation of, for lines that it does n
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.scores import PairScore, Table, table_of_pairs
+from evaluation.measures.scores import ALL, PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT, in_common, languages_in, read_aligned
 from index.build.build_index import build_index
 from index.build.lexicon import WordOptions
@@ -53,9 +53,11 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
         translator = _index(encoder, texts, Path(work))
         pairs = list(permutations(codes, 2))
         with Progress(len(pairs), unit="pairs", label="confidence") as bar:
-            scores = []
+            scores, answers = [], []
             for pair in pairs:
-                scores.append(score_pair(translator, texts, *pair))
+                score, answered = score_pair(translator, texts, *pair)
+                scores.append(score)
+                answers.append(answered)
                 bar.advance()
     note = (
         f"An index of {len(texts[codes[0]])} lines, each language without every {LACKED}th. answered: of "
@@ -64,7 +66,10 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
         "answered: of lines whose translation is not there; calibration error: over all three; changed by "
         "punctuation: first answers, by another end of the line."
     )
-    return [table_of_pairs("confidence", note, scores, chosen)]
+    table = table_of_pairs("confidence", note, scores, chosen)
+    # Over all answers together: the mean over pairs would count the noise of each.
+    means = {**table.means, ALL: {**table.means[ALL], "ece": _error(answers)}}
+    return [replace(table, means=means)]
 
 
 def lacks(line: int, language: int) -> bool:
@@ -85,8 +90,8 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
 
 def score_pair(
     translator: Translator, texts: Mapping[str, Sequence[str]], source: str, target: str
-) -> PairScore:
-    """The measures of one pair, in per cent."""
+) -> tuple[PairScore, Answered]:
+    """The measures of one pair, in per cent, and all of its answers."""
     lines, number = texts[source], list(texts).index(target)
     rows = np.random.default_rng(0).permutation(len(lines)).tolist()
     held, missing = ([row for row in rows if lacks(row, number) == gone] for gone in (False, True))
@@ -106,16 +111,27 @@ def score_pair(
     again = translator.sentences(punctuated, source, target)
     changed = [first[0].id != second[0].id for first, second in zip(matches, again, strict=True)]
     here, gone, other = answers
-    confidences = np.concatenate([answer.confidences for answer in answers])
     measures = {
         "answered": _share(here.confidences >= MIN_CONFIDENCE),
         "right": _share(here.right),
         "others_answered": _share(other.confidences >= MIN_CONFIDENCE),
         "missing_answered": _share(gone.confidences >= MIN_CONFIDENCE),
-        "ece": 100 * calibration_error(confidences, np.concatenate([answer.right for answer in answers])),
+        "ece": _error(answers),
         "changed": _share(np.array(changed)),
     }
-    return PairScore(source, target, len(held), measures)
+    return PairScore(source, target, len(held), measures), _together(answers)
+
+
+def _together(answers: Sequence[Answered]) -> Answered:
+    return Answered(
+        np.concatenate([answer.confidences for answer in answers]),
+        np.concatenate([answer.right for answer in answers]),
+    )
+
+
+def _error(answers: Sequence[Answered]) -> float:
+    every = _together(answers)
+    return 100 * calibration_error(every.confidences, every.right)
 
 
 def _answered(matches: Sequence[Sequence[Match]], wanted: Sequence[str] | None = None) -> Answered:

@@ -28,8 +28,8 @@ from index.text.normalisation import clean
 FLAT = SearchSettings()
 # An answer below MIN_CONFIDENCE is the same scene with other details from this cosine on, where its text is
 # at least this likely to be of a kind that the index holds (docs/decisions/0085).
-SAME_SCENE = 0.45
-LEAST_DOMAIN = 0.5
+SAME_SCENE = 0.5
+LEAST_DOMAIN = 0.2
 
 
 def open_vectors(

@@ -35,7 +35,7 @@ class CountingCache(MemoryCache):
     """Notes what is asked for and what is stored."""
 
     def __init__(self) -> None:
-        super().__init__(100, 60)
+        super().__init__(1_000_000, 60)
         self.asked: list[int] = []
         self.stored: list[int] = []
 
