@@ -33,6 +33,7 @@ COMMANDS = {
     ),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
     "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
+    "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
     "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),

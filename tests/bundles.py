@@ -16,7 +16,9 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.confidence.calibration import Calibration
-from index.encoder.bundle import Bundle, BundleManifest, Origin, publish_bundle
+from index.encoder.bundle import PICTOGRAMS, Bundle, BundleManifest, Origin, publish_bundle
+from index.encoder.pictograms import packed
+from index.encoder.vectors import unit
 
 LANGUAGES = ("en", "de", "pt", "zh", "ar")
 NOUNS = (
@@ -43,6 +45,8 @@ TEMPLATES = {
     "zh": "{adjective}的{noun}在{place}{verb}。",
     "ar": "{noun} {adjective} {verb} في {place}.",
 }
+# Emoji of nouns and places, as code points.
+DRAWN = {"dog": "1f415", "cat": "1f408", "horse": "1f40e", "bird": "1f426", "beach": "1f3d6", "snow": "2744"}
 FILLERS = ["a", "on", "the", "der", "ist", "und", "o", "na", "的", "在", "في", ".", ":", "。"]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]")
 
@@ -90,6 +94,7 @@ def make_bundle(
     version: str = "1",
     int8: bool = False,
     compact: bool = False,
+    pictograms: bool = True,
     calibration: Calibration | None = None,
 ) -> Bundle:
     """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart. A
@@ -103,6 +108,10 @@ def make_bundle(
         onnx.save(_graph(table), staging / "encoder.onnx")
     if int8 or compact:
         onnx.save(_graph(table, int8=True), staging / "encoder.int8.onnx")
+    if pictograms:
+        shown = [concept for concept in lexicon() if concept["en"] in DRAWN]
+        drawn = unit(table[[vocabulary[concept[languages[0]]] for concept in shown]])
+        (staging / PICTOGRAMS).write_bytes(packed([DRAWN[concept["en"]] for concept in shown], drawn))
     for language in languages:
         lines = [f"{concept[language]}\t{100 - rank}" for rank, concept in enumerate(lexicon())]
         (staging / "words" / f"{language}.tsv").write_text("\n".join(lines) + "\n", "utf-8")

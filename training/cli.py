@@ -1,4 +1,4 @@
-"""`passepartout train`, `pictures` and `export`."""
+"""`passepartout train`, `pictures`, `export` and `pictograms`."""
 
 from pathlib import Path
 
@@ -102,3 +102,22 @@ def export(
         run, data, out, name=name, version=version, licence=licence, compact=compact, without=without
     )
     click.echo(f"{out}: {bundle.name}, {bundle.manifest.dimension} dimensions, {bundle.manifest.precision}")
+
+
+@click.command()
+@click.argument("bundle", type=PATH)
+@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
+@click.option("--recipe", "name", help="The recipe it was trained with. [default: the one of its manifest]")
+def pictograms(bundle: Path, data: Path, name: str | None) -> None:
+    """Put the vectors of the pictograms that it learned from into BUNDLE: what it sees in a text."""
+    from index.encoder.bundle import open_bundle
+    from training.export.pictograms import write_pictograms
+    from training.recipes.recipe import load_recipe
+
+    recipe = load_recipe(name or open_bundle(bundle).manifest.recipe.name, ())
+    written = write_pictograms(bundle, data, recipe)
+    click.echo(
+        f"{bundle}: {written.pictograms} pictograms; of {written.held_out} held out, in {written.languages} "
+        f"languages, a name finds its own: {written.both} (by drawings alone {written.drawn}, by names alone "
+        f"{written.named})"
+    )

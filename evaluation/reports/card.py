@@ -71,9 +71,9 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
     return [table.name for _, table in tables]
 
 
-def with_section(page: str, section: str) -> str:
-    """A card with the section in place of the one it had, or before its limits."""
-    page = re.sub(rf"^## {TITLE}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
+def with_section(page: str, section: str, title: str = TITLE) -> str:
+    """A card with the section of that title in place of the one it had, or before its limits."""
+    page = re.sub(rf"^## {title}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
     before, limits, after = page.partition("## Limits")
     return f"{before.rstrip()}\n\n{section}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{section}"
 

@@ -2,7 +2,8 @@
 
 manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
 tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
-(word TAB count, most frequent first), README.md (the model card): these names and no others.
+(word TAB count, most frequent first), pictograms.safetensors (pictograms.py; not in all), README.md (the
+model card): these names and no others.
 """
 
 import re
@@ -21,8 +22,9 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
+PICTOGRAMS = "pictograms.safetensors"
 GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
-FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, CARD)
+FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTOGRAMS, CARD)
 WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
 
 
@@ -101,6 +103,11 @@ class Bundle:
     def embeddings(self) -> Path | None:
         """The table of token embeddings; None where words are encoded as sentences are."""
         return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
+
+    @property
+    def pictograms(self) -> Path | None:
+        """The vectors of the pictograms that it learned from, where the bundle has them."""
+        return self._file(PICTOGRAMS)
 
     @property
     def card(self) -> Path:

@@ -1,0 +1,90 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.pictograms import (
+    LEAST_COSINE,
+    VARIANTS,
+    Pictograms,
+    emoji,
+    family,
+    packed,
+    read_pictograms,
+)
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DamagedError
+from tests.bundles import make_bundle
+
+WOMAN_FARMER, MAN_FARMER, DOG, CAT = "1f469-200d-1f33e", "1f468-200d-1f33e", "1f415", "1f408"
+
+
+def drawn(**vectors: list[float]) -> Pictograms:
+    rows = np.array(list(vectors.values()), np.float32)
+    return Pictograms(tuple(vectors), rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def test_the_nearest_are_given_best_first_and_the_distant_are_not() -> None:
+    pictograms = drawn(**{CAT: [0.6, 0.8], DOG: [1, 0], "2603": [0, -1]})
+    (answer,) = pictograms.nearest(np.array([[1, 0]], np.float32), 3)
+    assert [(one.emoji, round(one.cosine, 4)) for one in answer] == [("🐕\ufe0f", 1.0), ("🐈\ufe0f", 0.6)]
+    assert [len(row) for row in pictograms.nearest(np.array([[1, 0], [0, 1]], np.float32), 1)] == [1, 1]
+    assert pictograms.nearest(np.array([[-1, 0]], np.float32)) == [[]]
+
+
+def test_of_variants_of_a_concept_the_best_alone_is_given() -> None:
+    pictograms = drawn(**{MAN_FARMER: [1, 0.1], WOMAN_FARMER: [1, 0], DOG: [1, 1]})
+    (answer,) = pictograms.nearest(np.array([[1, 0]], np.float32))
+    assert [one.emoji for one in answer] == ["👩\u200d🌾", "🐕\ufe0f"]
+
+
+@given(st.lists(st.sampled_from([*sorted(VARIANTS), "1f33e", "1f415"]), min_size=1, max_size=6))
+def test_a_variant_is_of_the_family_of_its_concept(points: list[str]) -> None:
+    code = "-".join(points)
+    assert family(family(code)) == family(code)
+    if set(points) - VARIANTS:
+        assert family(f"{code}-200d-2642") == family(code)
+    assert len(emoji(code)) in (len(points), 2)
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    vectors = np.eye(3, 8, dtype=np.float32)
+    file = tmp_path / "pictograms.safetensors"
+    file.write_bytes(packed([DOG, CAT, MAN_FARMER], vectors))
+    pictograms = read_pictograms(file, 8)
+    assert pictograms.codes == (DOG, CAT, MAN_FARMER)
+    assert np.array_equal(pictograms.vectors, vectors)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no tensors",
+        packed([DOG], np.eye(2, 8, dtype=np.float32)),
+        packed([DOG, CAT], np.eye(2, 7, dtype=np.float32)),
+        packed([DOG, "dog"], np.eye(2, 8, dtype=np.float32)),
+        packed([DOG, "ffffffffffff"], np.eye(2, 8, dtype=np.float32)),
+        packed([DOG, CAT], np.full((2, 8), np.nan, np.float32)),
+    ],
+    ids=["empty", "noise", "too few codes", "another dimension", "no code", "beyond Unicode", "no number"],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "pictograms.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(DamagedError, match="passepartout pictograms"):
+        read_pictograms(file, 8)
+
+
+def test_a_bundle_has_them_or_not(bundle: Bundle, tmp_path: Path) -> None:
+    pictograms = Pictograms.open(open_bundle(bundle.folder))
+    assert pictograms is not None
+    for text, shown in (("A dog.", "🐕\ufe0f"), ("Die Katze.", "🐈\ufe0f")):
+        (answer,) = pictograms.nearest(TextEncoder(bundle).encode([text]), 1)
+        assert answer[0].emoji == shown
+        assert answer[0].cosine >= LEAST_COSINE
+    without = make_bundle(tmp_path / "without", pictograms=False)
+    assert Pictograms.open(open_bundle(without.folder)) is None

@@ -1,0 +1,58 @@
+"""`passepartout pictograms`: the drawings that an encoder learned from, in its bundle."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.suites.pictograms import part_of, read_names
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.pictograms import Pictograms, emoji
+from index.encoder.text_encoder import TextEncoder
+from index.errors import UsageError
+from passepartout import run
+from tests.training.tiny import BAG, recipe
+from training.data.synthetic.pictograms import concepts
+from training.export.bundle import export_run
+from training.export.pictograms import TITLE, write_pictograms
+from training.loop.training_loop import train
+
+WITH_DRAWINGS = ("data.pictograms=true", "data.pictures=shared", "optimiser.epochs=12")
+
+
+@pytest.fixture(scope="module")
+def drawn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """A bundle of an encoder that learned from drawings too. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("drawn")
+    run = train(recipe(BAG, folder, *WITH_DRAWINGS), data, folder / "run")
+    return export_run(run.folder, data, folder / "bundle", name=None, version="1", licence="CC0-1.0")
+
+
+def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    shutil.copytree(drawn.folder, folder)
+    assert Pictograms.open(drawn) is None
+    written = write_pictograms(folder, data, recipe(BAG, tmp_path, *WITH_DRAWINGS))
+    bundle = open_bundle(folder)
+    pictograms = Pictograms.open(bundle)
+    assert pictograms is not None
+    assert written.pictograms == len(pictograms.codes) == len(concepts())
+    assert written.held_out == sum(part_of(code) == "test" for code in concepts())
+    assert np.linalg.norm(pictograms.vectors, axis=1) == pytest.approx(1, abs=1e-3)
+    names = read_names(data / "pictograms" / "names" / "en.tsv")
+    learned = [code for code in names if part_of(code) == "train"]
+    nearest = pictograms.nearest(TextEncoder(bundle).encode([names[code].name for code in learned]), 5)
+    shown = [emoji(code) in {one.emoji for one in row} for code, row in zip(learned, nearest, strict=True)]
+    assert np.mean(shown) > 0.8, "by chance a tenth"
+    page = bundle.card.read_text("utf-8")
+    for figures in (written.drawn, written.named, written.both):
+        assert f"| R@1 {figures.r1:.1f}, R@10 {figures.r10:.1f} |" in page
+    write_pictograms(folder, data, recipe(BAG, tmp_path, *WITH_DRAWINGS))
+    assert open_bundle(folder).card.read_text("utf-8").count(TITLE) == 1, "in place of the section before"
+
+
+def test_another_recipe_is_refused(drawn: Bundle, data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"data\.pictograms"):
+        write_pictograms(drawn.folder, data, recipe(BAG, tmp_path))
+    assert run(["pictograms", str(drawn.folder), "--data", str(data), "--recipe", "open"]) == 2

@@ -1,0 +1,210 @@
+"""Puts the pictograms that an encoder learned from into its bundle, as vectors in the space of its texts.
+
+The picture space of the shipped recipes is fixed, not learned: features of a frozen backbone, whitened over
+the training pictures (training/data/whitening.py). It can be computed again from the data alone, and is
+turned onto the bundle's texts (orthogonal Procrustes), since principal axes have no sign. Names find names
+better than drawings do: a pictogram is the mean of both (docs/decisions/0094).
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from evaluation.reports.card import with_section
+from evaluation.suites.pictograms import Named, is_flag, part_of, read_names
+from index.encoder.bundle import CARD, PICTOGRAMS, Bundle, open_bundle, publish_bundle
+from index.encoder.pictograms import packed
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors, unit
+from index.errors import DataError, UsageError
+from training.data.folder import DataFolder
+from training.data.pictograms import move_onto_photographs, open_artists
+from training.data.whitening import fit_whitening
+from training.encoders.features import features_of_collection
+from training.encoders.vision import load_backbone
+from training.recipes.recipe import Recipe
+
+CREDITS = {
+    "emojione2": "EmojiOne 2 (CC BY 4.0)",
+    "fluent": "Fluent Emoji (MIT)",
+    "fxemoji": "FxEmojis (CC BY 4.0)",
+    "noto": "Noto Emoji (Apache-2.0)",
+    "openmoji": "OpenMoji (CC BY-SA 4.0)",
+    "twemoji": "Twemoji (CC BY 4.0)",
+}
+TITLE = "What it sees"
+SECTION = """## {title}
+
+`pictograms.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
+mean of its drawings, half that of its names (Unicode CLDR, Unicode-3.0). Artists: {artists}.
+
+How well a name finds its own among the {n} pictograms of which neither drawings nor names were learned; mean
+over {languages} languages, names in the language asked in left out:
+
+| vector of a pictogram | R@1, R@10 |
+|---|---|
+| its drawings | {drawn} |
+| its names | {named} |
+| both, as written | {both} |
+
+`passepartout pictograms BUNDLE --data DIR`
+
+"""
+
+
+@dataclass(frozen=True)
+class Recall:
+    """In how many of 100 a name finds its own pictogram first, and among the first ten."""
+
+    r1: float
+    r10: float
+
+    def __str__(self) -> str:
+        return f"R@1 {self.r1:.1f}, R@10 {self.r10:.1f}"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, and how well names find pictograms that were held out: by their drawings, by their
+    names in the other languages, and by both."""
+
+    pictograms: int
+    held_out: int
+    languages: int
+    drawn: Recall
+    named: Recall
+    both: Recall
+
+
+def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
+    """Write pictograms.safetensors into the bundle in `folder`, and what was measured into its card.
+
+    recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
+    recipe whose picture space is learned or has no pictograms, DataError for missing files.
+    """
+    bundle = open_bundle(folder)
+    _check(bundle, recipe)
+    drawings = _drawing_vectors(recipe, data)
+    names = {code: _names(data, code) for code in bundle.manifest.languages}
+    names = {code: listed for code, listed in names.items() if listed}
+    codes = [code for code in sorted(drawings) if all(code in listed for listed in names.values())]
+    codes = [code for code in codes if not is_flag(code)]
+    encoder = TextEncoder(bundle)
+    named = np.stack([encoder.encode([names[code][c].name for c in codes]) for code in names])  # (L, n, d)
+    vectors = np.stack([drawings[code] for code in codes])
+    learned = np.array([part_of(code) == "train" for code in codes])
+    if not learned.any() or learned.all():
+        raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
+    vectors = unit(vectors @ _turn(vectors[learned], named[:, learned].mean(axis=0)))
+    written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]))
+    artists = [CREDITS.get(archive.file.stem, archive.file.stem) for archive in open_artists(data, 1)]
+    _publish(bundle, packed(codes, _both(vectors, named.mean(axis=0))), _section(written, artists))
+    return written
+
+
+def _check(bundle: Bundle, recipe: Recipe) -> None:
+    if recipe.name != bundle.manifest.recipe.name:
+        raise UsageError(
+            f"--recipe {recipe.name}: {bundle.folder} was trained with {bundle.manifest.recipe.name}"
+        )
+    if recipe.vision.space != "whitened" or not recipe.data.pictograms:
+        raise UsageError(
+            f"recipe {recipe.name}: only one with data.pictograms and vision.space = whitened has pictograms "
+            "whose vectors can be computed from the data"
+        )
+
+
+def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:
+    """Code points -> the mean of a concept's drawings in the recipe's picture space, held-out ones too."""
+    folder, vision = DataFolder(data), recipe.vision
+    learned = folder.captions("train", recipe.data).pictures
+    seen = set(learned)
+    held_out = [name for archive in open_artists(data, 1) for name in archive.names if name not in seen]
+    pictures = (*learned, *held_out)
+    archive = folder.pictures(recipe.data, vision.image_size)
+    archive.require(pictures)
+    backbone = load_backbone(vision.backbone, data)
+    features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
+    move_onto_photographs(features, pictures, len(learned))
+    rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
+    whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
+    vectors = unit(whitening(features).mean(axis=0))
+    concepts: dict[str, list[NDArray[np.float32]]] = {}
+    for name, vector in zip(pictures, vectors, strict=True):
+        if "/" in name:
+            concepts.setdefault(PurePosixPath(name).stem, []).append(vector)
+    return {code: unit(np.mean(drawn, axis=0)) for code, drawn in concepts.items()}
+
+
+def _turn(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
+    """The orthogonal (d, d) that turns pictures (n, d) onto texts (n, d)."""
+    left, _, right = np.linalg.svd(pictures.T.astype(np.float64) @ texts)
+    return np.asarray(left @ right, np.float32)
+
+
+def _measure(drawn: Vectors, named: NDArray[np.float32], held_out: NDArray[np.bool_]) -> Written:
+    """drawn (n, d), named (L, n, d), held_out (n,)."""
+    asked, drawings = named[:, held_out], drawn[held_out]
+    others = [_others(asked, row) for row in range(len(asked))]
+    return Written(
+        len(drawn),
+        int(held_out.sum()),
+        len(named),
+        _recall(asked, [drawings] * len(asked)),
+        _recall(asked, others),
+        _recall(asked, [_both(drawings, names) for names in others]),
+    )
+
+
+def _both(drawn: Vectors, names: NDArray[np.float32]) -> Vectors:
+    return unit(drawn + unit(names))
+
+
+def _others(named: NDArray[np.float32], row: int) -> Vectors:
+    """The mean over all languages but one of (L, n, d)."""
+    return unit(named.sum(axis=0) - named[row])
+
+
+def _recall(asked: NDArray[np.float32], answers: Sequence[Vectors]) -> Recall:
+    """Questions (L, n, d), for each language its answers (n, d): line i answers line i."""
+    places = []
+    for questions, candidates in zip(asked, answers, strict=True):
+        cosines = questions @ candidates.T
+        places.append((cosines > np.diagonal(cosines)[:, None]).sum(axis=1))
+    ranks = np.stack(places)
+    return Recall(100 * float((ranks < 1).mean()), 100 * float((ranks < 10).mean()))
+
+
+def _names(data: Path, language: str) -> Mapping[str, Named]:
+    file = data / "pictograms" / "names" / f"{language}.tsv"
+    return read_names(file) if file.is_file() else {}
+
+
+def _section(written: Written, artists: Sequence[str]) -> str:
+    return SECTION.format(
+        title=TITLE,
+        count=written.pictograms,
+        artists=", ".join(artists),
+        n=written.held_out,
+        languages=written.languages,
+        drawn=written.drawn,
+        named=written.named,
+        both=written.both,
+    )
+
+
+def _publish(bundle: Bundle, content: bytes, section: str) -> None:
+    """The bundle with this file and section, in its place."""
+    folder = bundle.folder
+    staging = folder.parent / f".{folder.name}.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    shutil.copytree(folder, staging)
+    (staging / PICTOGRAMS).write_bytes(content)
+    page = bundle.card.read_text("utf-8")
+    (staging / CARD).write_text(with_section(page, section, TITLE), "utf-8")
+    publish_bundle(staging, folder, bundle.manifest)
