@@ -237,10 +237,22 @@ Translations = Annotated[
 ]
 
 
+class PartResult(BaseModel):
+    """One sentence of a text."""
+
+    text: str = Field(description="The sentence.")
+    translations: Translations
+
+
 class SentenceResult(BaseModel):
     text: str = Field(description="The text as it was sent.")
     source: str = Field(description="The language code given, or the one detected.")
     translations: Translations
+    sentences: list[PartResult] | None = Field(
+        default=None,
+        exclude_if=lambda parts: parts is None,
+        description="Its sentences, each answered by itself, where the text is more than one.",
+    )
 
     @property
     def asked(self) -> str:

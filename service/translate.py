@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,17 +117,26 @@ def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "Sentence
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
     """One line per answer, with its target if there are `several`, below its text if there are more."""
+    from service.schemas import SentenceResult
+
     for result in response.results:
         if len(response.results) > 1:
             yield result.asked
-        for target, answers in result.translations.items():
-            for answer in answers:
-                where = f"{target}  " if several else ""
-                mark = "  (near)" if answer.match == "near" else ""
-                yield f"{answer.confidence:.2f}  {where}{answer.text}{mark}"
-                yield from _reasons(answer)
-            if not answers:
-                yield f"-     {target}: nothing is likely enough"
+        yield from _answers(result.translations, several)
+        for part in (isinstance(result, SentenceResult) and result.sentences) or ():
+            yield f"“{part.text}”"
+            yield from _answers(part.translations, several)
+
+
+def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> Iterable[str]:
+    for target, answers in translations.items():
+        for answer in answers:
+            where = f"{target}  " if several else ""
+            mark = "  (near)" if answer.match == "near" else ""
+            yield f"{answer.confidence:.2f}  {where}{answer.text}{mark}"
+            yield from _reasons(answer)
+        if not answers:
+            yield f"-     {target}: nothing is likely enough"
 
 
 def _reasons(answer: "Answer") -> Iterable[str]:

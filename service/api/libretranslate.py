@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from index.documents.translation import DOCUMENTS
 from index.text.identification import clear_language
 from index.text.normalisation import clean
+from index.text.sentences import joined
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
     DETECT_BODY,
@@ -34,6 +35,7 @@ from service.api.libretranslate_schemas import (
     TranslateRequest,
 )
 from service.api.validation import (
+    check_parts,
     check_sizes,
     field_names,
     unclear_language,
@@ -43,6 +45,7 @@ from service.api.validation import (
 from service.engine.answers import Answers
 from service.engine.engine import Engine
 from service.engine.languages import Query
+from service.engine.sentences import answer_parts, divided
 from service.http.bodies import read_fields, validation_error
 from service.http.middleware.api_keys import check_body_key
 from service.http.problems import ProblemError, ProblemType, brief
@@ -100,7 +103,11 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
         )
     texts = await _texts(body, engine)
     answers = await _answers(texts, target, body, engine, settings)
-    results = [_translated(text, found, body) for text, found in zip(texts, answers, strict=True)]
+    whole = await _put_together(texts, answers, target, body, engine, settings)
+    results = [
+        _translated(text, found, joint, body)
+        for text, found, joint in zip(texts, answers, whole, strict=True)
+    ]
     return JSONResponse(_merged(results, isinstance(fields["q"], list)))
 
 
@@ -228,9 +235,37 @@ async def _answers(
     return [next(rows)[target] if text.needs(target) else None for text in texts]
 
 
-def _translated(text: Text, answers: Answers | None, body: TranslateRequest) -> dict[str, object]:
+async def _put_together(
+    texts: Sequence[Text],
+    answers: Sequence[Answers | None],
+    target: str,
+    body: TranslateRequest,
+    engine: Engine,
+    settings: Settings,
+) -> list[str | None]:
+    """For each text of several sentences their translations as one text; None where not every sentence has
+    one, or the corpus has the whole."""
+    remembered = [bool(found and found[0].match in ("exact", "memory")) for found in answers]
+    queries = [Query(text.cleaned, text.source, (target,)) for text in texts]
+    rows = [
+        [] if found is None or known else row
+        for row, found, known in zip(divided(queries), answers, remembered, strict=True)
+    ]
+    check_parts("q", sum(map(len, rows)), Choices(target=[target]), settings)
+    parts = await answer_parts(engine, rows, 1, settings.drop_in_min_confidence)
+    found = [[row[target] for _, row in part] for part in parts]
+    return [
+        joined([answer[0].text for answer in part], target) if part and all(part) else None for part in found
+    ]
+
+
+def _translated(
+    text: Text, answers: Answers | None, joint: str | None, body: TranslateRequest
+) -> dict[str, object]:
     """What one text gets; a text that is blank or in the target language already is its own translation."""
     translations = [text.sent] if answers is None else [_encoded(answer.text, body) for answer in answers]
+    if joint is not None:
+        translations.insert(0, _encoded(joint, body))
     result: dict[str, object] = {"translatedText": translations[0] if translations else ""}
     if body.source == "auto":
         result["detectedLanguage"] = _detected(text.source, text.chance)

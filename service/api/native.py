@@ -9,16 +9,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from index.search.translator import LanguageInfo, Translator
+from index.text.sentences import may_be_several
 from service.api.dependencies import get_engine
 from service.api.openapi import json_body, problem_responses
 from service.api.validation import (
     TEXT_FIELDS,
     check_languages,
+    check_parts,
     check_texts,
     queries_detected,
     queries_from,
 )
 from service.engine.engine import Engine
+from service.engine.languages import Query
+from service.engine.sentences import answer_parts, divided
 from service.http.bodies import PlainRoute, read_model
 from service.http.problems import ProblemType
 from service.schemas import (
@@ -26,6 +30,7 @@ from service.schemas import (
     Choices,
     Kind,
     Language,
+    PartResult,
     Quality,
     SentenceRequest,
     SentenceResponse,
@@ -34,6 +39,7 @@ from service.schemas import (
     WordResponse,
     WordResult,
 )
+from service.settings import Settings
 
 router = APIRouter(route_class=PlainRoute, generate_unique_id_function=lambda route: route.name)
 
@@ -79,9 +85,11 @@ async def translate_sentence(request: Request) -> JsonText:
     """The sentences of the index that most likely translate each text; none where none is likely enough."""
     body = await read_model(request, SentenceRequest)
     engine = await get_engine(request)
+    answered = await _translate("sentence", body.text, body, engine, request)
+    parts = await _sentences(answered, body, engine, request.app.state.settings)
     results = [
-        SentenceResult(text=text, source=source, translations=translations)
-        for text, source, translations in await _translate("sentence", body.text, body, engine, request)
+        SentenceResult(text=text, source=source, translations=translations, sentences=row or None)
+        for (text, source, translations), row in zip(answered, parts, strict=True)
     ]
     model, index = engine.translator.model, engine.translator.version
     return JsonText(SentenceResponse(model=model, index=index, results=results).model_dump_json())
@@ -133,6 +141,29 @@ def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Qualit
     measured = translator.manifest.quality
     pairs = ((target, measured.get(f"{language.code}-{target}")) for target in language.targets)
     return {target: Quality(r1=q.r1, r10=q.r10, n=q.n, ece=q.ece) for target, q in pairs if q is not None}
+
+
+async def _sentences(
+    answered: Sequence[Result], choices: Choices, engine: Engine, settings: Settings
+) -> list[list[PartResult]]:
+    """The sentences of each text that has several, each with its answers; ProblemError for too many."""
+    if not any(may_be_several(text) for text, _, _ in answered):  # nearly always
+        return [[] for _ in answered]
+    texts = await engine.clean([text for text, _, _ in answered])
+    rows = divided(
+        [Query(text, source, tuple(row)) for text, (_, source, row) in zip(texts, answered, strict=True)]
+    )
+    check_parts("text", sum(map(len, rows)), choices, settings)
+    parts = await answer_parts(
+        engine, rows, choices.k, choices.min_confidence, near="near" in choices.include
+    )
+    return [
+        [
+            PartResult(text=text, translations={target: list(found) for target, found in row.items()})
+            for text, row in part
+        ]
+        for part in parts
+    ]
 
 
 async def _translate(

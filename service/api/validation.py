@@ -34,6 +34,14 @@ def check_sizes(kind: Kind, field: str, texts: Sequence[str], choices: Choices, 
     _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, max_characters)])
 
 
+def check_parts(field: str, count: int, choices: Choices, settings: Settings) -> None:
+    """ProblemError for more answers to the `count` sentences of texts than the settings allow."""
+    answers = count * len(choices.target) * choices.k
+    if answers > settings.max_answers:
+        fact = f"{field}, target and k ask for {answers} answers to {count} sentences"
+        _refuse([_over(field, fact, settings.max_answers, "lower k or split the request")])
+
+
 def field_names(field: str, values: Sequence[object]) -> list[str]:
     """What to call each of the values: the field itself for a single one, else field[i]."""
     return [field] if len(values) == 1 else [f"{field}[{i}]" for i in range(len(values))]

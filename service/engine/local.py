@@ -5,9 +5,11 @@ from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.languages import Query
+from service.engine.sentences import divided
 from service.schemas import (
     Choices,
     Kind,
+    PartResult,
     SentenceRequest,
     SentenceResponse,
     SentenceResult,
@@ -32,8 +34,21 @@ def answer(translator: Translator, request: SentenceRequest | WordRequest) -> Se
     if kind == "word":
         words = [WordResult(word=word, source=source, translations=row) for word, source, row in results]
         return WordResponse(model=model, index=index, results=words)
-    sentences = [SentenceResult(text=text, source=source, translations=row) for text, source, row in results]
+    parts = [_parts(translator, request, query) for query in queries]
+    sentences = [
+        SentenceResult(text=text, source=source, translations=row, sentences=found or None)
+        for (text, source, row), found in zip(results, parts, strict=True)
+    ]
     return SentenceResponse(model=model, index=index, results=sentences)
+
+
+def _parts(translator: Translator, choices: Choices, query: Query) -> list[PartResult]:
+    """The sentences of a text of several."""
+    rows = [(part.text, _search(translator, "sentence", choices, part)) for part in divided([query])[0]]
+    return [
+        PartResult(text=text, translations={target: list(found) for target, found in row.items()})
+        for text, row in rows
+    ]
 
 
 def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Query:

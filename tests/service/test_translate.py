@@ -127,3 +127,12 @@ def test_asking_a_service_needs_neither_server_nor_index() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"fastapi", "starlette", "faiss", "onnxruntime", "numpy", "tokenizers", "pyarrow"}
+
+
+def test_sentences_of_a_text_follow_it(remembering_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "The dog sleeps. The cat runs."
+    assert run(["translate", text, "--from", "en", "--to", "de", "--index", str(remembering_dir)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    begin = lines.index("“The dog sleeps.”")
+    assert lines[begin + 1] == "1.00  Der Vertrag gilt."
+    assert lines[lines.index("“The cat runs.”") + 1] == "1.00  Bitte warten!"

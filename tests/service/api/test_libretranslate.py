@@ -242,3 +242,12 @@ def test_whatever_is_sent_is_answered_or_refused(client: TestClient, fields: dic
     answer = client.post("/translate", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (200, 400)
     assert ("error" in answer.json()) == (answer.status_code == 400)
+
+
+def test_the_sentences_of_a_text_are_put_together(remembering: TestClient) -> None:
+    def ask(text: str) -> object:
+        asked = {"q": text, "source": "en", "target": "de"}
+        return remembering.post("/translate", json=asked).json()["translatedText"]
+
+    assert ask("The dog sleeps. The cat runs.") == "Der Vertrag gilt. Bitte warten!"
+    assert ask("The dog sleeps.") == "Der Vertrag gilt."

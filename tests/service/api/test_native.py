@@ -291,3 +291,23 @@ def test_the_threshold_is_not_part_of_what_is_cached(make_client: ClientFactory)
     every = client.post("/translate/sentence", json=request).json()
     assert len(none["results"][0]["translations"]["de"]) == 0
     assert len(every["results"][0]["translations"]["de"]) == 5
+
+
+def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) -> None:
+    request = {"text": ["The dog sleeps. The cat runs!", "A bird."], "source": "en", "target": "de"}
+    several, single = remembering.post("/translate/sentence", json=request).json()["results"]
+    assert [(part["text"], part["translations"]["de"][0]["text"]) for part in several["sentences"]] == [
+        ("The dog sleeps.", "Der Vertrag gilt."),
+        ("The cat runs!", "Bitte warten!"),
+    ]
+    assert [part["translations"]["de"][0]["match"] for part in several["sentences"]] == ["exact", "memory"]
+    assert several["translations"].keys() == {"de"}
+    assert "sentences" not in single
+
+
+def test_too_many_sentences_are_refused(make_client: ClientFactory) -> None:
+    client = make_client(max_answers=20)
+    request = {"text": "A dog. " * 21, "source": "en", "target": "de"}
+    answer = client.post("/translate/sentence", json=request)
+    assert answer.status_code == 422
+    assert "21 answers to 21 sentences, the limit is 20" in answer.json()["detail"]

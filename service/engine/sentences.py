@@ -1,0 +1,30 @@
+"""Texts of several sentences: each sentence answered by itself."""
+
+from collections.abc import Mapping, Sequence
+
+from index.text.sentences import sentences
+from service.engine.answers import Answers
+from service.engine.engine import Engine
+from service.engine.languages import Query
+
+Part = tuple[str, Mapping[str, Answers]]  # a sentence and its answers by target
+
+
+def divided(queries: Sequence[Query]) -> list[list[Query]]:
+    """The sentences of each query; none for one that is a single sentence."""
+    rows = [sentences(query.text, query.source) for query in queries]
+    return [
+        [Query(part, query.source, query.targets) for part in parts] if len(parts) > 1 else []
+        for query, parts in zip(queries, rows, strict=True)
+    ]
+
+
+async def answer_parts(
+    engine: Engine, rows: Sequence[Sequence[Query]], k: int, min_confidence: float, *, near: bool = False
+) -> list[list[Part]]:
+    """The sentences of each text with at most `k` answers each, as Engine.translate."""
+    parts = [query for row in rows for query in row]
+    if not parts:
+        return [[] for _ in rows]
+    found = iter(await engine.translate("sentence", parts, k, min_confidence, near=near))
+    return [[(query.text, next(found)) for query in row] for row in rows]
