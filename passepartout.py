@@ -6,10 +6,15 @@ A module is imported only when it is used, so that `serve` never pays for torch 
 import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from index.errors import PassepartoutError
+
+if TYPE_CHECKING:  # what EXPORTS gives
+    from index.search.translator import Translator as Translator
+    from service.client import Client as Client
 
 # Before anything is loaded: idle OpenMP threads (torch has some, FAISS has others) must sleep, not spin; and
 # numpy's BLAS has small matrices only, on which threads that wait for each other cost ten times what they do.
@@ -86,6 +91,13 @@ class FrontDoor(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
@@ -98,13 +110,21 @@ def cli() -> None:
 
 
 def run(args: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 failed, 2 wrong use. An error is one line."""
+    """Run one command and return its exit code: 0 done, 1 failed, 2 wrong use.
+
+    Wrong use is told as click tells it, every other error in one line.
+    """
     try:
         cli.main(args=args, prog_name="passepartout", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.Abort:
         return _fail("interrupted", 130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
+    except click.UsageError as error:
+        error.show()
+        return error.exit_code
     except click.ClickException as error:
         return _fail(error.format_message(), 2)
     except PassepartoutError as error:

@@ -17,6 +17,16 @@ PassepartoutError            exit 1: the work failed
 `str(error)` is one line; commands print it and exit, the service maps it to a problem document.
 """
 
+import collections.abc
+
+NAMES_LISTED = 10  # in an error
+
+
+def listed(names: collections.abc.Collection[str]) -> str:
+    """Names for a message: the first ten, and how many more there are."""
+    more = f" and {len(names) - NAMES_LISTED} more" if len(names) > NAMES_LISTED else ""
+    return ", ".join(list(names)[:NAMES_LISTED]) + more
+
 
 class PassepartoutError(Exception):
     """Root of the tree; `exit_code` is what a command exits with."""

@@ -21,6 +21,7 @@ from service.api.admin import router as admin
 from service.api.amagama import router as amagama
 from service.api.concordance import router as concordance
 from service.api.corpus import router as corpus
+from service.api.docs import router as docs
 from service.api.files import router as files
 from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
@@ -74,7 +75,7 @@ def create_app(
         version=version("passepartout"),
         description=DESCRIPTION,
         lifespan=_lifespan(settings, translator, deployed, tracing),
-        openapi_url=None,
+        openapi_url=None,  # and so no page of FastAPI's: service/api/openapi.py, docs.py
         redirect_slashes=False,
         telemetry=tracing.telemetry if tracing else OFF,
         generate_unique_id_function=lambda route: route.name,
@@ -98,6 +99,7 @@ def create_app(
         corpus,
         jobs,
         openapi,
+        docs,
         page_router(),
     ):
         app.include_router(router)

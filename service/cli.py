@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from index.errors import UsageError
 from service.observability.logs import logging_config
 from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 
@@ -30,6 +32,7 @@ def serve(index: Path | None, host: str | None, port: int | None, workers: int |
     Every further setting is an environment variable: docs/reference/settings.md.
     """
     settings = load_settings(index=index, host=host, port=port, workers=workers)
+    _check_address(settings)
     _prepare(settings)
     translator = _open(settings)
     if settings.workers > 1:
@@ -37,6 +40,18 @@ def serve(index: Path | None, host: str | None, port: int | None, workers: int |
         _serve_many(settings)
     else:
         _serve_one(settings, translator)
+
+
+def _check_address(settings: Settings) -> None:
+    """UsageError where nothing can listen, before the time that opening an index takes."""
+    try:
+        family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(address, family=family).close()
+    except OSError as error:
+        reason = error.strerror or "unknown"
+        raise UsageError(
+            f"cannot listen on {settings.host} port {settings.port} ({reason}): give another --port or --host"
+        ) from None
 
 
 def _prepare(settings: Settings) -> None:

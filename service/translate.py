@@ -53,7 +53,9 @@ KEY = "PASSEPARTOUT_KEY"
 )
 @click.option("--near", is_flag=True, help="Show also sentences of the same scene with other details.")
 @click.option("--explain", is_flag=True, help="Show why each answer was given.")
-@click.option("--index", "folder", type=click.Path(path_type=Path), help="The index to search.")
+@click.option(
+    "--index", "folder", type=click.Path(path_type=Path), help="The index to search.  [default: var/index]"
+)
 @click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (API key: {KEY}).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as the API returns it.")
 def translate(
@@ -70,13 +72,13 @@ def translate(
     as_json: bool,
 ) -> None:
     """Translate each TEXT by finding the closest match in the index; - reads lines from standard input."""
-    if (folder is None) == (url is None):
-        raise UsageError("give --index FOLDER or --url ADDRESS, one of them")
+    if folder is not None and url is not None:
+        raise UsageError("give --index FOLDER or --url ADDRESS, not both")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
     choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
     choices["include"] = ["near"] if near else []
     request = _request(_read(texts), word, choices)
-    response = _ask(url, request) if url is not None else _search(folder or Path(), request)
+    response = _ask(url, request) if url is not None else _search(folder, request)
     if as_json:
         click.echo(response.model_dump_json())
         return
@@ -108,11 +110,15 @@ def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceRespons
         return client.ask(request)
 
 
-def _search(folder: Path, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
+def _search(
+    folder: Path | None, request: "SentenceRequest | WordRequest"
+) -> "SentenceResponse | WordResponse":
+    """From an index, without `folder` from the one that `serve` would serve."""
     from index.search.translator import Translator
     from service.engine.local import answer
+    from service.settings import load_settings
 
-    return answer(Translator.open(folder), request)
+    return answer(Translator.open(load_settings(index=folder).index), request)
 
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:

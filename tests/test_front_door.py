@@ -49,13 +49,29 @@ def test_every_command_explains_itself(command: list[str], capsys: Capture) -> N
     assert capsys.readouterr().out.startswith(f"Usage: passepartout {' '.join(command)}")
 
 
+@pytest.mark.parametrize("arguments", [[], ["index"]])
+def test_without_a_command_it_explains_itself(arguments: list[str], capsys: Capture) -> None:
+    assert run(arguments) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: {' '.join(['passepartout', *arguments])} [OPTIONS]")
+
+
 @pytest.mark.parametrize("arguments", [["fly"], ["index", "fly"], ["--fly"], ["encode", "--fly"], ["encode"]])
-def test_wrong_use_is_one_line_with_exit_2(arguments: list[str], capsys: Capture) -> None:
+def test_wrong_use_says_where_help_is_with_exit_2(arguments: list[str], capsys: Capture) -> None:
     assert run(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("passepartout: ")
-    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("Usage: passepartout")
+    assert "--help' for help." in captured.err
+    assert "\nError: " in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [(["tranlate", "a"], "translate"), (["index", "inf"], "info"), (["index", "info", "--jsn"], "--json")],
+)
+def test_the_nearest_name_is_suggested(arguments: list[str], nearest: str, capsys: Capture) -> None:
+    assert run(arguments) == 2
+    assert f"'{nearest}'" in capsys.readouterr().err.partition("Did you mean")[2]
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,12 @@ from index.build.vectors import SearchOptions
 from index.corpus.cleaning import Cleaning, Rule
 from index.corpus.reader import Intake, by_language
 from index.encoder.bundle import Bundle, open_index_encoder
-from index.errors import CorpusError, UsageError
+from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source
 from index.formats.sentence import Sentence
 from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.versions import open_version
 from index.text.normalisation import clean
-
-SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True)
@@ -183,16 +181,11 @@ def _check_ids(
     replaced: Mapping[str, object],
 ) -> None:
     if both := sorted(set(deleted) & set(replaced)):
-        raise UsageError(f"{_some(both)}: to be replaced and deleted: decide")
+        raise UsageError(f"{listed(both)}: to be replaced and deleted: decide")
     asked = {*deleted, *replaced}
     there = {sentence_id for base in previous.values() for sentence_id in base.holds(asked)}
     if missing := sorted(asked - there):
-        raise UsageError(f"{index} has no sentence {_some(missing)}: see `index export` for the ids")
-
-
-def _some(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return ", ".join(ids[:SHOWN]) + more
+        raise UsageError(f"{index} has no sentence {listed(missing)}: see `index export` for the ids")
 
 
 def _digest(replaced: Mapping[str, tuple[str, Sentence]]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from index.errors import UsageError
+from index.errors import UsageError, listed
 from index.progress import Progress
 from index.search.translator import Translator
 from index.storage.files import fsync
@@ -42,8 +42,8 @@ def split_pair(pair: str, translator: Translator) -> tuple[str, str]:
     for source, others in targets.items():
         if pair.startswith(f"{source}-") and pair.removeprefix(f"{source}-") in others:
             return source, pair.removeprefix(f"{source}-")
-    there = ", ".join(f"{source}-{other}" for source, others in targets.items() for other in others)
-    raise UsageError(f"no dictionary {pair!r}; there are: {there or 'none'}")
+    pairs = [f"{source}-{other}" for source, others in targets.items() for other in others]
+    raise UsageError(f"no dictionary {pair!r}; there are: {listed(pairs) or 'none'}")
 
 
 def entries(translator: Translator, source: str, target: str, k: int) -> Iterator[tuple[str, ...]]:

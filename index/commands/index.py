@@ -24,13 +24,14 @@ from index.commands.options import (
     STRICT,
     THREADS,
     describe,
+    describe_all,
     encoding,
     engine_of,
     report_bad_units,
     searching,
 )
 from index.corpus.cleaning import RULES, Cleaning, Rule
-from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
 from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 
@@ -70,7 +71,7 @@ def encode(
 
     bundle = open_bundle(folder)
     if language is not None and language not in bundle.manifest.languages:
-        known = ", ".join(bundle.manifest.languages)
+        known = listed(bundle.manifest.languages)
         raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
     encoder = TextEncoder(bundle, precision=precision, threads=threads)
     lines = _lines(source)
@@ -212,14 +213,19 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @index.command()
 @INDEX
 @JSON
-def info(folder: Path, as_json: bool) -> None:
+@click.option("--verbose", is_flag=True, help="Show also how each language is searched, and every pair.")
+def info(folder: Path, as_json: bool, verbose: bool) -> None:
     """Show what an index contains and how well it translates."""
     from index.storage.index_manifest import IndexManifest
     from index.storage.manifest import read_manifest
     from index.storage.versions import VERSIONS, current
 
     version = folder / VERSIONS / current(folder)
-    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json, more=True)
+    manifest = read_manifest(version, IndexManifest, "a version of an index")
+    if verbose and not as_json:
+        describe_all(folder, manifest)
+    else:
+        describe(folder, manifest, as_json)
 
 
 @index.command()

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from index.build.job import Engine
     from index.confidence.quality import HubnessEntry, PairQuality
     from index.formats.bad_units import BadUnits
-    from index.storage.index_manifest import IndexManifest, SearchSettings
+    from index.storage.index_manifest import IndexManifest, LanguageEntry, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILES = "files"  # for --store
 UNITS_SHOWN = 10  # of those that are skipped
+LANGUAGES_SHOWN = 15  # so that an index fits on a screen
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -220,20 +221,28 @@ def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
     return Engine(kind, address or None) if kind == "ray" else LOCAL
 
 
-def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool = False) -> None:
-    """Say what a version holds; `more`: also how it is searched and how well each pair answers."""
+def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
+    """Say what a version holds, in a few lines."""
     if as_json:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
+    for code, entry in list(manifest.languages.items())[:LANGUAGES_SHOWN]:
+        click.echo(_language(code, entry))
+    if (more := len(manifest.languages) - LANGUAGES_SHOWN) > 0:
+        click.echo(f"and {more} languages more")
+    _conclude(folder, manifest)
+
+
+def describe_all(folder: Path, manifest: IndexManifest) -> None:
+    """Say also how each language is searched and how well each pair answers."""
     for code, entry in manifest.languages.items():
-        dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
-        aligned = f", {entry.links} aligned" if entry.links else ""
-        click.echo(
-            f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words "
-            f"({entry.lines} lines{dropped})" + (f", {_search(entry.search)}" if more else "")
-        )
-    for pair, hubness in manifest.hubness.items() if more else ():
+        click.echo(f"{_language(code, entry)}, {_search(entry.search)}")
+    for pair, hubness in manifest.hubness.items():
         click.echo(f"{pair}: {_quality(manifest.quality.get(pair), hubness)}")
+    _conclude(folder, manifest)
+
+
+def _conclude(folder: Path, manifest: IndexManifest) -> None:
     for code, entry in manifest.languages.items():
         if entry.resembles:
             click.echo(
@@ -241,8 +250,16 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool, *, more: bool
             )
     for file, count in manifest.skipped.items():
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
+    if best := [quality.r1 for quality in manifest.quality.values()]:
+        click.echo(f"aligned sentences answered first: {min(best):.3f} to {max(best):.3f} by pair")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
+
+
+def _language(code: str, entry: LanguageEntry) -> str:
+    dropped = "".join(f", {count} {reason}" for reason, count in entry.dropped.items())
+    aligned = f", {entry.links} aligned" if entry.links else ""
+    return f"{code}: {entry.sentences} sentences{aligned}, {entry.words} words ({entry.lines} lines{dropped})"
 
 
 def _search(search: SearchSettings) -> str:

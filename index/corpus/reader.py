@@ -9,7 +9,7 @@ from pathlib import Path
 
 from index.corpus.cleaning import Cleaner, Cleaning
 from index.corpus.duplicates import FirstRows, key_of
-from index.errors import CorpusError, UnknownLanguageError, UsageError
+from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
 from index.formats.registry import (
     Source,
     check_names,
@@ -140,7 +140,7 @@ def by_language(
     for source in sources:
         if source.language is not None and source.language not in known:
             raise UnknownLanguageError(
-                f"{model} does not know {source.language!r}; it knows: {', '.join(known)}"
+                f"{model} does not know {source.language!r}; it knows: {listed(known)}"
             )
     check_names(sources)
     check_pairs(sources)
@@ -155,7 +155,7 @@ def by_language(
         if not counts:
             if source.bad and (unit := source.bad.first_of(source.path)):
                 raise UnitError(source.path, unit.line, unit.reason)
-            raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {', '.join(known)}")
+            raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {listed(known)}")
         for code, count in counts.items():
             _add(files.setdefault(code or "", []), source)
             expected[code or ""] += count

@@ -12,7 +12,7 @@ from index.confidence.domain import Domain
 from index.encoder.bundle import open_index_encoder
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.errors import UnknownLanguageError
+from index.errors import UnknownLanguageError, listed
 from index.search.consistency import consistent, own_translations
 from index.search.differences import WordVectors, differences
 from index.search.explanation import Explanation, explain
@@ -296,12 +296,12 @@ class Translator:
     def _pair(self, source: str, target: str) -> str:
         if source not in self._sources:
             raise UnknownLanguageError(
-                f"no language {source!r} here; there are: {', '.join(sorted(self._sources))}"
+                f"no language {source!r} here; there are: {listed(sorted(self._sources))}"
             )
         targets = [code for code in self._sentences if code != source]
         if target not in targets:
             raise UnknownLanguageError(
-                f"no translations from {source} to {target!r}; to: {', '.join(targets) or 'none'}"
+                f"no translations from {source} to {target!r}; to: {listed(targets) or 'none'}"
             )
         return target
 

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from index.errors import BundleError, BusyError, DamagedError
+from index.errors import BundleError, BusyError, DamagedError, listed
 from index.storage.files import describe, fsync, fsync_tree, make_read_only, replace_text, verify
 from index.storage.index_manifest import ID, IndexManifest
 from index.storage.manifest import NAME, read_manifest, write_manifest
@@ -71,7 +71,7 @@ def open_version(
     name = current(index) if version is None else version
     folder = index / VERSIONS / name
     if not ID.fullmatch(name) or not folder.is_dir():
-        published = ", ".join(versions(index)) or "none"
+        published = listed(versions(index)) or "none"
         raise BundleError(f"{index} has no version {name!r}; it has: {published}")
     manifest = read_manifest(folder, IndexManifest, "a version of an index")
     _check(folder, name, manifest)
@@ -85,8 +85,8 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
     wanted |= {f"{code}.{entry.search.store}" for code, entry in manifest.languages.items()}
     wanted |= {DETECTOR, DOMAIN}
-    listed = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
-    if odd := sorted(wanted ^ listed):
+    expected = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
+    if odd := sorted(wanted ^ expected):
         what = "missing" if odd[0] in wanted else "no file of an index"
         raise DamagedError(f"{folder}: {odd[0]!r} is {what}: build the index again")
 
@@ -195,5 +195,5 @@ def version_before(index: Path) -> str:
     served, published = current(index), versions(index)
     earlier = [name for name in published if _order(name) < _order(served)]
     if not earlier:
-        raise BundleError(f"{index} has no version before {served}; it has: {', '.join(published)}")
+        raise BundleError(f"{index} has no version before {served}; it has: {listed(published)}")
     return earlier[-1]

@@ -129,7 +129,12 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     "/download_file/{name}",
     summary="Fetch a translated file",
     response_class=Response,
-    responses=problem_responses(ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL),
+    responses=problem_responses(
+        ProblemType.NOT_FOUND,
+        ProblemType.METHOD_NOT_ALLOWED,
+        ProblemType.INVALID_REQUEST,
+        ProblemType.INTERNAL,
+    ),
 )
 async def download_file(name: str, settings: SettingsNow) -> Response:
     """The file of an answer of /translate_file. Its address is the only key to it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from index.errors import listed
 from index.text.identification import clear_language, likely_languages
 from service.engine.engine import Engine
 from service.engine.languages import Languages, Query
@@ -105,7 +106,7 @@ def unknown_language(field: str, code: str, languages: Languages) -> FieldError:
     known = languages.codes
     return FieldError(
         field=field,
-        message=f"{field} {code[:40]!r} is not a language of this index: use one of {', '.join(known)}",
+        message=f"{field} {code[:40]!r} is not a language of this index: use one of {listed(known)}",
         allowed=known,
     )
 
@@ -130,7 +131,7 @@ def unreachable_target(field: str, source: str, target: str, languages: Language
     )
     return FieldError(
         field="target",
-        message=f"target {target!r} {fault}: use one of {', '.join(reachable)}",
+        message=f"target {target!r} {fault}: use one of {listed(reachable)}",
         allowed=reachable,
     )
 

@@ -84,7 +84,8 @@ def validation_error(error: ValidationError) -> RequestValidationError:
 
 
 async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
-    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `max_fields` fields.
+    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `max_fields` fields;
+    those of the query where there is no body.
 
     A field that a form repeats is a list. Raises ProblemError.
     """
@@ -98,7 +99,8 @@ async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
         return parsed
     try:
         if content_type in ("application/x-www-form-urlencoded", ""):
-            body = await request.body()
+            # Some of LibreTranslate's clients send the fields in the query of a POST without a body.
+            body = await request.body() or request.scope["query_string"]
             if len(body) > MAX_FORM_BYTES:
                 raise _form_too_long()
             return _gather(

@@ -94,32 +94,41 @@ def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch:
     [
         (["dog", "--to", "fr", "--from", "en"], ["'fr'"]),
         (["dog", "--to", "de", "--from", "fr"], ["'fr'"]),
-        (["12345", "--to", "de"], ["language of", "--from|source"]),
+        (["12345", "--to", "de"], ["language", "--from|source"]),
         ([" \u200b ", "--to", "de"], ["TEXT is empty"]),
         (["dog", "--to", "de", "-k", "0"], ["-k"]),
         (["dog"], ["--to"]),
         (["--to", "de"], ["TEXT"]),
     ],
 )
-def test_wrong_use_is_one_line_with_exit_2(
+def test_wrong_use_says_what_to_change_with_exit_2(
     place: list[str], capsys: Capture, arguments: list[str], words: list[str]
 ) -> None:
     assert run(["translate", *arguments, *place]) == 2
     said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    assert said.err.startswith("passepartout: ")
-    assert all(any(one in said.err for one in word.split("|")) for word in words)
+    assert said.out == ""
+    *usage, line = said.err.splitlines()
+    assert line.startswith("Error: " if usage else "passepartout: ")
+    assert all(any(part in line for part in word.split("|")) for word in words)
 
 
-def test_one_place_is_needed_and_must_answer(capsys: Capture, index_dir: Path) -> None:
-    assert run(["translate", "dog", "--to", "de"]) == 2
+def test_an_index_and_a_service_are_not_asked_together(capsys: Capture, index_dir: Path) -> None:
     assert run(["translate", "dog", "--to", "de", "--url", "http://x", "--index", str(index_dir)]) == 2
+    assert "not both" in capsys.readouterr().err
+
+
+def test_a_service_must_answer(capsys: Capture) -> None:
     assert run(["translate", "dog", "--to", "de", "--url", "http://127.0.0.1:1"]) == 1
-    assert (
-        capsys.readouterr()
-        .err.splitlines()[-1]
-        .startswith("passepartout: http://127.0.0.1:1 does not answer")
-    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("passepartout: http://127.0.0.1:1 does not answer")
+
+
+def test_without_an_index_it_asks_the_one_that_is_served(
+    capsys: Capture, index_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSEPARTOUT_INDEX", str(index_dir))
+    assert run(["translate", "a small dog runs on the beach", "--to", "de", "--from", "en"]) == 0
+    assert "Hund" in capsys.readouterr().out.title()
 
 
 def test_asking_a_service_needs_neither_server_nor_index() -> None:

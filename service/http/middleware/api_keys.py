@@ -11,7 +11,7 @@ from service.http.problems import ProblemError, ProblemType
 OPEN_PATHS = frozenset(
     {
         *PAGE,
-        *("/openapi.json", "/languages", "/tmserver/languages/", "/frontend/settings"),
+        *("/openapi.json", "/docs", "/languages", "/tmserver/languages/", "/frontend/settings"),
         *("/health", "/health/live", "/health/ready"),
     }
 )

@@ -22,9 +22,9 @@ Capture = pytest.CaptureFixture[str]
 
 
 def refused(capture: Capture, *words: str) -> str:
-    """The one line on standard error that a refusal is."""
-    (line,) = capture.readouterr().err.splitlines()
-    assert line.startswith("passepartout: ")
+    """The one line on standard error that a refusal is, or the last of click's own."""
+    *usage, line = capture.readouterr().err.splitlines()
+    assert line.startswith("Error: " if usage else "passepartout: ")
     for word in words:
         assert word in line
     return line
@@ -195,13 +195,20 @@ def test_build_refuses_in_one_line_with_exit_2(
     assert not Path("index/CURRENT").exists()
 
 
-def test_info_is_what_build_said(index_dir: Path, capsys: Capture) -> None:
+def test_info_is_a_few_lines(index_dir: Path, capsys: Capture) -> None:
     assert run(["index", "info", str(index_dir)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5 + 1
+    assert lines[0].startswith("en: ")
+    assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
+
+
+def test_verbose_info_tells_of_every_pair(index_dir: Path, capsys: Capture) -> None:
+    assert run(["index", "info", str(index_dir), "--verbose"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 + 5 * 4 + 1
     assert lines[0].endswith(" lines), Flat")
     assert lines[5].startswith("en-de: no aligned sentences, hubness ")
-    assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
 
 
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:

@@ -1,12 +1,16 @@
 """LibreTranslate's protocol: with its own client, unmodified, and with the requests that others send."""
 
 import json
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
+from deep_translator import LibreTranslator
 from hypothesis import given
 from hypothesis import strategies as some
 from libretranslatepy import LibreTranslateAPI
@@ -20,6 +24,7 @@ from tests.service.test_cli import serving
 
 DOG = "A small dog runs on the beach."
 ASKED = {"q": DOG, "source": "en", "target": "de"}
+NPM_CLIENT = "libretranslate@1.0.1"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -45,6 +50,30 @@ def refused(client: TestClient, status: int = 400, path: str = "/translate", **s
     assert list(answer.json()) == ["error"]
     told: str = answer.json()["error"]
     return told
+
+
+def test_deep_translator_translates_by_the_query_of_a_post(index_dir: Path, translator: Translator) -> None:
+    with serving(index_dir) as (address, _):
+        client = LibreTranslator(source="en", target="de", api_key="none", custom_url=f"{address}/")
+        assert client.translate(DOG) == best(translator)
+
+
+@pytest.mark.skipif(which("npm") is None, reason="needs node and npm")
+def test_the_client_of_npm_translates(index_dir: Path, translator: Translator, tmp_path: Path) -> None:
+    packed = subprocess.run(["npm", "pack", NPM_CLIENT], cwd=tmp_path, capture_output=True, check=False)
+    if packed.returncode:
+        pytest.skip("the registry of npm does not answer")
+    with tarfile.open(next(tmp_path.glob("*.tgz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    script = """
+        const { translate } = require("./package");
+        const [apiurl, query] = process.argv.slice(1);
+        translate({ query, source: "en", target: "de", apiurl }).then(console.log);
+    """
+    with serving(index_dir) as (address, _):
+        command = ["node", "-e", script, address, DOG]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == best(translator)
 
 
 def test_its_own_client_translates_detects_and_lists(

@@ -42,11 +42,14 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /health/live",
         "get /health/ready",
         "get /metrics",
+        "get /concordance",
         "post /translate",
         "post /detect",
         "post /suggest",
         "get /frontend/settings",
         "get /health",
+        "post /translate_file",
+        "get /download_file/{name}",
         "get /tmserver/languages/",
         "get /tmserver/{source_language}/{target_language}/unit/{text}",
         "post /admin/reload",
@@ -107,7 +110,7 @@ def test_the_examples_of_requests_work(client: TestClient, document: dict[str, A
         response = document["components"]["schemas"][model.replace("Request", "Response")]
         type_of = {"SentenceRequest": SentenceResponse, "WordRequest": WordResponse}[model]
         for example in response["examples"]:
-            assert type_of.model_validate(example).model_dump(exclude_none=True) == example
+            assert type_of.model_validate(example).model_dump(mode="json", exclude_none=True) == example
 
 
 def test_the_limits_are_those_of_the_settings(make_client: ClientFactory) -> None:
@@ -121,3 +124,15 @@ def test_the_limits_are_those_of_the_settings(make_client: ClientFactory) -> Non
         schemas["SentenceRequest"]["properties"]["k"]["minimum"],
         schemas["WordRequest"]["properties"]["k"]["maximum"],
     ) == (1, 4)
+
+
+def test_the_reference_has_every_operation_and_no_script(
+    document: dict[str, Any], make_client: ClientFactory
+) -> None:
+    answer = make_client().get("/docs")
+    assert answer.status_code == 200
+    for operation in operations(document):
+        method, _, path = operation.partition(" ")
+        assert f"<code>{method.upper()} {path}</code>" in answer.text
+    assert "<script" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]

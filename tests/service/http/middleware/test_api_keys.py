@@ -50,6 +50,7 @@ ROUTES = {
     "GET /admin/jobs/{job_id}": False,
     "POST /admin/jobs/{job_id}/cancel": False,
     "GET /admin/jobs/{job_id}/events": False,
+    "GET /docs": True,
     "GET /openapi.json": True,
     "GET /": True,
     "GET /app.js": True,
