@@ -3,8 +3,9 @@
     python -m benchmarks.words --index INDEX --dictionary en:de=FILE.tsv [--dictionary ...]
 
 asked: words that the index knows and has a translation of, so that they can be answered right. P@k: per cent
-of them with a translation among the k first answers. confidence: mean of the first answers' confidence, in
-per cent, to be compared with P@1; off: the expected calibration error, in per cent.
+of them with a translation among the k first answers; of_all: P@1 of all words of the dictionary. confidence:
+mean of the first answers' confidence, in per cent, to be compared with P@1; off: the expected calibration
+error, in per cent; sure: per cent with a confidence above 0.5, right: per cent right of these.
 """
 
 import json
@@ -17,8 +18,10 @@ import numpy as np
 from evaluation.suites.dictionary import Dictionary, read_dictionary
 from index.confidence.calibration import calibration_error
 from index.search.translator import Translator
+from index.search.word_index import fold
 
 KS = (1, 5, 10)
+SURE = 0.5
 
 
 @click.command()
@@ -48,18 +51,22 @@ def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
     answers = translator.words(asked, dictionary.source, dictionary.target, max(KS))
     hits = np.array(
         [
-            [match.text in right[word] for match in matches]
+            [fold(match.text) in right[word] for match in matches]
             for word, matches in zip(asked, answers, strict=True)
         ]
     )
     confidences = np.array([matches[0].confidence for matches in answers])
     means = {f"p{k}": round(100 * float(hits[:, :k].any(axis=1).mean()), 1) for k in KS}
+    sure = confidences > SURE
     return {
         **means,
+        "of_all": round(100 * float(hits[:, 0].sum()) / len(right), 1),
         "words": len(right),
         "asked": len(asked),
         "confidence": round(100 * float(confidences.mean()), 1),
         "off": round(100 * calibration_error(confidences, hits[:, 0]), 1),
+        "sure": round(100 * float(sure.mean()), 1),
+        "right": round(100 * float(hits[sure, 0].mean()), 1) if sure.any() else 0.0,
     }
 
 

@@ -19,7 +19,7 @@ from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall, remember
-from index.search.word_index import WordIndex, fold
+from index.search.word_index import OwnVectors, WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
@@ -239,7 +239,8 @@ class Translator:
         """
         index = self._words[self._pair(source, target)]
         known = self._words.get(source)
-        answers = index.search(self._word_vectors(words, source), source, k)
+        own = OwnVectors(self._own_vectors(words, source), self.encoder.word_vectors)
+        answers = index.search(self._word_vectors(words, source), source, k, own)
         return [
             [replace(match, in_vocabulary=known is not None and word in known) for match in matches]
             for word, matches in zip(words, answers, strict=True)
@@ -281,9 +282,12 @@ class Translator:
     def _tokens(self, text: str, kind: Kind) -> Sequence[int]:
         return self.encoder.tokens([fold(text) if kind == "word" else text])[0]
 
+    def _own_vectors(self, words: Sequence[str], source: str) -> Vectors:
+        return self.encoder.word_vectors([fold(word) for word in words], source)
+
     def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
         """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""
-        vectors = self.encoder.word_vectors([fold(word) for word in words], source)
+        vectors = self._own_vectors(words, source)
         index = self._words.get(source)
         if index is None:
             return vectors

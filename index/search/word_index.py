@@ -1,6 +1,7 @@
 """WordIndex: the words of one language, their vectors after alignment, searched with CSLS."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,37 @@ from index.encoder.vectors import Vectors
 from index.search.faiss_index import FaissIndex
 from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, rank
-from index.search.vector_index import VectorIndex
+from index.search.vector_index import Rows, VectorIndex
 from index.storage.index_manifest import SearchSettings
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
 COLUMNS = ("word", "count")
 WORD = ":word:"  # in the ID of a word, between its language and itself
+
+
+@dataclass(frozen=True)
+class OwnVectors:
+    """The encoder's unit vectors of the words asked (n, d), and what gives them for words of a language."""
+
+    questions: Vectors
+    encode: Callable[[Sequence[str], str], Vectors]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How alike questions and answers are by their subwords alone, which says little of their meaning."""
+
+    own: OwnVectors
+    language: str
+    words: Any  # pyarrow is untyped
+
+    def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 5)."""
+        distinct, places = np.unique(rows, return_inverse=True)
+        words = [self.words[row].as_py() for row in distinct.tolist()]
+        answers = self.own.encode(words, self.language)[places.reshape(rows.shape)]
+        return np.column_stack([values, np.einsum("nd,nkd->nk", self.own.questions, answers).ravel()])
 
 
 class WordIndex:
@@ -88,11 +113,17 @@ class WordIndex:
             sources,
         )
 
-    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]:
-        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS."""
+    def search(
+        self, queries: Vectors, source: str, k: int = 1, own: OwnVectors | None = None
+    ) -> list[list[Match]]:
+        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS.
+
+        own: those of the encoder, for confidence to know what spelling alone supports.
+        """
         if len(queries) == 0:
             return []
-        ranked = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
+        more = None if own is None else Spelling(own, self.language, self._words)
+        ranked = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK, lengths=more)
         return [[self._match(*values) for values in answer] for answer in ranked.answers()]
 
     def means_from(self, source: str) -> NDArray[np.float32]:

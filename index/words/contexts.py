@@ -14,6 +14,7 @@ from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
 CONTEXTS = 100  # sentences per word: more change nothing
+OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/decisions/0092)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
@@ -85,8 +86,9 @@ class Contexts:
     def mixed(self, vectors: Vectors) -> Vectors:
         """Mix the words' own unit `vectors` (count, d) with their contexts -> (count, d) unit rows.
 
-        For a word that n texts contain, the mean of n + 1 unit vectors: its own and, n times, the direction
-        from the mean of all texts to the mean of those n. A word in no text keeps its own vector.
+        For a word that n texts contain, the weighted mean of two unit vectors: its own, OWN_WEIGHT times, and
+        n times the direction from the mean of all texts to the mean of those n. A word in no text keeps its
+        own vector.
         """
         mean = self._total / max(self._texts, 1)
         mixed = np.empty_like(vectors)
@@ -95,6 +97,6 @@ class Contexts:
             rows = slice(start, start + WORDS_AT_ONCE)
             counts = self.counts[rows, None]
             contexts = self._sums[rows] / np.maximum(counts, 1) - mean
-            weights = counts / (counts + 1)
-            mixed[rows] = unit(vectors[rows] / (counts + 1) + weights * unit(contexts))
+            weights = counts / (counts + OWN_WEIGHT)
+            mixed[rows] = unit((1 - weights) * vectors[rows] + weights * unit(contexts))
         return mixed

@@ -40,7 +40,7 @@ def test_only_the_first_contexts_of_a_word_count(monkeypatch: pytest.MonkeyPatch
     own = np.eye(6, dtype=np.float32)[[5, 5]]
     middle = np.full(6, 1 / 6)
     direction = np.array([1, 1, 1, 0, 0, 0]) / 3 - middle
-    wanted = (own[0] + 3 * direction / np.linalg.norm(direction)) / 4
+    wanted = contexts.OWN_WEIGHT * own[0] + 3 * direction / np.linalg.norm(direction)
     np.testing.assert_allclose(seen.mixed(own)[0], wanted / np.linalg.norm(wanted), atol=1e-6)
 
 
@@ -61,6 +61,7 @@ def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path
             there = vectors[[word in text for text in texts]][: contexts.CONTEXTS]
             direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]
             direction /= max(np.linalg.norm(direction), 1e-12)
-            wanted = translator.encoder.word_vectors([word], code)[0] + len(there) * direction
+            own = translator.encoder.word_vectors([word], code)[0]
+            wanted = (contexts.OWN_WEIGHT if len(there) else 1) * own + len(there) * direction
             found = index.vectors.reconstruct([row])[0] @ index.rotation.T
             np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=1e-4)
