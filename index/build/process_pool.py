@@ -17,10 +17,14 @@ from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import PassepartoutError
+from index.text.fasttext_model import fasttext_chances, fasttext_name
 from index.text.identification import Detector
 from index.words.vocabulary import count_words
 
 TEXTS_WITHOUT_PROCESSES = 1024  # so few are not worth starting processes for
+
+
+FASTTEXT_FOREIGN = 0.1  # a line that the tokens call foreign is, below this probability of its own language
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,9 @@ class Worker:
         foreign = np.zeros(len(texts), bool)
         if judged:
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
+            for row in np.flatnonzero(foreign).tolist():  # fastText knows more words than captions have
+                chances = fasttext_chances(texts[row])
+                foreign[row] = chances.get(fasttext_name(code), 0.0) < FASTTEXT_FOREIGN
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
         kept = np.flatnonzero(~foreign)
         vectors[kept] = self.encoder.encode_tokens(tokens.take(kept), self.batch_size)
