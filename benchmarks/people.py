@@ -2,7 +2,7 @@
 
     python -m benchmarks.people --index INDEX [--show]
 
-Each question is asked as the page asks it: three answers of at least 20 % confidence. right:
+Each question is asked as the page asks it: three answers at the default threshold, near ones included. right:
 the first screen has a right answer above the line; near: it has a near one, or a right one below the line;
 nothing: no answer; wrong: something else above the line. Where no answer is right, nothing above the line is.
 """
@@ -21,7 +21,7 @@ from service.client.client import Client
 from service.schemas import Answer
 
 FOLDER = Path(__file__).parents[1] / "tests" / "people"
-ANSWERS_SHOWN, LEAST = 3, 0.2
+ANSWERS_SHOWN = 3
 Verdict = Literal["right", "near", "nothing", "wrong"]
 
 
@@ -37,7 +37,7 @@ class Question(NamedTuple):
 
     def judge(self, answers: list[Answer]) -> Verdict:
         """What a person would say of the answers on the first screen."""
-        above = [answer.text for answer in answers if str(answer.match) != "near"]
+        above = [answer.text for answer in answers if answer.match != "near"]
         texts = [answer.text for answer in answers]
         if not self.right:
             return "wrong" if above else "right"
@@ -66,7 +66,7 @@ def ask(client: Client, question: Question) -> list[Answer]:
     """The answers on the first screen."""
     translate = client.words if question.kind == "word" else client.sentences
     response = translate(
-        question.text, question.target, source=question.source, k=ANSWERS_SHOWN, min_confidence=LEAST
+        question.text, question.target, source=question.source, k=ANSWERS_SHOWN, include=["near"]
     )
     return response.results[0].translations[question.target]
 

@@ -83,7 +83,8 @@ def main(index: Path, queries: Path, source: str, target: str, requests: int, as
             f"{queries} has {len(lines)} distinct lines, {wanted} are needed: lower --requests"
         )
     bodies = [
-        json.dumps({"text": line, "source": source, "target": target}).encode() for line in lines[:wanted]
+        json.dumps({"text": line, "source": source, "target": target, "min_confidence": 0}).encode()
+        for line in lines[:wanted]
     ]
     result = measure(index, bodies)
     click.echo(json.dumps(asdict(result), indent=2) if as_json else table(result))

@@ -268,7 +268,10 @@ def held(process: int) -> tuple[float, int, int]:
 
 def questions(queries: Path, source: str, target: str) -> list[bytes]:
     lines = dict.fromkeys(filter(None, map(str.strip, queries.read_text("utf-8").splitlines())))
-    return [json.dumps({"text": text, "source": source, "target": target}).encode() for text in lines]
+    return [
+        json.dumps({"text": text, "source": source, "target": target, "min_confidence": 0}).encode()
+        for text in lines
+    ]
 
 
 def embedding(body: bytes) -> bytes:

@@ -36,7 +36,7 @@ def requests(stage: Stage) -> Iterator[bytes]:
     while True:
         number += 1
         text = f"{texts[number % len(texts)]} {number}"
-        body = json.dumps({"text": text, "source": "en", "target": "de"}).encode()
+        body = json.dumps({"text": text, "source": "en", "target": "de", "min_confidence": 0}).encode()
         head = f"POST /translate/sentence HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
         yield f"{head}Content-Type: application/json\r\n\r\n".encode() + body
 
