@@ -85,6 +85,7 @@ class TranslatedFile(BaseModel):
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
     """The file with what the corpus translates filled in, for PO, XLIFF, TMX, JSON and text."""
     if media_type(request.headers.get("content-type", "")) != "multipart/form-data":
+        await check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
     try:
         async with request.form(max_files=1, max_fields=MAX_FIELDS) as form:
@@ -95,6 +96,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
                 raise _invalid("file", "file is missing: send a file with its name")
             name, content = file.filename, await file.read()
     except MultiPartException:
+        await check_body_key(request, None)
         raise ProblemError(
             ProblemType.BAD_REQUEST, "body is not a form with one file: see /openapi.json"
         ) from None

@@ -346,7 +346,7 @@ def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -
         expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
         expect(first.locator(".said")).to_have_text("from your corpus")
         expect(first.locator(".memory")).to_have_text(
-            "Your corpus gives this translation for “The dog sleeps.”, a 94% match."
+            "Your corpus gives this translation for “The dog sleeps.”, a 93% match."
         )
         page.close()
 
