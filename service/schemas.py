@@ -8,7 +8,7 @@ from pydantic.config import JsonDict
 from index.confidence import MIN_CONFIDENCE
 
 Kind = Literal["sentence", "word"]
-Include = Literal["near"]
+Include = Literal["near", "pictograms"]
 MatchKind = Literal["exact", "memory", "translation", "near"]
 ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 
@@ -62,7 +62,7 @@ class Choices(BaseModel):
         list[Include],
         Field(
             description="What else to return: `near`, sentences below `min_confidence` that show the same "
-            "scene with other details."
+            "scene with other details; `pictograms`, what the encoder sees in texts and answers, as emoji."
         ),
     ] = []
     explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
@@ -159,6 +159,25 @@ class Explanation(BaseModel):
     agreement: Agreement
 
 
+class Pictogram(BaseModel):
+    """One of the drawings that the encoder learned from and that are nearest to a text, as an emoji."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    emoji: str = Field(examples=["🐕"])
+    cosine: float = Field(description="How near it is, from -1 to 1.")
+
+
+Pictograms = Annotated[
+    list[Pictogram] | None,
+    Field(
+        exclude_if=lambda given: given is None,
+        description="What the encoder sees in it, nearest first; present where `include` has `pictograms`, "
+        "empty where nothing is near.",
+    ),
+]
+
+
 class Original(BaseModel):
     """A sentence of the corpus that an answer is the translation of."""
 
@@ -229,6 +248,7 @@ class Answer(BaseModel):
     explanation: Explanation | None = Field(
         default=None, exclude_if=lambda given: given is None, description="Present where `explain` was set."
     )
+    pictograms: Pictograms = None
 
 
 Translations = Annotated[
@@ -253,6 +273,7 @@ class SentenceResult(BaseModel):
         exclude_if=lambda parts: parts is None,
         description="Its sentences, each answered by itself, where the text is more than one.",
     )
+    pictograms: Pictograms = None
 
     @property
     def asked(self) -> str:
@@ -263,6 +284,7 @@ class WordResult(BaseModel):
     word: str = Field(description="The word as it was sent.")
     source: str = Field(description="The language code given, or the one detected.")
     translations: Translations
+    pictograms: Pictograms = None
 
     @property
     def asked(self) -> str:

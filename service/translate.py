@@ -76,7 +76,7 @@ def translate(
         raise UsageError("give --index FOLDER or --url ADDRESS, not both")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
     choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
-    choices["include"] = ["near"] if near else []
+    choices["include"] = [*(["near"] if near else []), *(["pictograms"] if explain else [])]
     request = _request(_read(texts), word, choices)
     response = _ask(url, request) if url is not None else _search(folder, request)
     if as_json:
@@ -148,6 +148,8 @@ def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> I
 def _reasons(answer: "Answer") -> Iterable[str]:
     if answer.original is not None and answer.similarity is not None:
         yield f"      from the corpus, for {answer.original.text!r} ({100 * answer.similarity:.0f}% match)"
+    if answer.pictograms:
+        yield f"      the encoder sees {' '.join(near.emoji for near in answer.pictograms)}"
     if (why := answer.explanation) is None:
         return
     yield (

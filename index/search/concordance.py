@@ -40,7 +40,7 @@ class Page:
 
 def concordance(
     indexes: Mapping[str, SentenceIndex],
-    phrase: str,
+    phrase: str | None,
     source: str,
     targets: Sequence[str],
     *,
@@ -48,13 +48,18 @@ def concordance(
     count: int = 20,
 ) -> Page:
     """At most `count` sentences of `source` from row `begin` on that have the phrase, as whole words where
-    its script parts words, whatever the case.
+    its script parts words, whatever the case; all sentences where it is None.
 
     A page looks at no more than MOST_ROWS rows, so it may have fewer and yet not be the last.
     """
-    index, phrase = indexes[source], clean(phrase)
+    index = indexes[source]
+    if phrase is None:
+        end = min(len(index), begin + count)
+        rows = list(range(begin, end))
+        return Page(_occurrences(indexes, rows, None, source, targets), end if end < len(index) else None)
+    phrase = clean(phrase)
     end = min(len(index), begin + MOST_ROWS)
-    rows: list[int] = []
+    rows = []
     for row in _rows(index, _pattern(phrase), begin, end):
         if len(rows) == count:
             return Page(_occurrences(indexes, rows, phrase, source, targets), rows[-1] + 1)
@@ -73,7 +78,7 @@ def _rows(index: SentenceIndex, pattern: str, begin: int, end: int) -> Iterator[
 def _occurrences(
     indexes: Mapping[str, SentenceIndex],
     rows: Sequence[int],
-    phrase: str,
+    phrase: str | None,
     source: str,
     targets: Sequence[str],
 ) -> list[Occurrence]:
@@ -81,7 +86,7 @@ def _occurrences(
     return [
         Occurrence(
             sentence := index.sentence(row),
-            tuple(_places(phrase, sentence.text)),
+            () if phrase is None else tuple(_places(phrase, sentence.text)),
             {code: _translations(index, indexes[code], row) for code in targets},
         )
         for row in rows

@@ -10,6 +10,7 @@ import numpy as np
 
 from index.confidence.domain import Domain
 from index.encoder.bundle import open_index_encoder
+from index.encoder.pictograms import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, listed
@@ -112,6 +113,11 @@ class Translator:
     def model(self) -> str:
         """The encoder's name and version, such as `small@1`."""
         return self.encoder.name
+
+    @cached_property
+    def pictograms(self) -> Pictograms | None:
+        """The pictograms that the encoder learned from, where its bundle has them."""
+        return Pictograms.open(self.encoder.bundle)
 
     @property
     def version(self) -> str:

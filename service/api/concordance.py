@@ -45,7 +45,7 @@ class Found(BaseModel):
 class Concordance(Response):
     """Sentences with a phrase in them, in the order of the corpus."""
 
-    text: str
+    text: str | None
     source: str
     results: list[Found]
     next: int | None = Field(
@@ -56,8 +56,15 @@ class Concordance(Response):
 @router.get("/concordance", summary="Find a word or phrase in the index", responses=TRANSLATION_PROBLEMS)
 async def find(
     engine: EngineNow,
-    text: Annotated[str, Query(min_length=1, max_length=LONGEST_PHRASE, description="The word or phrase.")],
     source: Annotated[str, Query(description="Language code of the sentences to look into.")],
+    text: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_PHRASE,
+            description="The word or phrase; left out, all sentences are listed.",
+        ),
+    ] = None,
     target: Annotated[
         list[str] | None, Query(description="Languages of the translations; left out, all.", max_length=128)
     ] = None,
@@ -76,7 +83,7 @@ async def find(
     ]
     if unknown:
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
-    if not clean(text):
+    if text is not None and not clean(text):
         error = FieldError(field="text", message="text is empty: give a word or phrase", limit=1)
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
     codes = [code for code in dict.fromkeys(target or indexes) if code != source]

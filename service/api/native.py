@@ -22,6 +22,7 @@ from service.api.validation import (
 )
 from service.engine.engine import Engine
 from service.engine.languages import Query
+from service.engine.pictograms import texts_of, with_pictograms
 from service.engine.sentences import answer_parts, divided
 from service.http.bodies import PlainRoute, read_model
 from service.http.problems import ProblemType
@@ -91,6 +92,8 @@ async def translate_sentence(request: Request) -> JsonText:
         SentenceResult(text=text, source=source, translations=translations, sentences=row or None)
         for (text, source, translations), row in zip(answered, parts, strict=True)
     ]
+    if "pictograms" in body.include:
+        results = with_pictograms(results, await engine.pictograms(texts_of(results)))
     model, index = engine.translator.model, engine.translator.version
     return JsonText(SentenceResponse(model=model, index=index, results=results).model_dump_json())
 
@@ -110,6 +113,8 @@ async def translate_word(request: Request) -> JsonText:
         WordResult(word=word, source=source, translations=translations)
         for word, source, translations in await _translate("word", body.word, body, engine, request)
     ]
+    if "pictograms" in body.include:
+        results = with_pictograms(results, await engine.pictograms(texts_of(results)))
     model, index = engine.translator.model, engine.translator.version
     return JsonText(WordResponse(model=model, index=index, results=results).model_dump_json())
 

@@ -18,9 +18,10 @@ from service.engine.answers import Answers, explain_answers, filter_by_confidenc
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
 from service.engine.languages import Languages, Query
+from service.engine.pictograms import pictograms_of
 from service.http.problems import overloaded, store_unreachable
 from service.observability.metrics import Metrics, Stage
-from service.schemas import Kind
+from service.schemas import Kind, Pictogram
 
 log = logging.getLogger("passepartout.store")
 
@@ -91,6 +92,11 @@ class Engine:
         with self._metrics.stage("explain"):
             return await self._compute(run, items, self._explainer)
 
+    async def pictograms(self, texts: Sequence[str]) -> dict[str, list[Pictogram]]:
+        """What the encoder sees in each text, as emoji, nearest first."""
+        every = list(dict.fromkeys(texts))
+        return dict(zip(every, await self._batched("encode", self._pictograms, every), strict=True))
+
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
         for language in self.translator.languages:
@@ -160,6 +166,9 @@ class Engine:
                 matches = self.translator.compare(pair_texts, pair_vectors, source, target, matches)
             answers |= {key: to_answers(row[: key.k]) for key, row in zip(pair_keys, matches, strict=True)}
         return [answers[key] for key in keys]
+
+    def _pictograms(self, texts: Sequence[str]) -> list[list[Pictogram]]:
+        return pictograms_of(self.translator, texts)
 
     def _search_words(self, keys: Sequence[CacheKey]) -> list[Answers]:
         answers: dict[CacheKey, Answers] = {}

@@ -5,6 +5,7 @@ from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.languages import Query
+from service.engine.pictograms import Given, pictograms_of, texts_of, with_pictograms
 from service.engine.sentences import divided
 from service.schemas import (
     Choices,
@@ -33,13 +34,21 @@ def answer(translator: Translator, request: SentenceRequest | WordRequest) -> Se
     ]
     if kind == "word":
         words = [WordResult(word=word, source=source, translations=row) for word, source, row in results]
-        return WordResponse(model=model, index=index, results=words)
+        return WordResponse(model=model, index=index, results=_seen(translator, request, words))
     parts = [_parts(translator, request, query) for query in queries]
     sentences = [
         SentenceResult(text=text, source=source, translations=row, sentences=found or None)
         for (text, source, row), found in zip(results, parts, strict=True)
     ]
-    return SentenceResponse(model=model, index=index, results=sentences)
+    return SentenceResponse(model=model, index=index, results=_seen(translator, request, sentences))
+
+
+def _seen(translator: Translator, choices: Choices, results: list[Given]) -> list[Given]:
+    """The results, with pictograms where they are asked for."""
+    if "pictograms" not in choices.include:
+        return results
+    texts = texts_of(results)
+    return with_pictograms(results, dict(zip(texts, pictograms_of(translator, texts), strict=True)))
 
 
 def _parts(translator: Translator, choices: Choices, query: Query) -> list[PartResult]:

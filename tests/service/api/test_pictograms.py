@@ -1,0 +1,47 @@
+"""What the encoder sees, in answers, and the sentences that there are to see."""
+
+from starlette.testclient import TestClient
+
+from tests.bundles import sentences
+
+DOG = "🐕\ufe0f"
+
+
+def test_pictograms_are_given_where_they_are_asked_for(client: TestClient) -> None:
+    asked = {"text": "A small dog runs on the beach.", "source": "en", "target": ["de"], "min_confidence": 0}
+    (plain,) = client.post("/translate/sentence", json=asked).json()["results"]
+    assert "pictograms" not in plain
+    assert "pictograms" not in plain["translations"]["de"][0]
+    (result,) = client.post("/translate/sentence", json=asked | {"include": ["pictograms"]}).json()["results"]
+    assert DOG in {near["emoji"] for near in result["pictograms"]}
+    (answer,) = result["translations"]["de"]
+    assert DOG in {near["emoji"] for near in answer.pop("pictograms")}
+    assert [answer] == plain["translations"]["de"]
+    cosines = [near["cosine"] for near in result["pictograms"]]
+    assert cosines == sorted(cosines, reverse=True)
+
+
+def test_a_word_has_its_own(client: TestClient) -> None:
+    asked = {"word": "Hund", "source": "de", "target": "en", "include": ["pictograms"]}
+    (result,) = client.post("/translate/word", json=asked).json()["results"]
+    assert result["pictograms"][0]["emoji"] == DOG
+
+
+def test_what_nothing_drawn_is_near_to_has_none(client: TestClient) -> None:
+    asked = {"text": "Quarterly figures.", "source": "en", "target": "de", "include": ["pictograms"]}
+    (result,) = client.post("/translate/sentence", json=asked).json()["results"]
+    assert result["pictograms"] == []
+
+
+def test_all_sentences_are_listed_page_by_page(client: TestClient) -> None:
+    listed: list[str] = []
+    begin: int | None = 0
+    while begin is not None:
+        query = {"source": "de", "count": 70, "begin": begin}
+        page = client.get("/concordance", params=query).json()
+        assert page["text"] is None
+        assert all(found["places"] == [] for found in page["results"])
+        listed += [found["text"] for found in page["results"]]
+        begin = page["next"]
+    assert len(listed) == len(set(listed)) == 200
+    assert set(listed) <= set(sentences("de"))
