@@ -11,6 +11,7 @@ error, in per cent; sure: per cent with a confidence above 0.5, right: per cent 
 import json
 from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 import click
 import numpy as np
@@ -22,29 +23,35 @@ from index.search.word_index import fold
 
 KS = (1, 5, 10)
 SURE = 0.5
+HALVES = (
+    "dev",
+    "test",
+)  # of a dictionary, by its words: what is chosen or fitted by it is by the first alone
 
 
 @click.command()
 @click.option("--index", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--dictionary", "dictionaries", multiple=True, required=True, metavar="FROM:TO=FILE")
-def main(index: Path, dictionaries: tuple[str, ...]) -> None:
+@click.option("--half", type=click.Choice(HALVES), help="Only the words of this half. [default: all]")
+def main(index: Path, dictionaries: tuple[str, ...], half: str | None) -> None:
     """Print one JSON object: pair -> its figures."""
     translator = Translator.open(index)
     rows = {}
     for option in dictionaries:
         dictionary = read_dictionary(option)
-        rows[f"{dictionary.source}-{dictionary.target}"] = figures(translator, dictionary)
+        rows[f"{dictionary.source}-{dictionary.target}"] = figures(translator, dictionary, half)
     click.echo(json.dumps(rows, indent=1))
 
 
-def figures(translator: Translator, dictionary: Dictionary) -> dict[str, float]:
+def figures(translator: Translator, dictionary: Dictionary, half: str | None = None) -> dict[str, float]:
     """Coverage, P@k and calibration in one direction."""
     source_words, target_words = (
         {word for word, _ in translator.vocabulary(code)} for code in (dictionary.source, dictionary.target)
     )
     right: dict[str, set[str]] = defaultdict(set)
     for word, translation in dictionary.entries:
-        right[word].add(translation)
+        if half in (None, HALVES[crc32(word.encode()) % 2]):
+            right[word].add(translation)
     asked = [
         word for word, translations in right.items() if word in source_words and translations & target_words
     ]

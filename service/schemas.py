@@ -203,7 +203,7 @@ class Answer(BaseModel):
 
     text: str
     score: float = Field(
-        allow_inf_nan=False, description="The score that answers are ranked by, highest first."
+        allow_inf_nan=False, description="The score of CSLS. Sentences are ranked by it, words by confidence."
     )
     confidence: float = Field(
         ge=0,

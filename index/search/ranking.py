@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,14 +81,6 @@ class Ranked:
         ]
 
 
-class MoreFeatures(Protocol):
-    """What else confidence goes by."""
-
-    def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 5 or more)."""
-        ...
-
-
 @dataclass(frozen=True)
 class Lengths:
     """How long the questions are (n,), and what says so of rows, as `confidence.with_lengths` wants it."""
@@ -114,7 +106,7 @@ def rank(
     calibration: Calibration,
     *,
     nearest: tuple[Vectors, Rows] | None = None,
-    lengths: MoreFeatures | None = None,
+    lengths: Lengths | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.

@@ -20,7 +20,7 @@ from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall, remember
-from index.search.word_index import OwnVectors, WordIndex, fold
+from index.search.word_index import Questions, WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
@@ -245,8 +245,11 @@ class Translator:
         """
         index = self._words[self._pair(source, target)]
         known = self._words.get(source)
-        own = OwnVectors(self._own_vectors(words, source), self.encoder.word_vectors)
-        answers = index.search(self._word_vectors(words, source), source, k, own)
+        frequency = (lambda word: float("nan")) if known is None else known.frequency
+        frequencies = np.array([frequency(fold(word)) for word in words])
+        own = self._own_vectors(words, source)
+        questions = Questions(own, frequencies, self.encoder.word_vectors, frequency)
+        answers = index.search(self._word_vectors(words, source), source, k, questions)
         return [
             [replace(match, in_vocabulary=known is not None and word in known) for match in matches]
             for word, matches in zip(words, answers, strict=True)

@@ -8,42 +8,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.confidence.calibration import WORDS_FALLBACK
+from index.confidence.calibration import WORDS_FALLBACK, features
 from index.encoder.vectors import Vectors
 from index.search.faiss_index import FaissIndex
 from index.search.hubness import NeighbourhoodMeans
-from index.search.ranking import Match, rank
-from index.search.vector_index import Rows, VectorIndex
+from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
+from index.search.vector_index import VectorIndex
 from index.storage.index_manifest import SearchSettings
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
 COLUMNS = ("word", "count")
+RARITY = 0.05  # of score, for each factor e between the frequencies of question and answer (decision 92)
+FOREIGN = 5.0  # times as frequent in the language asked from: no word of the language asked for
+LEFT_OUT = -9.0  # a score and a confidence below all others
 WORD = ":word:"  # in the ID of a word, between its language and itself
 
 
 @dataclass(frozen=True)
-class OwnVectors:
-    """The encoder's unit vectors of the words asked (n, d), and what gives them for words of a language."""
+class Questions:
+    """Words asked, with what else than their place tells right answers from wrong ones.
 
-    questions: Vectors
+    own (n, d): the encoder's unit vectors of the words; `encode` gives those of words of a language.
+    frequencies (n,): how often the words are used in their language, as a share of all, NaN where unknown;
+    `frequency` gives that of any word there.
+    """
+
+    own: Vectors
+    frequencies: NDArray[np.float64]
     encode: Callable[[Sequence[str], str], Vectors]
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """How alike questions and answers are by their subwords alone, which says little of their meaning."""
-
-    own: OwnVectors
-    language: str
-    words: Any  # pyarrow is untyped
-
-    def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 5)."""
-        distinct, places = np.unique(rows, return_inverse=True)
-        words = [self.words[row].as_py() for row in distinct.tolist()]
-        answers = self.own.encode(words, self.language)[places.reshape(rows.shape)]
-        return np.column_stack([values, np.einsum("nd,nkd->nk", self.own.questions, answers).ravel()])
+    frequency: Callable[[str], float]
 
 
 class WordIndex:
@@ -68,6 +62,7 @@ class WordIndex:
         self.rotation = rotation
         self._words = table.column("word")
         self._counts = table.column("count")
+        self._total = sum(self._counts.to_pylist())
         self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
         self._means = NeighbourhoodMeans(means, sources)
 
@@ -114,17 +109,53 @@ class WordIndex:
         )
 
     def search(
-        self, queries: Vectors, source: str, k: int = 1, own: OwnVectors | None = None
+        self, queries: Vectors, source: str, k: int = 1, questions: Questions | None = None
     ) -> list[list[Match]]:
-        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first, by CSLS.
+        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first.
 
-        own: those of the encoder, for confidence to know what spelling alone supports.
+        By CSLS; with `questions` by a confidence that also knows frequencies and spelling, and without words
+        of `source` that the language hardly has.
         """
         if len(queries) == 0:
             return []
-        more = None if own is None else Spelling(own, self.language, self._words)
-        ranked = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK, lengths=more)
-        return [[self._match(*values) for values in answer] for answer in ranked.answers()]
+        if questions is None:
+            ranked = rank(self.vectors, self.means_from(source), queries, k, WORDS_FALLBACK)
+        else:
+            ranked = self._rank(queries, source, k, questions)
+        return [
+            [self._match(*values) for values in answer if values[2] > LEFT_OUT] for answer in ranked.answers()
+        ]
+
+    def _rank(self, queries: Vectors, source: str, k: int, questions: Questions) -> Ranked:
+        nearest = candidates(self.vectors, queries, k)
+        cosines, rows, plain, _ = select(*nearest, self.means_from(source), nearest[1].shape[1])
+        distinct, places = np.unique(rows, return_inverse=True)
+        places = places.reshape(rows.shape)
+        words = [self._words[row].as_py() for row in distinct.tolist()]
+        frequencies = np.array([self.frequency(word) for word in words])
+        there = np.array([questions.frequency(word) for word in words])
+        differences = np.abs(np.log(questions.frequencies)[:, None] - np.log(frequencies)[places])
+        differences = np.nan_to_num(differences).astype(np.float32)
+        scores = plain - RARITY * differences
+        # Not where nothing else is near.
+        foreign = (there > FOREIGN * frequencies)[places]
+        scores[foreign & ~foreign.all(axis=1, keepdims=True)] = LEFT_OUT
+        order = np.argsort(-scores, axis=1, kind="stable")
+        best = np.arange(len(order))[:, None], order
+        answers = questions.encode(words, self.language)[places[best]]
+        likeness = np.einsum("nd,nkd->nk", questions.own, answers)
+        values = features(cosines[best], scores[best], gaps(scores[best]), len(self))
+        values = np.column_stack([values, likeness.ravel(), differences[best].ravel()])
+        chances = WORDS_FALLBACK.probability(values).reshape(order.shape)
+        chances[scores[best] <= LEFT_OUT] = LEFT_OUT
+        # What spelling alone supports may have the highest score, but not the highest confidence.
+        surest = best[0], np.argsort(-chances, axis=1, kind="stable")[:, :k]
+        return Ranked(rows[best][surest], cosines[best][surest], plain[best][surest], chances[surest])
+
+    def frequency(self, word: str) -> float:
+        """How often a folded word is used in this language, as a share of all words; NaN if it is unknown."""
+        row = self._known.get(word)
+        return float("nan") if row is None else self._counts[row].as_py() / self._total
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""

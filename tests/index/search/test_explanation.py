@@ -28,7 +28,8 @@ def test_the_parts_add_up_to_the_score_that_ranked(translator: Translator, kind:
         assert why.score == pytest.approx(match.score, abs=1e-5)
         assert why.cosine == pytest.approx(match.cosine, abs=1e-5)
         assert 2 * why.cosine - why.question_mean - why.answer_mean == pytest.approx(why.score, abs=1e-5)
-    assert found[0].margin == pytest.approx(matches[0].score - matches[1].score, abs=1e-5)
+    if kind == "sentence":  # words are ordered by confidence
+        assert found[0].margin == pytest.approx(matches[0].score - matches[1].score, abs=1e-5)
     assert found[3].margin == pytest.approx(matches[3].score - matches[0].score, abs=1e-5)
 
 
