@@ -132,6 +132,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     summary="Fetch a translated file",
     response_class=Response,
     responses=problem_responses(
+        ProblemType.BAD_REQUEST,
         ProblemType.NOT_FOUND,
         ProblemType.METHOD_NOT_ALLOWED,
         ProblemType.INVALID_REQUEST,
