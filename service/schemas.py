@@ -242,6 +242,11 @@ class Answer(BaseModel):
         exclude_if=lambda known: known is None,
         description="For words: whether the index has the word that was asked for.",
     )
+    examples: list[str] | None = Field(
+        default=None,
+        exclude_if=lambda given: given is None,
+        description="For words: up to two sentences of the index that use it.",
+    )
     metadata: dict[str, Any] = Field(
         description="What the corpus says of it: its file and columns, nothing of the service's."
     )
@@ -331,7 +336,7 @@ DOG: JsonDict = {
     },
 }
 HUND: JsonDict = {
-    "text": "hund",
+    "text": "Hund",
     "score": 0.64,
     "confidence": 0.9,
     "id": "de:word:hund",
@@ -340,6 +345,7 @@ HUND: JsonDict = {
     "original": None,
     "penalties": [],
     "in_vocabulary": True,
+    "examples": ["Ein Hund rennt am Strand."],
     "metadata": {},
 }
 

@@ -59,6 +59,7 @@ class Match:
     original: Original | None = None
     penalties: tuple[str, ...] = ()
     in_vocabulary: bool | None = None
+    examples: tuple[str, ...] | None = None
     row: int = -1
     differs: Differences = SAME
 

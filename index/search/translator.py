@@ -20,6 +20,7 @@ from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall, remember
+from index.search.word_forms import WordForms
 from index.search.word_index import Questions, WordIndex, fold
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
@@ -62,6 +63,7 @@ class Translator:
         self.manifest = manifest
         self.encoder = encoder
         self._sentences, self._words, self._detector = sentences, words, detector
+        self._forms: dict[str, WordForms] = {}
         # Any language of the encoder can be a source: its sentences are encoded, not looked up.
         extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
         self.languages = tuple(self._info(code) for code in (*sentences, *extra))
@@ -248,12 +250,29 @@ class Translator:
         frequency = (lambda word: float("nan")) if known is None else known.frequency
         frequencies = np.array([frequency(fold(word)) for word in words])
         own = self._own_vectors(words, source)
+        forms = self._word_forms(target)
         questions = Questions(own, frequencies, self.encoder.word_vectors, frequency)
         answers = index.search(self._word_vectors(words, source), source, k, questions)
         return [
-            [replace(match, in_vocabulary=known is not None and word in known) for match in matches]
+            [
+                replace(
+                    match,
+                    text=forms.form(match.text),
+                    examples=forms.examples(match.text),
+                    in_vocabulary=known is not None and word in known,
+                )
+                for match in matches
+            ]
             for word, matches in zip(words, answers, strict=True)
         ]
+
+    def _word_forms(self, code: str) -> WordForms:
+        """How a language's words are written; read at the first word asked for, since sentences need none."""
+        forms = self._forms.get(code)
+        if forms is None:
+            vocabulary = {word for word, _ in self._words[code].vocabulary()}
+            forms = self._forms[code] = WordForms(self._sentences[code], vocabulary)
+        return forms
 
     def vocabulary(self, language: str) -> list[tuple[str, int]]:
         """The words of a language and how often they occur, most frequent first; none for a source alone."""

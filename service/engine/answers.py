@@ -29,6 +29,7 @@ def to_answers(matches: Sequence[Match]) -> Answers:
             penalties=match.penalties,
             differs=_differs(match),
             in_vocabulary=match.in_vocabulary,
+            examples=None if match.examples is None else list(match.examples),
             metadata=dict(match.metadata),
         )
         for match in matches

@@ -1,0 +1,43 @@
+"""How the corpus writes the words of a language, and sentences that use them."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from itertools import pairwise
+
+from index.search.sentence_index import SentenceIndex
+
+SENTENCES_READ = 1 << 15  # the first of a language
+EXAMPLES = 2  # kept of a word
+WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+class WordForms:
+    """Of the words and two-word phrases of a vocabulary, folded: how they are written, and where they stand.
+
+    Made from the first SENTENCES_READ sentences. The first word of a sentence tells nothing of capitals.
+    """
+
+    def __init__(self, sentences: SentenceIndex, vocabulary: Collection[str]) -> None:
+        self._sentences = sentences
+        self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._rows: defaultdict[str, list[int]] = defaultdict(list)
+        texts = sentences.texts(0, min(SENTENCES_READ, len(sentences)))
+        for row, text in enumerate(texts.to_pylist()):
+            written = WORD.findall(text)
+            pairs = [f"{first} {second}" for first, second in pairwise(written)]
+            for place, form in [*enumerate(written), *enumerate(pairs)]:
+                if (word := form.lower()) in vocabulary:
+                    if place:
+                        self._forms[word][form] += 1
+                    if len(self._rows[word]) < EXAMPLES and row not in self._rows[word]:
+                        self._rows[word].append(row)
+
+    def form(self, word: str) -> str:
+        """How a folded word is mostly written inside of sentences; as it is where none has it there."""
+        forms = self._forms.get(word)
+        return forms.most_common(1)[0][0] if forms else word
+
+    def examples(self, word: str) -> tuple[str, ...]:
+        """Up to EXAMPLES sentences that have a folded word."""
+        return tuple(self._sentences.sentence(row).text for row in self._rows.get(word, ()))
