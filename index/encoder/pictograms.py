@@ -19,7 +19,8 @@ from index.errors import DamagedError
 # shows nearly what it shows without.
 VARIANTS = frozenset({"200d", "fe0f", "1f9d1", "1f468", "1f469", "2642", "2640", "27a1"})
 SHOWN = 3  # pictograms of a text
-LEAST_COSINE = 0.3  # of a pictogram that is shown; below it, what is nearest says nothing
+LEAST_COSINE = 0.25  # of a pictogram that is shown; below it, what is nearest says nothing
+LEAST_SHARE = 0.75  # of the best one's cosine
 EMOJI_PRESENTATION = "\ufe0f"  # after a character: as a coloured picture, not as a sign of the text
 
 
@@ -44,7 +45,8 @@ class Pictograms:
         return read_pictograms(bundle.pictograms, bundle.manifest.dimension) if bundle.pictograms else None
 
     def nearest(self, texts: Vectors, k: int = SHOWN) -> list[list[Pictogram]]:
-        """For each text, a unit vector of (n, d), at most k pictograms from LEAST_COSINE on, best first.
+        """For each text, a unit vector of (n, d), at most k pictograms, best first: from LEAST_COSINE on,
+        and nearly as near as the best.
 
         Of variants of a concept (a woman, a man who does the same) the best alone is given.
         """
@@ -52,8 +54,9 @@ class Pictograms:
         answers = []
         for cosines in texts @ self.vectors.T:
             best: dict[str, Pictogram] = {}
+            least = max(LEAST_COSINE, LEAST_SHARE * float(cosines.max(initial=0)))
             for row in np.argsort(-cosines, kind="stable").tolist():
-                if len(best) == k or cosines[row] < LEAST_COSINE:
+                if len(best) == k or cosines[row] < least:
                     break
                 best.setdefault(families[row], Pictogram(emoji(self.codes[row]), float(cosines[row])))
             answers.append(list(best.values()))

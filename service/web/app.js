@@ -1,27 +1,29 @@
 // The page: reads the form, asks the API, shows the answers.
 
-import { ask, bar, copy, element, percent } from "./dom.js";
+import { ask, copy, element } from "./dom.js";
+import { resultView, seen } from "./answers.js";
 import { corpusView } from "./corpus.js";
+import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
-import { origin, reasons } from "./why.js";
+import { browse, browsed, scenesView } from "./scenes.js";
+import { reasons } from "./why.js";
 
 const KINDS = { sentence: "text", word: "word" };
 const HINTS = {
   sentence: { label: "Sentence to translate", placeholder: "A dog runs on the beach." },
   word: { label: "Word to translate", placeholder: "beach" },
 };
+// What can be tried: a text and what comes of it.
 const EXAMPLES = {
-  sentence: ["A dog runs on the beach.", "Two children are playing football.", "A man plays the guitar."],
-  word: ["dog", "beach", "snow"],
+  sentence: [["A dog runs on the beach.", "a sentence that it knows"], ["A man in a red hat sells flowers.", "other details"],
+    ["Interest rates rose by half a point.", "nothing that can be seen"]],
+  word: [["dog", "a word"], ["beach", "a place"], ["snow", "weather"]],
 };
-// The label of an answer, by its least probability.
-const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
-
 const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows", "languages", "corpus"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 // wanted: a translation was requested before the languages had loaded.
@@ -45,6 +47,7 @@ function choose(kind) {
     tab.tabIndex = chosen ? 0 : -1;
   }
   page.windows.hidden = !(kind in KINDS);
+  page.scenes.hidden = kind !== "scenes";
   page.languages.hidden = kind !== "languages";
   page.corpus.hidden = kind !== "corpus";
   if (!(kind in KINDS)) return;
@@ -67,14 +70,59 @@ function leastChanged() {
 
 function fillLanguages(languages) {
   state.languages = languages;
+  const remembered = recall();
   const reachable = new Set(languages.flatMap((language) => language.targets));
   for (const { code, name } of languages) {
     page.source.append(element("option", { value: code }, name));
     if (!reachable.has(code)) continue;
     const box = element("input", { type: "checkbox", name: "target", value: code });
-    box.checked = page.targets.querySelectorAll("input").length < 6;
+    box.checked = remembered ? remembered.includes(code) : page.targets.querySelectorAll("input").length < 6;
     page.targets.append(element("label", {}, box, element("span", {}, name)));
   }
+}
+
+// The chosen targets are kept by the browser, where it lets us.
+function recall() {
+  try {
+    return localStorage.getItem("targets")?.split(",").filter(Boolean);
+  } catch {
+    return undefined;
+  }
+}
+
+function remember() {
+  try {
+    localStorage.setItem("targets", chosenTargets().join(","));
+  } catch {
+    // Then the next visit begins with the first languages.
+  }
+}
+
+// The other way round: the first target is the language of the text, which becomes its first answer.
+function swap() {
+  const [target] = chosenTargets();
+  const source = page.source.value || state.asked?.source;
+  if (!target || !source) return;
+  const answer = page.answers.querySelector(`[data-code="${target}"] .answer-text`);
+  if (answer) page.text.value = answer.textContent;
+  page.source.value = target;
+  sourceChanged();
+  const box = page.targets.querySelector(`input[value="${source}"]`);
+  if (box) box.checked = true;
+  remember();
+  if (page.text.value) translate();
+}
+
+function clear() {
+  state.request?.abort();
+  page.answered.setAttribute("aria-busy", "false");
+  page.text.value = "";
+  page.detected.textContent = "";
+  page.seen.replaceChildren();
+  page.text.removeAttribute("aria-invalid");
+  history.replaceState(null, "", location.pathname);
+  showWelcome();
+  page.text.focus();
 }
 
 function readForm() {
@@ -82,7 +130,7 @@ function readForm() {
   if (page.source.value) body.source = page.source.value;
   body.k = page.k.valueAsNumber;
   body.min_confidence = Number(page.least.value) / 100;
-  body.include = ["near"];
+  body.include = ["near", "pictograms"];
   return body;
 }
 
@@ -98,6 +146,11 @@ function writeAddress() {
 
 function address() {
   return new URLSearchParams(location.hash.slice(1));
+}
+
+// Where a sentence stands in the translator.
+function sentenceAddress(text, source) {
+  return `#${new URLSearchParams({ kind: "sentence", text, source, target: chosenTargets().filter((code) => code !== source).join(",") })}`;
 }
 
 function readAddress() {
@@ -126,6 +179,7 @@ function readLanguages(asked) {
 }
 
 function begin(asked) {
+  if (state.kind === "scenes") browse(asked.get("source") ?? "", asked.get("text") ?? "");
   if ((asked.get("text") || state.wanted) && state.kind in KINDS) translate();
   else showWelcome();
 }
@@ -137,6 +191,7 @@ function show(...children) {
 }
 
 function showWelcome() {
+  page.seen.replaceChildren();
   const say = element("p", { class: "empty" }, element("em", {}, "Translations will appear here."));
   const english = state.languages.some((language) => language.code === "en");
   const examples = (english && EXAMPLES[state.kind]) || [];
@@ -144,14 +199,17 @@ function showWelcome() {
   show(say);
 }
 
-function exampleButton(text) {
-  const tryIt = () => {
-    page.text.value = text;
-    page.source.value = "en";
-    sourceChanged();
-    translate();
-  };
-  return element("button", { type: "button", class: "plain", onclick: tryIt }, text);
+function exampleButton([text, kind]) {
+  const tryIt = () => asking(text, "en");
+  return element("span", { class: "example" }, element("button", { type: "button", class: "plain", onclick: tryIt }, text),
+    element("span", { class: "quiet" }, kind));
+}
+
+function asking(text, source) {
+  page.text.value = text;
+  page.source.value = source;
+  sourceChanged();
+  translate();
 }
 
 function showProblem(problem) {
@@ -159,37 +217,27 @@ function showProblem(problem) {
   if (fields.some((field) => field.startsWith(KINDS[state.kind]))) page.text.setAttribute("aria-invalid", "true");
   show(element("div", { class: "problem", role: "alert" },
     element("h2", {}, problem.title ?? "Something went wrong"),
-    element("p", {}, problem.detail ?? "The service gave no reason.")));
+    element("p", {}, problem.detail ?? "The service gave no reason."), ...candidateButtons(problem)));
+}
+
+// The likely languages of a text whose language is open.
+function candidateButtons({ errors }) {
+  const codes = errors?.flatMap(({ candidates }) => candidates ?? []) ?? [];
+  if (!codes.length) return [];
+  return [element("p", { class: "candidates" }, "Is it ", ...[...new Set(codes)].map((code) => element("button",
+    { type: "button", class: "go", onclick: () => asking(page.text.value, code) }, languageName(code))))];
 }
 
 function showResult(result, body) {
   state.asked = { ...body, source: result.source };
   if (!page.source.value) page.detected.textContent = `Looks like ${languageName(result.source)}`;
-  show(...Object.entries(result.translations).map(([code, answers]) => languageBlock(code, answers)));
+  page.seen.replaceChildren(seen(result.pictograms, "in your text"));
+  show(...resultView(result, { languageName, nothing: nothingLikely, why: whyButton }));
 }
 
-function languageBlock(code, answers) {
-  const block = element("section", { class: "language", "data-code": code }, element("h2", {}, languageName(code)));
-  block.append(answers.length
-    ? element("ol", {}, ...answers.map((answer) => answerItem(code, answer)))
-    : nothingLikely());
-  return block;
-}
-
-function answerItem(code, answer) {
-  const step = LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const label = answer.original ? "from your corpus" : LIKELIHOODS[step][1];
+// The button, and what it opens.
+function whyButton(code, answer) {
   const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
-  return element("li", { class: "answer", "data-level": LIKELIHOODS.length - 1 - step },
-    element("p", { class: "answer-text", lang: code, dir: "auto" }, answer.text),
-    element("p", { class: "likelihood" },
-      element("span", { class: "said" }, answer.match === "near" ? "same scene, other details" : label), bar(answer.confidence),
-      element("span", { class: "percent", title: answer.original ? "How alike your text and the sentence of the corpus are" : "Estimated probability that this is a translation" }, percent(answer.confidence)),
-      element("span", { class: "actions" }, whyButton(code, answer, why), copyButton(answer.text))),
-    element("p", { class: "origin" }, ...origin(answer)), why);
-}
-
-function whyButton(code, answer, why) {
   const button = element("button", {
     type: "button", class: "plain", "aria-expanded": "false", "aria-controls": why.id, "aria-label": `Why: ${answer.text}`,
   }, "Why?");
@@ -206,7 +254,7 @@ function whyButton(code, answer, why) {
       why.replaceChildren((error.problem ?? GONE).detail ?? "The service gave no reason.");
     }
   });
-  return button;
+  return [button, why];
 }
 
 function nothingLikely() {
@@ -221,15 +269,6 @@ function nothingLikely() {
   say.append(`Answers below ${least}% are hidden: `,
     element("button", { type: "button", class: "plain", onclick: lower }, "show all"));
   return say;
-}
-
-function copyButton(text) {
-  const button = element("button", { type: "button", class: "plain", "aria-label": `Copy: ${text}` }, "Copy");
-  button.addEventListener("click", async () => {
-    button.textContent = (await copy(text)) ? "Copied" : "Not copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  });
-  return button;
 }
 
 // ---- translating
@@ -292,6 +331,9 @@ page.text.addEventListener("keydown", (event) => {
   translate();
 });
 page.source.addEventListener("change", sourceChanged);
+page.targets.addEventListener("change", remember);
+page.swap.addEventListener("click", swap);
+page.clear.addEventListener("click", clear);
 page.least.addEventListener("input", leastChanged);
 page.share.addEventListener("click", async () => {
   writeAddress();
@@ -302,6 +344,7 @@ for (const tab of tabs) {
   tab.addEventListener("click", () => {
     choose(tab.dataset.kind);
     page.detected.textContent = "";
+    if (state.kind === "scenes" && !browsed() && !state.loading) browse(page.source.value, "");
     showWelcome();
   });
   tab.addEventListener("keydown", (event) => {
@@ -320,6 +363,8 @@ try {
   fillLanguages(await ask("languages"));
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
+  page.scenes.replaceChildren(...scenesView(state.languages, { targets: chosenTargets, address: sentenceAddress }));
+  document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languageName }));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
   readLanguages(address());
   begin(address());

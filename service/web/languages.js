@@ -2,7 +2,7 @@
 
 import { drawn, element, percent } from "./dom.js";
 
-const WIDTH = 560, HEIGHT = 380, EDGE = 56;
+const WIDTH = 560, HEIGHT = 380, EDGE = 56, LETTER = 8.2;
 
 export function languagesView(languages) {
   const held = languages.filter(({ nearness }) => Object.keys(nearness).length);
@@ -60,11 +60,12 @@ function shade(quality) {
 function map(languages) {
   const distance = languages.map((a) => languages.map((b) => (a === b ? 0 : 1 - nearness(a, b))));
   const places = fitted(scaled(distance));
+  const labels = labelled(places, languages.map(({ name }) => name));
   const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "map", "aria-labelledby": "map-title" },
     drawn("title", { id: "map-title" }, "A map of the languages; languages that the encoder finds similar are close together"),
     ...links(distance, places), ...languages.flatMap(({ name }, number) => [
       drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
-      drawn("text", { x: places[number][0], y: places[number][1] - 10, "text-anchor": "middle" }, name)]));
+      drawn("text", labels[number], name)]));
   return section("Which languages are similar", "Languages are close together when the encoder gives their sentences similar vectors; each is linked to its "
     + "nearest. Two dimensions can show this only roughly; “Nearest” in the table above is exact.", picture);
 }
@@ -107,6 +108,28 @@ function fitted(places) {
   const scale = Math.min((WIDTH - 2 * EDGE) / (most[0] - least[0] || 1), (HEIGHT - 2 * EDGE) / (most[1] - least[1] || 1));
   const middle = [WIDTH / 2, HEIGHT / 2];
   return places.map((place) => place.map((x, k) => middle[k] + (x - (least[k] + most[k]) / 2) * scale));
+}
+
+// A place for each name beside its point, where it covers the fewest other names and points.
+function labelled(places, names) {
+  const taken = places.map(([x, y]) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
+  return places.map(([x, y], number) => {
+    const width = names[number].length * LETTER;
+    const ways = [[0, -10, "middle"], [10, 5, "start"], [-10, 5, "end"], [0, 21, "middle"], [10, -10, "start"], [-10, -10, "end"],
+      [10, 21, "start"], [-10, 21, "end"]].map(([right, down, anchor]) => {
+      const left = x + right - width * { start: 0, middle: 0.5, end: 1 }[anchor];
+      const box = { left, right: left + width, top: y + down - 13, bottom: y + down + 4 };
+      const outside = box.left < 0 || box.right > WIDTH ? 4 : 0;
+      return { anchor, right, down, box, cost: outside + taken.filter((other) => overlap(box, other)).length };
+    });
+    const best = ways.reduce((least, way) => (way.cost < least.cost ? way : least));
+    taken.push(best.box);
+    return { x: x + best.right, y: y + best.down, "text-anchor": best.anchor };
+  });
+}
+
+function overlap(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
 function links(distance, places) {

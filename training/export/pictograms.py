@@ -90,7 +90,7 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     bundle = open_bundle(folder)
     _check(bundle, recipe)
     drawings = _drawing_vectors(recipe, data)
-    names = {code: _names(data, code) for code in bundle.manifest.languages}
+    names = {code: _names(data, code) for code in _with_sentences(bundle.manifest.languages, recipe, data)}
     names = {code: listed for code, listed in names.items() if listed}
     codes = [code for code in sorted(drawings) if all(code in listed for listed in names.values())]
     codes = [code for code in codes if not is_flag(code)]
@@ -117,6 +117,14 @@ def _check(bundle: Bundle, recipe: Recipe) -> None:
             f"recipe {recipe.name}: only one with data.pictograms and vision.space = whitened has pictograms "
             "whose vectors can be computed from the data"
         )
+
+
+def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Sequence[str]:
+    """The languages in which sentences were learned, near which names in other languages hardly lie; all of
+    them where drawings alone were learned."""
+    captions = data / "photos" / "captions"
+    captioned = [code for code in languages if (captions / f"{code}.tsv").is_file()]
+    return captioned if recipe.data.photographs and captioned else languages
 
 
 def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:

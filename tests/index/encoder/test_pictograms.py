@@ -28,15 +28,15 @@ def drawn(**vectors: list[float]) -> Pictograms:
 
 
 def test_the_nearest_are_given_best_first_and_the_distant_are_not() -> None:
-    pictograms = drawn(**{CAT: [0.6, 0.8], DOG: [1, 0], "2603": [0, -1]})
+    pictograms = drawn(**{CAT: [0.8, 0.6], DOG: [1, 0], "2603": [0, -1]})
     (answer,) = pictograms.nearest(np.array([[1, 0]], np.float32), 3)
-    assert [(one.emoji, round(one.cosine, 4)) for one in answer] == [("🐕\ufe0f", 1.0), ("🐈\ufe0f", 0.6)]
+    assert [(one.emoji, round(one.cosine, 4)) for one in answer] == [("🐕\ufe0f", 1.0), ("🐈\ufe0f", 0.8)]
     assert [len(row) for row in pictograms.nearest(np.array([[1, 0], [0, 1]], np.float32), 1)] == [1, 1]
     assert pictograms.nearest(np.array([[-1, 0]], np.float32)) == [[]]
 
 
 def test_of_variants_of_a_concept_the_best_alone_is_given() -> None:
-    pictograms = drawn(**{MAN_FARMER: [1, 0.1], WOMAN_FARMER: [1, 0], DOG: [1, 1]})
+    pictograms = drawn(**{MAN_FARMER: [1, 0.1], WOMAN_FARMER: [1, 0], DOG: [1, 0.5]})
     (answer,) = pictograms.nearest(np.array([[1, 0]], np.float32))
     assert [one.emoji for one in answer] == ["👩\u200d🌾", "🐕\ufe0f"]
 

@@ -1,5 +1,6 @@
 """The page in a real browser, before a real server."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -119,6 +120,121 @@ def test_a_detected_language_is_told(page: Page) -> None:
     expect(page.locator("#detected")).to_have_text("Looks like German")
     expect(page.locator("[data-code=en]")).to_be_visible()
     expect(page.locator("[data-code=de]")).to_have_count(0)
+
+
+def test_what_the_encoder_sees_is_drawn_as_characters(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Translate").click()
+    seen = page.locator("#seen .seen")
+    expect(seen).to_have_attribute("aria-label", re.compile("^The encoder sees in your text: .*🐕"))
+    expect(page.locator("[data-code=de] .answer .seen").first).to_contain_text("🐕")
+    assert page.locator("main img").count() == 0
+    page.get_by_role("button", name="Clear").click()
+    expect(seen).to_have_count(0)
+    expect(page.get_by_label("Sentence to translate")).to_have_value("")
+    expect(page.locator(".empty")).to_be_visible()
+
+
+def test_the_wall_shows_what_the_index_holds(page: Page) -> None:
+    page.get_by_role("tab", name="Scenes").click()
+    cards = page.locator(".card")
+    expect(cards).to_have_count(12)
+    assert serious(page) == []
+    page.get_by_role("button", name="More scenes").click()
+    expect(cards).to_have_count(24)
+    page.get_by_label("Language", exact=True).select_option("en")
+    page.get_by_label("Look for").fill("dog")
+    page.get_by_role("button", name="Search").click()
+    expect(cards.first).to_contain_text("dog")
+    expect(cards.first.locator(".seen")).to_contain_text("🐕")
+    expect(cards.first.locator(".card-translation[lang=de]")).to_contain_text("hund", ignore_case=True)
+    shared = page.url
+    text = cards.first.locator("a").inner_text()
+    cards.first.locator("a").click()
+    expect(page.get_by_label("Sentence to translate")).to_have_value(text)
+    expect(page.locator(".answer").first).to_be_visible()
+    page.goto(shared)
+    expect(cards.first).to_contain_text("dog")
+    page.get_by_label("Look for").fill("zyzzyva")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#scenes")).to_contain_text("No sentence has “zyzzyva”.")
+
+
+def test_swapped_it_goes_the_other_way(page: Page) -> None:
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German")
+    page.get_by_role("button", name="Translate").click()
+    expect(page.locator("[data-code=de] .answer").first).to_be_visible()
+    german = answers(page, "de")[0]
+    page.get_by_role("button", name="Swap").click()
+    expect(page.get_by_label("From")).to_have_value("de")
+    expect(page.get_by_label("Sentence to translate")).to_have_value(german)
+    expect(page.locator("[data-code=en] .answer").first).to_be_visible()
+
+
+def test_targets_are_remembered_and_above_the_answers_on_a_phone(page: Page) -> None:
+    only(page, "Chinese")
+    page.reload()
+    expect(page.get_by_role("checkbox", name="Chinese")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="German")).not_to_be_checked()
+    page.set_viewport_size({"width": 390, "height": 844})
+    targets, answered = (page.locator(one).bounding_box() for one in ("#targets", "#answered"))
+    assert targets is not None
+    assert answered is not None
+    assert targets["y"] + targets["height"] <= answered["y"]
+
+
+def test_near_answers_and_differences_are_told(page: Page) -> None:
+    def near(route: Route) -> None:
+        answer = route.fetch().json()
+        for kind, given in zip(("memory", "near"), answer["results"][0]["translations"]["de"], strict=False):
+            given["match"] = kind
+            given["differs"] = {"question": ["beach"], "answer": [given["text"].split()[1]]}
+        first = answer["results"][0]["translations"]["de"][0]
+        first |= {"original": {"text": "A dog.", "id": "en:1"}, "similarity": 0.8, "penalties": ["numbers"]}
+        route.fulfill(json=answer)
+
+    page.route("**/translate/sentence", near)
+    page.get_by_label("From").select_option("en")
+    page.get_by_label("Sentence to translate").fill(DOG)
+    only(page, "German")
+    page.get_by_label("Minimum confidence").fill("0")
+    page.get_by_role("button", name="Translate").click()
+    german = page.locator("[data-code=de]")
+    memory = german.locator("[data-match=memory]")
+    expect(memory.locator(".percent")).to_have_text("80%")
+    expect(memory).to_contain_text("Differs in numbers.")
+    below = german.locator("[data-match=near]")
+    expect(below.locator(".percent")).to_have_count(0)
+    expect(below.locator("mark")).to_have_count(1)
+    expect(below.locator(".missing")).to_have_text("Not in it: beach")
+    expect(german.locator(".below")).to_contain_text("The same scene with other details")
+    assert serious(page) == []
+
+
+def test_the_likely_languages_are_buttons(page: Page) -> None:
+    refusal = {
+        "title": "Language not clear",
+        "detail": "which one?",
+        "errors": [{"field": "source", "message": "which one?", "candidates": ["en", "de"]}],
+    }
+
+    def unclear(route: Route) -> None:
+        if "source" in route.request.post_data_json:
+            route.continue_()
+        else:
+            route.fulfill(status=422, json=refusal)
+
+    page.route("**/translate/sentence", unclear)
+    page.get_by_label("Sentence to translate").fill(DOG)
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").get_by_role("button", name="English").click()
+    expect(page.get_by_label("From")).to_have_value("en")
+    expect(page.locator("[data-code=de] .answer").first).to_be_visible()
 
 
 def test_right_to_left_is_right(page: Page) -> None:
@@ -384,6 +500,6 @@ def test_markup_in_the_index_stays_text(browser: Browser, bundle: Bundle, tmp_pa
         asked = {"kind": "sentence", "text": "dog", "source": "en", "target": "de", "least": "0"}
         page.goto(f"{address}#{urlencode(asked)}")
         expect(page.locator(".answer-text")).to_have_text(evil)
-        assert page.locator(".answer-text *").count() == 0
+        assert page.locator(".answer-text :not(mark)").count() == 0
         assert page.title() == "Passepartout"
         page.close()

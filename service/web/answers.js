@@ -1,0 +1,95 @@
+// The answers to one text: what kind each is, in which words it differs, what the encoder sees in it.
+
+import { bar, copy, element, percent } from "./dom.js";
+import { origin } from "./why.js";
+
+// The label of a translation, by its least probability.
+const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
+
+// nothing: what to show where a language has no answer; why: makes the button that explains an answer.
+export function resultView(result, { languageName, nothing, why }) {
+  const blocks = (translations) => Object.entries(translations).map(([code, answers]) =>
+    languageBlock(code, answers, { languageName, nothing, why }));
+  if (!result.sentences?.length) return blocks(result.translations);
+  return result.sentences.map((part) => element("section", { class: "part" },
+    element("p", { class: "part-text", lang: result.source, dir: "auto" }, part.text), ...blocks(part.translations)));
+}
+
+function languageBlock(code, answers, tools) {
+  const block = element("section", { class: "language", "data-code": code }, element("h2", {}, tools.languageName(code)));
+  const near = answers.filter(({ match }) => match === "near");
+  const rest = answers.filter(({ match }) => match !== "near");
+  if (rest.length) block.append(list(code, rest, tools));
+  if (near.length) {
+    block.append(element("p", { class: "below" }, rest.length ? "The same scene with other details:"
+      : "No translation here. These show the same scene with other details:"), list(code, near, tools));
+  }
+  if (!answers.length) block.append(tools.nothing());
+  return block;
+}
+
+function list(code, answers, tools) {
+  return element("ol", {}, ...answers.map((answer) => answerItem(code, answer, tools)));
+}
+
+function answerItem(code, answer, { why }) {
+  const level = LIKELIHOODS.length - 1 - LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
+  const [button, reasons] = why(code, answer);
+  const item = element("li", { class: "answer", "data-level": level, "data-match": answer.match },
+    element("p", { class: "answer-text", lang: code, dir: "auto" }, ...marked(answer.text, answer.differs?.answer)),
+    element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
+      element("span", { class: "actions" }, button, copyButton(answer.text))));
+  const missing = answer.differs?.question ?? [];
+  if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
+  if (answer.penalties?.length) item.append(element("p", { class: "missing" }, `Differs in ${answer.penalties.join(", ")}.`));
+  if (answer.examples?.length) {
+    item.append(element("ul", { class: "uses" }, ...answer.examples.map((example) =>
+      element("li", { lang: code, dir: "auto" }, example.text ?? example))));
+  }
+  item.append(element("p", { class: "origin" }, ...origin(answer)), reasons);
+  return item;
+}
+
+function joined(words) {
+  return words.flatMap((word, place) => [place ? ", " : "", element("b", { dir: "auto" }, word)]);
+}
+
+// What kind of answer it is, with at most one percentage.
+function kind({ match, original, similarity, confidence }) {
+  const said = (text) => element("span", { class: "said" }, text);
+  const share = (value, title) => element("span", { class: "percent", title }, percent(value));
+  if (match === "exact") return [said("from your corpus")];
+  if (original) return [said("from your corpus"), bar(similarity), share(similarity, "How alike your text and the sentence of the corpus are")];
+  if (match === "near") return [said("same scene, other details")];
+  const [, label] = LIKELIHOODS.find(([from]) => confidence >= from);
+  return [said(label), bar(confidence), share(confidence, "Estimated probability that this is a translation")];
+}
+
+// The text as nodes, with those words marked.
+function marked(text, words = []) {
+  const nodes = [];
+  let rest = text;
+  for (const word of words) {
+    const place = rest.indexOf(word);
+    if (place < 0) continue;
+    nodes.push(rest.slice(0, place), element("mark", { title: "Not in your text" }, word));
+    rest = rest.slice(place + word.length);
+  }
+  return [...nodes, rest];
+}
+
+// Emoji are characters: no image is loaded. Nothing where there are none.
+export function seen(pictograms, where) {
+  if (!pictograms?.length) return "";
+  const glyphs = pictograms.map(({ emoji }) => emoji).join(" ");
+  return element("span", { class: "seen", role: "img", "aria-label": `The encoder sees ${where}: ${glyphs}`, title: "What the encoder sees" }, glyphs);
+}
+
+function copyButton(text) {
+  const button = element("button", { type: "button", class: "plain", "aria-label": `Copy: ${text}` }, "Copy");
+  button.addEventListener("click", async () => {
+    button.textContent = (await copy(text)) ? "Copied" : "Not copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  return button;
+}
