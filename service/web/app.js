@@ -15,8 +15,8 @@ const HINTS = {
 };
 // What can be tried: a text and what comes of it.
 const EXAMPLES = {
-  sentence: [["A dog runs on the beach.", "a sentence that it knows"], ["A man in a red hat sells flowers.", "other details"],
-    ["Interest rates rose by half a point.", "nothing that can be seen"]],
+  sentence: [["A dog runs on the beach.", "a scene that it holds"], ["An old woman sells fish.", "the same scene with other details"],
+    ["Interest rates rose by half a point.", "nothing to see: it should say so"]],
   word: [["dog", "a word"], ["beach", "a place"], ["snow", "weather"]],
 };
 const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
