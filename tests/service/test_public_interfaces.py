@@ -11,6 +11,7 @@ SERVICE = Path(__file__).parents[2] / "service"
 LIBRARIES = ("uvicorn", "starlette", "fastapi", "prometheus_client")
 # Not published as interfaces, though their names do not say so.
 INTERNAL_MODULES = ("uvicorn.protocols", "uvicorn.supervisors")
+PUBLISHED = {"os._exit"}  # in spite of the name
 
 
 def imported_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -53,8 +54,9 @@ def test_nothing_private_of_a_library_is_used(path: Path) -> None:
             if node.attr == "__class__" and isinstance(node.ctx, ast.Store):
                 faults.append(f"line {node.lineno}: __class__ is assigned")
             private = node.attr.startswith("_") and not node.attr.startswith("__")
-            if private and not _is_self(node.value) and node.attr not in own:
-                faults.append(f"line {node.lineno}: {ast.unparse(node)}")
+            name = ast.unparse(node)
+            if private and not _is_self(node.value) and node.attr not in own and name not in PUBLISHED:
+                faults.append(f"line {node.lineno}: {name}")
     assert faults == []
 
 

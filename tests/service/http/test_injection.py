@@ -33,7 +33,14 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_answered_soon_and_with_numbers(make_client: ClientFactory, text: str) -> None:
     client = make_client(cache_bytes=0)
-    request = {"text": text, "source": "en", "target": ["de", "ar"], "k": 3, "explain": True}
+    request = {
+        "text": text,
+        "source": "en",
+        "target": ["de", "ar"],
+        "k": 3,
+        "explain": True,
+        "min_confidence": 0,
+    }
     client.post("/translate/sentence", json=request)
     started = time.process_time()
     answer = client.post("/translate/sentence", json=request)

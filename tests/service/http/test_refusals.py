@@ -247,7 +247,7 @@ def test_a_method_that_is_not_allowed(client: TestClient, method: str, path: str
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/languages/", "/web/app.js", "/../app.py", "/docs", "/problems/none"]
+    "path", ["/nothing", "/languages/", "/web/app.js", "/../app.py", "/redoc", "/problems/none"]
 )
 def test_a_path_where_nothing_is(client: TestClient, path: str) -> None:
     checked(client.get(path), 404, "not-found")
