@@ -56,6 +56,7 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         openapi["components"]["securitySchemes"] = SCHEMES
+        _add_path_problems(openapi["paths"])
         _add_models(openapi["components"]["schemas"])
         _add_limits(openapi["components"]["schemas"], settings)
         return openapi
@@ -67,6 +68,13 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
 async def openapi(request: Request) -> Response:
     """The document, made in a thread: it takes longer than a refusal may wait for the event loop."""
     return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
+
+
+def _add_path_problems(paths: dict[str, dict[str, Any]]) -> None:
+    """What is in a path is the client's, and may be a control character."""
+    for path, operations in paths.items():
+        for operation in operations.values() if "{" in path else ():
+            operation["responses"].setdefault("400", problem_responses(ProblemType.BAD_REQUEST)[400])
 
 
 def _add_models(schemas: dict[str, Any]) -> None:

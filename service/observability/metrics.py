@@ -75,7 +75,7 @@ class Metrics:
         self._stages = {stage: stages.labels(stage) for stage in STAGES}
         self._rejected = Counter(
             "passepartout_cache_rejected",
-            "Values in Redis that this service did not write, or not with this secret: each is a miss.",
+            "Values in Redis that this service did not write, or not with this key: each is a miss.",
             registry=self._registry,
         )
         self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
