@@ -22,7 +22,7 @@ def test_a_word_is_found_with_its_translations(remembering: TestClient) -> None:
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ({"source": "en"}, "text"),
+        ({"text": "", "source": "en"}, "text"),
         ({"text": " ", "source": "en"}, "text"),
         ({"text": "x" * 201, "source": "en"}, "text"),
         ({"text": "a", "source": "xx"}, "source"),
