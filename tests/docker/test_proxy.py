@@ -182,7 +182,7 @@ def test_what_the_services_parser_refuses_does_not_reach_it(proxy: int, place: s
 def test_its_limits_are_those_of_the_service(root: Path) -> None:
     settings = (root / "docker/nginx.conf").read_text("utf-8")
     limits = [int(size) << 20 for size in re.findall(r"client_max_body_size (\d+)m;", settings)]
-    assert limits == [MAX_BODY, Settings().max_upload_bytes]
+    assert limits == [MAX_BODY, Settings().max_upload_bytes, Settings().max_file_bytes]
 
 
 @pytest.mark.parametrize(

@@ -211,5 +211,7 @@ def test_a_long_body_is_refused_and_not_read_to_its_end(index_dir: Path, head: s
                 while sent < 50_000_000:
                     connection.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
                     sent += 0x10000
-            assert sent < 20_000_000
+            assert sent < 30_000_000, (
+                "the proxy would see a reset: so much is read, and what the system buffers"
+            )
         assert "Hund" in translate(address).title()

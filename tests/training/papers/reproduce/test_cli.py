@@ -134,8 +134,8 @@ def test_wrong_use_is_told_in_a_line(
     capsys.readouterr()
     assert run(words(scenes, tmp_path / "out", *more)) == 2
     out, err = capsys.readouterr()
-    (line,) = err.splitlines()
-    assert line.startswith("passepartout: ")
+    *usage, line = err.splitlines()
+    assert line.startswith("Error: " if usage else "passepartout: ")
     assert said in line
     assert out == ""
     assert not (tmp_path / "out").exists()
