@@ -148,7 +148,7 @@ class Settings(BaseSettings):
     max_targets: int = Field(default=16, ge=1, description="Target languages in one request.")
     max_k: int = Field(default=50, ge=1, description="Answers for one text and target.")
     max_answers: int = Field(
-        default=5_000, ge=1, description="Answers in one response: texts times targets times k."
+        default=3_000, ge=1, description="Answers in one response: texts times targets times k."
     )
 
     max_explained: int = Field(

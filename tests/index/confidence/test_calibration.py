@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from index.confidence.calibration import (
@@ -91,10 +92,18 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error(chance, right) == pytest.approx(0.5 * 0.45 + 0.5 * 0.15)
 
 
-@pytest.mark.parametrize("fallback", [FALLBACK, WORDS_FALLBACK])
-def test_fallbacks_rise_with_the_score_and_say_that_they_were_not_fitted(fallback: Calibration) -> None:
-    found = fallback.probability(features(0.5, np.linspace(-1, 2, 20), 0.1, 100))
-    assert (np.diff(found) > 0).all()
+RISING = np.linspace(-1, 1, 20)
+
+
+@pytest.mark.parametrize(
+    ("fallback", "values"),
+    [(FALLBACK, features(0.5, RISING, 0.1, 100)), (WORDS_FALLBACK, features(RISING, 0.5, 0.1, 100))],
+    ids=["score", "cosine"],
+)
+def test_fallbacks_rise_with_what_they_go_by_and_say_that_they_were_not_fitted(
+    fallback: Calibration, values: NDArray[np.float64]
+) -> None:
+    assert (np.diff(fallback.probability(values)) > 0).all()
     assert fallback.n == 0
     assert fallback.ece is None
 

@@ -106,7 +106,7 @@ def test_a_word_has_its_own_limit(client: TestClient) -> None:
 
 def test_too_many_answers_in_all(client: TestClient) -> None:
     problem = refused(client, {"text": ["A dog."] * 256, "k": 50})
-    assert problem.detail.startswith("text, target and k ask for 12800 answers in all, the limit is 10000")
+    assert problem.detail.startswith("text, target and k ask for 12800 answers in all, the limit is 3000")
 
 
 def test_every_fault_is_told_but_not_without_end(client: TestClient) -> None:
