@@ -62,8 +62,9 @@ class WordVectors:
         if missing := sorted(wanted - known.keys()):
             found = dict(zip(missing, self._look_up(missing), strict=True))
             known |= found
-            # Another dictionary rather than fewer entries: threads may be reading.
-            self._kept = found if len(self._kept) > VECTORS_CACHED else {**self._kept, **found}
+            if len(self._kept) > VECTORS_CACHED:
+                self._kept = {}  # another dictionary rather than fewer entries: threads may be reading
+            self._kept.update(found)
         return known
 
     def _look_up(self, missing: Sequence[str]) -> Vectors:
