@@ -1,0 +1,101 @@
+"""Requests for translations. Limits that settings can move are in service/api/validation.py."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema
+from pydantic.config import JsonDict
+
+from index.confidence import MIN_CONFIDENCE
+
+Kind = Literal["sentence", "word"]
+Include = Literal["near", "pictograms"]
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _one_or_more(description: str) -> WithJsonSchema:
+    one = {"type": "string", "minLength": 1}
+    return WithJsonSchema(
+        {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], "description": description}
+    )
+
+
+Texts = Annotated[
+    list[StrictStr],
+    Field(min_length=1),
+    BeforeValidator(_as_list),
+    _one_or_more("One text, or a list of them."),
+]
+Targets = Annotated[
+    list[StrictStr],
+    Field(min_length=1),
+    BeforeValidator(_as_list),
+    _one_or_more("Language code to translate into, or a list of them."),
+]
+
+
+class Choices(BaseModel):
+    """What both kinds of request share."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: StrictStr | None = Field(
+        default=None, description="Language code of the texts; left out, each text's language is detected."
+    )
+    target: Targets
+    k: Annotated[int, Field(strict=True, ge=1, description="Most answers per text and target.")] = 1
+    min_confidence: Annotated[
+        float,
+        Field(
+            strict=True,
+            ge=0,
+            le=1,
+            allow_inf_nan=False,
+            description="Answers with a lower confidence are left out, but see `include`.",
+        ),
+    ] = MIN_CONFIDENCE
+    include: Annotated[
+        list[Include],
+        Field(
+            description="What else to return: `near`, sentences below `min_confidence` that show the same "
+            "scene with other details; `pictograms`, what the encoder sees in texts and answers, as emoji."
+        ),
+    ] = []
+    explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
+
+
+SENTENCE_EXAMPLE: JsonDict = {
+    "text": "A dog runs on the beach.",
+    "source": "en",
+    "target": ["de", "pt"],
+    "k": 3,
+    "min_confidence": 0.2,
+}
+EXPLAINED_EXAMPLE: JsonDict = {
+    "text": ["Two children play in the snow.", "A man plays the guitar."],
+    "target": "de",
+    "explain": True,
+}
+WORD_EXAMPLE: JsonDict = {"word": "dog", "source": "en", "target": ["de", "pt"], "k": 3}
+
+
+class SentenceRequest(Choices):
+    model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, EXPLAINED_EXAMPLE]})
+
+    text: Texts
+
+    @property
+    def texts(self) -> list[str]:
+        return self.text
+
+
+class WordRequest(Choices):
+    model_config = ConfigDict(json_schema_extra={"examples": [WORD_EXAMPLE]})
+
+    word: Texts
+
+    @property
+    def texts(self) -> list[str]:
+        return self.word
