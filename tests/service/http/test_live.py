@@ -176,6 +176,7 @@ def test_versions_change_and_a_bad_one_is_refused_and_it_stops_under_load(
             elif number % 3 == 2 and workers == "1":  # the supervisor of several would replace them all
                 process.send_signal(signal.SIGHUP)
             wait_for(load, ids[number % 2])
+        wait_until_mapped(process, two_versions, {ids[swaps % 2]})  # in every worker, whichever answers
         bad = damaged(two_versions)
         serve(two_versions, bad)
         assert reload(port)[0] == 409
