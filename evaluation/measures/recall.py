@@ -18,16 +18,16 @@ Ranks = NDArray[np.int64]
 
 
 def recall_at(similarities: Similarities, ks: Sequence[int] = (1, 5, 10)) -> dict[int, float]:
-    """(n, n) similarities, row i's right answer in column i -> k: per cent of rows that find it in the top k.
+    """(n, m) similarities, row i's right answer in column i -> k: per cent of rows that find it in the top k.
 
-    Raises ValueError if it is not square or empty, PassepartoutError if a value is not finite.
+    Raises ValueError if m < n or it is empty, PassepartoutError if a value is not finite.
     """
     return _recalls(_diagonal_ranks(similarities), ks)
 
 
 def tied_share(similarities: Similarities) -> float:
-    """(n, n) similarities -> per cent of rows whose right answer ties with another candidate."""
-    answers = np.diag(_square(similarities))
+    """(n, m) similarities -> per cent of rows whose right answer ties with another candidate."""
+    answers = np.diag(_checked(similarities))
     return 100 * float(np.mean((similarities == answers[:, None]).sum(axis=1) > 1))
 
 
@@ -101,14 +101,14 @@ def _recalls(ranks: Ranks, ks: Sequence[int]) -> dict[int, float]:
 
 
 def _diagonal_ranks(similarities: Similarities) -> Ranks:
-    answers = np.diag(_square(similarities))
+    answers = np.diag(_checked(similarities))
     ranks: Ranks = (similarities > answers[:, None]).sum(axis=1)
     return ranks
 
 
-def _square(similarities: Similarities) -> Similarities:
-    if similarities.ndim != 2 or similarities.shape[0] != similarities.shape[1] or similarities.size == 0:
-        raise ValueError(f"similarities of shape {similarities.shape}: give (n, n), n at least 1")
+def _checked(similarities: Similarities) -> Similarities:
+    if similarities.ndim != 2 or similarities.shape[0] > similarities.shape[1] or similarities.size == 0:
+        raise ValueError(f"similarities of shape {similarities.shape}: give (n, m), 1 <= n <= m")
     return _finite(similarities)
 
 

@@ -40,6 +40,14 @@ class Table:
     pairs: tuple[PairScore, ...] = field(default=())
     drawn: tuple[str, ...] = field(default=())
 
+    @property
+    def pivot(self) -> str | None:
+        """The language that every pair of three languages or more has, if there is one: English, say."""
+        shared = set[str].intersection(
+            *({pair.source, pair.target} for pair in self.pairs), set(self.languages)
+        )
+        return next(iter(shared)) if len(shared) == 1 else None
+
 
 def score_translation(
     name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str] = ()
@@ -50,7 +58,10 @@ def score_translation(
 
 
 def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> PairScore:
-    """Score one pair: R@1, R@5 and R@10 among the n sentences of `target`, by cosine and CSLS (k = 10)."""
+    """Score one pair: R@1, R@5 and R@10 among the sentences of `target`, by cosine and CSLS (k = 10).
+
+    Where `target` has more rows than `source`, those after are candidates that are never right.
+    """
     cosines = vectors[source] @ vectors[target].T
     measures = _named("cosine", recall_at(cosines)) | _named("csls", recall_at(csls(cosines, NEIGHBOURS)))
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
@@ -82,7 +93,7 @@ def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Seq
     means = {}
     for label, codes in language_groups(languages, chosen):
         inside = [pair for pair in pairs if {pair.source, pair.target} <= set(codes) and pair.n]
-        means[label] = _means(inside)
+        means[label] = mean_measures(inside)
     return Table(name, note, max(pair.n for pair in pairs), languages, means, tuple(pairs))
 
 
@@ -93,7 +104,8 @@ def language_groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tup
     return [(ALL, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])
 
 
-def _means(pairs: Sequence[PairScore]) -> dict[str, float]:
+def mean_measures(pairs: Sequence[PairScore]) -> dict[str, float]:
+    """The mean of each measure over pairs; nothing without any."""
     return (
         {key: float(np.mean([pair.measures[key] for pair in pairs])) for key in pairs[0].measures}
         if pairs

@@ -1,4 +1,7 @@
-"""`passepartout card`: what was measured of an encoder bundle, by language and pair, into its card."""
+"""`passepartout card`: what was measured of an encoder bundle, by language and pair, into its card.
+
+Tables by pair are in the report: the card has means, by language where there are many.
+"""
 
 import re
 import shlex
@@ -21,9 +24,12 @@ from index.storage.manifest import NAME
 from index.text.languages import language
 
 TITLE = "Measured quality"
-SHOWN = ("csls_r1", "csls_r10")
-COLUMNS = (*SHOWN, ECE)
-BOTH = 12  # languages up to which a matrix has R@1 and R@10; one of more has R@10 alone, without decimals
+CHANCE = "times_chance"  # of picture sets
+SENTENCES = ("csls_r1", "csls_r10")
+WORDS = ("csls_p1", "csls_p10")
+COLUMNS = (*SENTENCES, CHANCE, *WORDS, ECE)
+MATRIX = 12  # languages up to which a table is shown by pair; one of more is a list of its languages
+ENGLISH = "en"
 PLACEHOLDERS = {"--encoder": "BUNDLE", "--data": "DIR", "--out": "REPORT"}
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -58,7 +64,7 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
     tables = [(report, table) for report in reports for table in report.tables if _has_quality(table)]
     if not tables:
         raise UsageError(
-            "no report has pairs of languages: give those of multi30k, aligned, photos, pictograms"
+            "no report has pairs of languages: give those of multi30k, sets, everyday, scenes or photos"
         )
     staging = folder.parent / f".{folder.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
@@ -79,7 +85,12 @@ def with_section(page: str, section: str, title: str = TITLE) -> str:
 
 
 def _has_quality(table: Table) -> bool:
-    return bool(table.pairs) and set(SHOWN) <= set(table.means.get(ALL, {}))
+    return bool(table.pairs) and _shown(table)[0] in table.means.get(ALL, {})
+
+
+def _shown(table: Table) -> tuple[str, ...]:
+    means = table.means.get(ALL, {})
+    return WORDS if WORDS[0] in means else (*SENTENCES, CHANCE) if CHANCE in means else SENTENCES
 
 
 def _means(tables: Iterable[Table]) -> dict[str, float]:
@@ -93,18 +104,25 @@ def _means(tables: Iterable[Table]) -> dict[str, float]:
 
 
 def _section(report: Report, table: Table) -> list[Block]:
-    means = ", ".join(
-        f"{NAMES[key]} {value:.1f}" for key, value in table.means[ALL].items() if key in COLUMNS
-    )
+    means = [
+        f"{label}: "
+        + ", ".join(f"{NAMES[key]} {value:.1f}" for key, value in values.items() if key in COLUMNS)
+        for label, values in table.means.items()
+        if values
+    ]
+    most = "Up to " if len({pair.n for pair in table.pairs}) > 1 else ""
     described = text(
-        f"{table.note} {table.n} candidates, {len(table.languages)} languages. Mean over all pairs: {means}.",
+        f"{table.note} {most}{table.n} candidates, {len(table.languages)} languages. "
+        f"Mean over {'; '.join(means)}.",
         f"`{_command(report.command)}`, {report.date[:10]}.",
     )
-    keys = SHOWN if len(table.languages) <= BOTH else SHOWN[1:]
+    head: list[Block] = [Heading(3, table.name), described]
+    if len(table.languages) > MATRIX or table.pivot is not None:
+        return [*head, *_listed(table)]
+    keys = _shown(table)
     title = " / ".join(NAMES[key] for key in keys)
     return [
-        Heading(3, table.name),
-        described,
+        *head,
         _by_language(table),
         text(f"{title}, from the language of the row to that of the column:"),
         _by_pair(table, keys),
@@ -118,6 +136,32 @@ def _command(command: str) -> str:
         if option in words:
             words[words.index(option) + 1] = placeholder
     return shlex.join(words)
+
+
+def _listed(table: Table) -> list[Block]:
+    """What the report has by pair, as a line a mean: each language with all others, and with English."""
+    ways = [pair_matrix(table, key) for key in _shown(table)]
+    title = " / ".join(NAMES[key] for key in _shown(table))
+    into = CHANCE in table.means[ALL]  # from English the candidates are few
+    parts = {} if table.pivot else {"with all others": slice(None)}
+    if ENGLISH in table.languages:
+        place = table.languages.index(ENGLISH)
+        parts |= {"into English" if into else "with English": slice(place, place + 1)}
+    return [
+        text(
+            f"{title} {label}, mean over pairs: "
+            + ", ".join(
+                f"{code} "
+                + " / ".join(
+                    _figure(np.append(way[row, columns], [] if into else way[columns, row])) for way in ways
+                )
+                for row, code in enumerate(table.languages)
+                if not label.endswith("English") or code != ENGLISH
+            )
+            + "."
+        )
+        for label, columns in parts.items()
+    ]
 
 
 def _by_language(table: Table) -> Grid:
@@ -137,12 +181,11 @@ def _by_language(table: Table) -> Grid:
 
 def _by_pair(table: Table, keys: Sequence[str]) -> Grid:
     ways = [pair_matrix(table, key) for key in keys]
-    digits = 1 if len(table.languages) <= BOTH else 0
     rows = [
         [
             code,
             *(
-                " / ".join(_figure(way[row, [column]], digits) for way in ways) if row != column else ""
+                " / ".join(_figure(way[row, [column]]) for way in ways) if row != column else ""
                 for column in range(len(table.languages))
             ),
         ]
@@ -151,7 +194,7 @@ def _by_pair(table: Table, keys: Sequence[str]) -> Grid:
     return Grid(["", *table.languages], rows)
 
 
-def _figure(values: NDArray[np.float64], digits: int = 1) -> str:
-    """The mean of what is there, to as many digits."""
+def _figure(values: NDArray[np.float64]) -> str:
+    """The mean of what is there."""
     figures = values[~np.isnan(values)]
-    return f"{figures.mean():.{digits}f}" if len(figures) else "-"
+    return f"{figures.mean():.1f}" if len(figures) else "-"

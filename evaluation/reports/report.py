@@ -21,6 +21,7 @@ NAMES = {
     **{f"{key}_r{k}": f"{name} R@{k}" for key, name in RANKINGS.items() for k in (1, 5, 10)},
     **{f"{key}_p{k}": f"{name} P@{k}" for key, name in RANKINGS.items() for k in (1, 5, 10)},
     "tied": "tied",
+    "times_chance": "CSLS R@10, × chance",
     "positives": "positives found",
     "chrf": "chrF",
     "chrf_random": "chrF, random answer",
@@ -137,9 +138,11 @@ def _section(table: Table, number: int) -> list[Block]:
         Grid(["mean over", *(NAMES[key] for key in measures)], means),
     ]
     for keys in ([key for key in matrix if key in measures] for matrix in MATRICES):
-        if table.pairs and keys:
+        if table.pairs and keys and table.pivot is None:
             title = " / ".join(NAMES[key] for key in keys)
             parts += [Heading(3, title), _matrix(table, partial(_figures, keys))]
+    if table.pivot is not None:
+        return [*parts, Heading(3, f"with {table.pivot}"), _with_pivot(table, table.pivot)]
     for key in table.drawn:
         parts += matrix_pictures(f"table{number}-{key}", NAMES[key], table.languages, pair_matrix(table, key))
     if len({pair.n for pair in table.pairs}) > 1:
@@ -179,6 +182,19 @@ def _matrix(table: Table, cell: Callable[[PairScore], str]) -> Grid:
     codes = table.languages
     rows = [[f"**{source}**", *(cells.get((source, target), "") for target in codes)] for source in codes]
     return Grid(["from \\ to", *codes], rows)
+
+
+def _with_pivot(table: Table, pivot: str) -> Grid:
+    """A language a row: how many lines, and each measure into the language `pivot` and from it."""
+    pairs = {(pair.source, pair.target): pair for pair in table.pairs}
+    measures = list(table.means[ALL])
+    rows = []
+    for code in table.languages:
+        ways = [pairs[way] for way in ((code, pivot), (pivot, code)) if way in pairs]
+        if ways:
+            figures = (" / ".join(f"{pair.measures[key]:.1f}" for pair in ways) for key in measures)
+            rows.append([code, " / ".join(str(pair.n) for pair in ways), *figures])
+    return Grid([f"into {pivot} / from it", "queries", *(NAMES[key] for key in measures)], rows)
 
 
 def _figures(keys: Sequence[str], pair: PairScore) -> str:

@@ -7,8 +7,9 @@ from evaluation.measures.scores import Table
 from evaluation.suites.confidence import confidence
 from evaluation.suites.consistency import consistency, picture_consistency
 from evaluation.suites.corpus import corpus_translation
+from evaluation.suites.english import everyday, picture_sets
 from evaluation.suites.retrieval import PictureVectors, retrieval
-from evaluation.suites.translation import aligned, multi30k, photos, pictograms
+from evaluation.suites.translation import aligned, multi30k, photos, pictograms, scenes
 from evaluation.suites.words import word_translation
 from index.encoder.text_encoder import TextEncoder
 
@@ -19,7 +20,10 @@ PictureSuite = Callable[[TextEncoder, Path, Sequence[str], Sequence[str], Pictur
 SUITES: dict[str, Suite] = {
     "multi30k": multi30k,
     "aligned": aligned,
+    "everyday": everyday,
+    "scenes": scenes,
     "photos": photos,
+    "sets": picture_sets,
     "corpus": corpus_translation,
     "words": word_translation,
     "pictograms": pictograms,

@@ -1,4 +1,4 @@
-"""Suites of sentence translation: multi30k, aligned, photos, pictograms.
+"""Suites of sentence translation: multi30k, aligned, scenes, photos, pictograms.
 
 A suite reads its text, has it encoded, and gives the tables of a report.
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evaluation.measures.calibration import with_calibration
 from evaluation.measures.scores import Table, score_pool, score_translation
+from evaluation.suites.english import ENGLISH, captions_with_english, machine_translated
 from evaluation.suites.pictograms import held_out_names, is_flag
 from evaluation.suites.sets import (
     TRANSLATION,
@@ -22,12 +23,31 @@ from evaluation.suites.sets import (
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
+SCENES = 928  # the first lines of corpora/everyday; what people say comes after them
 POOL = 200  # captions a language in Globetrotter's measure (5.2)
 
 
 def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """The public test set: `data`/benchmark/multi30k_test_2016/LANG.txt."""
-    return aligned(encoder, data / "benchmark" / "multi30k_test_2016", known, chosen)
+    """The public test set: `data`/benchmark/multi30k_test_2016/LANG.txt, and with its English lines what
+    lies beside it in multi30k_test_2016_machine."""
+    folder = data / "benchmark" / "multi30k_test_2016"
+    return [
+        *aligned(encoder, folder, known, chosen),
+        *machine_translated(encoder, folder, known, chosen),
+    ]
+
+
+def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
+    """The shipped sentences, `data` = corpora/everyday: the scenes, and what people say, each by itself."""
+    texts = read_aligned(data, available(data, ".txt", known, chosen))
+    vectors = encode(encoder, texts)
+    parts = {"everyday scenes": slice(SCENES), "everyday sayings": slice(SCENES, None)}
+    note = "Line i is the same in each."
+    return [
+        _scored(encoder, name, note, {code: rows[lines] for code, rows in vectors.items()}, chosen)
+        for name, lines in parts.items()
+        if len(next(iter(vectors.values()))[lines])
+    ]
 
 
 def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
@@ -47,7 +67,7 @@ def _scored(
 
 def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Captions of `data`/photos, split test: translations of one English sentence, where two languages have
-    them, and Globetrotter's measure over all languages."""
+    them; Globetrotter's measure over all languages; and each with English, all captions."""
     folder = data / "photos"
     languages = available(folder / "captions", ".tsv", known, chosen)
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in languages}
@@ -58,7 +78,10 @@ def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     }
     parts = {code: rows for code, rows in translated.items() if rows}
     tables = [_translations(encoder, line_up(parts, images), chosen)] if len(parts) > 1 else []
-    return [*tables, _pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL), chosen)]
+    tables.append(_pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL), chosen))
+    if ENGLISH in captions:
+        tables.append(captions_with_english(encoder, captions, images, known, chosen))
+    return tables
 
 
 def _widely(

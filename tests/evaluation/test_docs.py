@@ -7,6 +7,7 @@ import click
 import pytest
 
 from evaluation.cli import evaluate
+from evaluation.reports.card import card
 from evaluation.reports.experiments import Outcome
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.registry import SUITES
@@ -56,9 +57,15 @@ def test_every_suite_is_documented() -> None:
     assert [name for name in SUITES if f"| `{name}" not in document] == []
 
 
-def test_the_options_in_the_document_are_those_of_the_command() -> None:
+def test_the_options_in_the_document_are_those_of_the_commands() -> None:
     document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
-    options = {name for parameter in evaluate.params for name in parameter.opts if name.startswith("--")}
+    options = {
+        name
+        for command in (evaluate, card)
+        for parameter in command.params
+        for name in parameter.opts
+        if name.startswith("--")
+    }
     assert set(re.findall(r"--[a-z]+", document)) == options
 
 

@@ -112,9 +112,14 @@ def test_broken_vectors_never_pass_for_good_ones(measure: object) -> None:
             measure(similarities)
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (2, 3), (4,)])
-def test_recall_wants_a_square(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="n at least 1"):
+def test_further_candidates_are_never_right() -> None:
+    similarities = np.array([[0.5, 0.1, 0.9], [0.2, 0.8, 0.3]])
+    assert recall_at(similarities, (1, 2)) == {1: 50, 2: 100}
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 2), (4,)])
+def test_recall_wants_as_many_candidates_as_questions(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="1 <= n <= m"):
         recall_at(np.zeros(shape))
 
 

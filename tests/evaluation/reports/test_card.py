@@ -49,6 +49,28 @@ def test_the_card_has_every_language_and_pair(measured: tuple[Path, Path], tmp_p
     assert TextEncoder(after).encode(["a dog"]).shape == (1, after.manifest.dimension)
 
 
+def test_many_languages_are_a_list_and_not_a_matrix(
+    measured: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.reports.card.MATRIX", 4)
+    folder, report = tmp_path / "bundle", measured[1]
+    shutil.copytree(measured[0], folder)
+    assert run(["card", str(folder), "--report", str(report)]) == 0
+    page = open_bundle(folder).card.read_text("utf-8")
+    (table,) = read_report(report).tables
+    pairs = [pair for pair in table.pairs if "de" in (pair.source, pair.target)]
+    of_all, of_english = (
+        " / ".join(
+            f"{sum(pair.measures[key] for pair in of) / len(of):.1f}" for key in ("csls_r1", "csls_r10")
+        )
+        for of in (pairs, [pair for pair in pairs if "en" in (pair.source, pair.target)])
+    )
+    lines = [line for line in page.splitlines() if line.startswith("CSLS R@1 / CSLS R@10 with ")]
+    assert [f"de {of_all}" in lines[0], f"de {of_english}" in lines[1]] == [True, True]
+    assert "English, mean over pairs: ar" in lines[1]
+    assert "| de |" not in page
+
+
 def test_a_report_of_another_bundle_is_refused(
     measured: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

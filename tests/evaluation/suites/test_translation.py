@@ -6,7 +6,7 @@ import pytest
 from evaluation.measures.recall import retrieved_positives
 from evaluation.suites.registry import SUITES
 from evaluation.suites.sets import TRANSLATION, encode
-from evaluation.suites.translation import aligned, multi30k, photos
+from evaluation.suites.translation import aligned, multi30k, photos, scenes
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -66,12 +66,13 @@ def test_figures_are_those_of_the_encoded_lines(encoder: TextEncoder, data: Path
 
 
 def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: Path) -> None:
-    translations, pool = photos(encoder, data, LANGUAGES, ["en", "de"])
+    translations, pool, english = photos(encoder, data, LANGUAGES, ["en", "de"])
     assert (translations.languages, translations.n) == (("de", "pt"), 125)
     assert [(pair.source, pair.target) for pair in translations.pairs] == [("de", "pt"), ("pt", "de")]
     assert (pool.languages, pool.n) == (("en", "de", "ar", "pt", "zh"), 200)
     assert set(pool.means) == {"all", "en,de"}
     assert 1 < pool.means["all"]["positives"] < 100
+    assert (english.pivot, english.languages) == ("en", ("de", "en", "ar", "pt", "zh"))
 
 
 def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:
@@ -80,7 +81,7 @@ def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEn
     whole = path.read_text("utf-8")
     path.write_text("".join(line + "\n" for line in whole.splitlines()[200:]), "utf-8")
     try:
-        (pool,) = photos(encoder, data, ["en", "zh"], [])
+        pool, _ = photos(encoder, data, ["en", "zh"], [])
     finally:
         path.write_text(whole, "utf-8")
     texts = {code: sentences(code)[::4][200:250] for code in ("en", "zh")}
@@ -96,7 +97,7 @@ def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: Text
     path.write_text("".join(line + "\n" for line in whole.splitlines()[:10]), "utf-8")
     try:
         without, asked = (
-            photos(encoder, data, ["en", "zh", "ar"], chosen)[-1] for chosen in ([], ["ar", "en"])
+            photos(encoder, data, ["en", "zh", "ar"], chosen)[-2] for chosen in ([], ["ar", "en"])
         )
     finally:
         path.write_text(whole, "utf-8")
@@ -104,8 +105,24 @@ def test_a_language_with_hardly_a_caption_does_not_shrink_the_pool(encoder: Text
     assert (set(asked.languages), asked.n) == ({"ar", "en", "zh"}, 10)
 
 
-def test_without_translations_there_is_the_pool_alone(encoder: TextEncoder, data: Path) -> None:
-    assert [table.name for table in photos(encoder, data, ["en", "zh"], [])] == ["photos, one pool"]
+def test_without_translations_there_are_the_pool_and_english(encoder: TextEncoder, data: Path) -> None:
+    assert [table.name for table in photos(encoder, data, ["en", "zh"], [])] == [
+        "photos, one pool",
+        "photos, with English",
+    ]
+    assert [table.name for table in photos(encoder, data, ["de", "zh"], [])] == ["photos, one pool"]
+
+
+def test_scenes_and_sayings_are_measured_apart(
+    encoder: TextEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.suites.translation.SCENES", 30)
+    make_corpus(tmp_path, count=40)
+    said, sayings = scenes(encoder, tmp_path, ["en", "de"], [])
+    assert [(said.name, said.n), (sayings.name, sayings.n)] == [
+        ("everyday scenes", 30),
+        ("everyday sayings", 10),
+    ]
 
 
 def test_pictures_that_no_two_languages_share_are_an_error(encoder: TextEncoder) -> None:

@@ -1,0 +1,159 @@
+"""Suites that measure each language with English alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.reports.document import as_markdown
+from evaluation.reports.report import Report, blocks
+from evaluation.suites.english import captions_with_english, everyday, picture_sets
+from evaluation.suites.sets import Caption
+from evaluation.suites.translation import multi30k
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError
+from index.search.hubness import csls
+from tests.bundles import LANGUAGES, sentences
+from tests.evaluation.measures.test_scores import naive
+
+
+@pytest.fixture(scope="module")
+def encoder(bundle: Bundle) -> TextEncoder:
+    return TextEncoder(bundle)
+
+
+def write(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+@pytest.fixture
+def stamps(tmp_path: Path) -> Path:
+    """400 pictures, 60 of them in split test, of which Arabic has 20 and Portuguese 3."""
+    folder = tmp_path / "stamps"
+    names = [f"{number}.png" for number in range(400)]
+    write(
+        folder / "splits.tsv",
+        [f"{name}\t{'test' if row < 60 else 'train'}" for row, name in enumerate(names)],
+    )
+    for language, start in {"en": 0, "de": 0, "zh": 0, "ar": 40, "pt": 57}.items():
+        rows = list(zip(names, sentences(language), strict=False))[start : 100 if language == "ar" else 400]
+        write(folder / "captions" / f"{language}.tsv", [f"{name}\t{text}\thuman" for name, text in rows])
+    return tmp_path
+
+
+def test_a_picture_set_is_measured_by_picture_with_english(encoder: TextEncoder, stamps: Path) -> None:
+    (table,) = picture_sets(encoder, stamps, ["en", "de"], [])
+    assert (table.name, table.pivot, table.languages) == ("stamps", "en", ("ar", "en", "de", "zh"))
+    assert {(pair.source, pair.target): pair.n for pair in table.pairs} == {
+        ("ar", "en"): 20, ("en", "ar"): 20, ("de", "en"): 60, ("en", "de"): 60,
+        ("zh", "en"): 60, ("en", "zh"): 60,
+    }  # fmt: skip
+    assert "has not learned ar, zh." in table.note
+    german = next(pair for pair in table.pairs if pair.source == "de")
+    expected = naive(*(encoder.encode(sentences(code)[:60]) for code in ("de", "en")))
+    assert {key: german.measures[key] for key in expected} == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
+    assert german.measures["times_chance"] == pytest.approx(german.measures["csls_r10"] * 6 / 100)
+    into, back = (pair.measures for pair in table.pairs if "ar" in (pair.source, pair.target))
+    arabic, english = encoder.encode(sentences("ar")[40:60]), encoder.encode(sentences("en")[:60])
+    best = csls(arabic @ english.T).argmax(axis=1)
+    assert into["csls_r1"] == pytest.approx(100 * np.mean(best == np.arange(40, 60))), "among all 60"
+    assert into["times_chance"] == pytest.approx(into["csls_r10"] * 6 / 100)
+    assert back["times_chance"] == pytest.approx(back["csls_r10"] * 2 / 100)
+    assert back["csls_r10"] == pytest.approx(naive(english[40:], arabic)["csls_r10"])
+    assert set(table.means) == {"all", "into English", "from English", "2 languages of 300 captions"}
+    all_into = [pair.measures["csls_r1"] for pair in table.pairs if pair.target == "en"]
+    assert table.means["into English"]["csls_r1"] == pytest.approx(np.mean(all_into))
+    many = [pair.measures["csls_r1"] for pair in table.pairs if "ar" not in (pair.source, pair.target)]
+    assert table.means["2 languages of 300 captions"]["csls_r1"] == pytest.approx(np.mean(many))
+
+
+def test_pictures_that_english_calls_the_same_are_one(encoder: TextEncoder, stamps: Path) -> None:
+    path = stamps / "stamps" / "captions" / "en.tsv"
+    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    write(
+        path,
+        [
+            "\t".join([name, rows[0][1] if row < 5 else text, how])
+            for row, (name, text, how) in enumerate(rows)
+        ],
+    )
+    (table,) = picture_sets(encoder, stamps, ["en", "de"], [])
+    assert table.n == 56
+    assert "all 56 different English ones" in table.note
+
+
+def test_every_picture_set_but_the_photographs_has_a_table(encoder: TextEncoder, stamps: Path) -> None:
+    for name in ("photos", "cards"):
+        (stamps / name).symlink_to(stamps / "stamps")
+    (stamps / "other" / "captions").mkdir(parents=True)
+    assert [table.name for table in picture_sets(encoder, stamps, ["en"], [])] == ["cards", "stamps"]
+
+
+def test_a_set_without_english_or_no_set_is_refused(encoder: TextEncoder, stamps: Path) -> None:
+    with pytest.raises(DataError, match="has no picture set besides photos"):
+        picture_sets(encoder, stamps / "stamps", ["en"], [])
+    (stamps / "stamps" / "captions" / "en.tsv").unlink()
+    with pytest.raises(DataError, match=r"captions has no en\.tsv"):
+        picture_sets(encoder, stamps, ["en"], [])
+
+
+def test_everyday_sentences_have_an_english_of_their_own(encoder: TextEncoder, tmp_path: Path) -> None:
+    for row, language in enumerate(("de", "zh")):
+        lines = slice(40 * row, 40 * row + 30 + 10 * row)
+        for code in ("en", language):
+            write(tmp_path / "benchmark" / f"everyday_{language}" / f"{code}.txt", sentences(code)[lines])
+    (table,) = everyday(encoder, tmp_path, LANGUAGES, ["en", "zh"])
+    assert {(pair.source, pair.target): pair.n for pair in table.pairs} == {
+        ("de", "en"): 30, ("en", "de"): 30, ("zh", "en"): 40, ("en", "zh"): 40,
+    }  # fmt: skip
+    expected = naive(*(encoder.encode(sentences(code)[40:80]) for code in ("zh", "en")))
+    chinese = next(pair for pair in table.pairs if pair.source == "zh")
+    assert {key: chinese.measures[key] for key in expected} == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
+    assert set(table.means) == {"all", "en,zh", "into English", "from English"}
+    with pytest.raises(DataError, match="no folder everyday_LANG"):
+        everyday(encoder, tmp_path / "nowhere", LANGUAGES, [])
+
+
+def test_machine_translations_are_measured_with_the_english_lines(
+    encoder: TextEncoder, tmp_path: Path
+) -> None:
+    human, machine = (tmp_path / "benchmark" / f"multi30k_test_2016{suffix}" for suffix in ("", "_machine"))
+    for code in ("en", "de"):
+        write(human / f"{code}.txt", sentences(code)[:50])
+    write(machine / "zh.txt", sentences("zh")[:50])
+    _, table = multi30k(encoder, tmp_path, LANGUAGES, [])
+    assert (table.name, table.languages, table.n) == ("multi30k_test_2016_machine", ("zh", "en"), 50)
+    assert table.note.startswith("Machine translated")
+    write(machine / "zh.txt", sentences("zh")[:49])
+    with pytest.raises(DataError, match="not as many lines as"):
+        multi30k(encoder, tmp_path, LANGUAGES, [])
+
+
+def test_any_caption_of_the_picture_is_right(encoder: TextEncoder) -> None:
+    """Two English captions a picture; the German one is the second's translation. A picture without German is
+    no candidate."""
+    english, german = sentences("en")[:120], sentences("de")[:120]
+    captions = {
+        "en": [Caption(f"{row // 2}", text, "human") for row, text in enumerate(english)],
+        "de": [Caption(f"{row // 2}", german[row], "machine") for row in range(1, 100, 2)],
+    }
+    table = captions_with_english(encoder, captions, {f"{row}" for row in range(60)}, LANGUAGES, [])
+    assert {(pair.source, pair.n) for pair in table.pairs} == {("de", 50), ("en", 100)}
+    asked, answers = encoder.encode(german[1:100:2]), encoder.encode(english[:100])
+    best = csls(asked @ answers.T).argmax(axis=1) // 2
+    assert table.pairs[0].measures["csls_r1"] == pytest.approx(100 * np.mean(best == np.arange(50)))
+    assert table.pairs[0].measures["csls_r1"] <= table.pairs[0].measures["csls_r10"]
+
+
+def test_the_report_has_a_row_a_language(encoder: TextEncoder, stamps: Path) -> None:
+    tables = tuple(picture_sets(encoder, stamps, ["en", "de"], []))
+    page = as_markdown(blocks(Report("sets", "passepartout", "small@1", "0" * 64, "2026-11-20", tables)))
+    (row,) = [line for line in page.splitlines() if line.startswith("| ar |")]
+    assert row.startswith("| ar | 20 / 20 | ")
+    assert "from \\ to" not in page
