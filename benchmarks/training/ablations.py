@@ -60,7 +60,7 @@ VARIATIONS: dict[str, tuple[str, ...]] = {
     "caption-tuning-small-quechua": (
         "caption-tuning-small",
         'data.languages=["en","de","pt","zh","ar","qu"]',
-        "data.pictograms=true",
+        'data.sets=["photos", "pictograms"]',
     ),
 }
 START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with

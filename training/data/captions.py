@@ -1,19 +1,16 @@
-"""Reads which captions of which pictures a recipe trains, validates and calibrates on.
-
-They come from the `photos/` folder of docs/data.md, and from `pictograms/` if the recipe uses it.
-"""
+"""Reads which captions of which pictures a recipe trains, validates and calibrates on (docs/data.md)."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.suites.sets import read_captions, read_split
 from index.errors import DataError
 from training.data.pictograms import Owners, Texts, load_drawings
-from training.data.settings import DataSettings
+from training.data.picture_sets import load_set
+from training.data.settings import PICTOGRAMS, DataSettings
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class CaptionedPictures:
-    """Pictures by name and the captions that training may show with them."""
+    """Pictures, SET/NAME, and the captions that training may show with them."""
 
     pictures: tuple[str, ...]
     captions: tuple[Caption, ...]
@@ -54,94 +51,36 @@ class CaptionedPictures:
 
 
 def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictures:
-    """Read the pictures of a split with the captions that `settings` allows.
+    """Read the pictures of a split of the recipe's sets, with the captions that `settings` allows.
 
-    "disjoint" keeps the pictures that have a caption in every language, sorts them by the SHA-256 of their
-    name and assigns picture i to language i mod M of the rotation alone; "pivoted" assigns it to the first
-    language and to one of the others in turn; "common" keeps every M-th of these pictures, with all of its
-    captions; "shared" keeps every picture that has any caption. A language with captions of pictograms only
-    gets no photographs. Held-out languages count among the M; an added language gets what was held out for it
-    and the pictures that none of the M had. Where there are photographs, pictograms are in "train" only
-    (training.data.pictograms). Raises DataError if files are missing or malformed, or no picture is left.
+    Set by set: "disjoint" keeps the pictures that have a caption in every language of the set, sorts them by
+    the SHA-256 of their name and assigns picture i to language i mod M of the rotation alone; "pivoted"
+    assigns it to the first language and to one of the others in turn; "common" keeps every M-th of these
+    pictures, with all of its captions; "shared" keeps every picture that has any caption. Held-out languages
+    count among the M; an added language gets what was held out for it and the pictures that none of the M
+    had. Pictograms beside other sets are in "train" only. Raises DataError if files are missing or malformed,
+    a language has captions in no set, or no picture is left.
     """
-    owners, texts = _photographs(data, split, settings) if settings.photographs else ([], {})
-    if settings.pictograms and (split == "train" or not settings.photographs):
-        drawings, named = load_drawings(data, settings, "train" if split == "train" else "dev")
-        owners += drawings
-        for language, captions in named.items():
-            texts[language] = texts.get(language, {}) | captions
-    return _gather(data / "photos" if settings.photographs else data / "pictograms", owners, texts)
+    owners: Owners = []
+    texts: Texts = {}
+    for name in settings.sets:
+        if name != PICTOGRAMS:
+            more, captions = load_set(data, name, split, settings)
+        elif split == "train" or len(settings.sets) == 1:
+            more, captions = load_drawings(data, settings, "train" if split == "train" else "dev")
+        else:
+            continue
+        owners += more
+        for language, of_picture in captions.items():
+            texts[language] = texts.get(language, {}) | of_picture
+    if split == "train":
+        for code in settings.languages:
+            if code not in texts:
+                raise DataError(f"{data} has no captions/{code}.tsv in {', '.join(settings.sets)}")
+    return _gather(data, owners, texts)
 
 
-def _photographs(data: Path, split: str, settings: DataSettings) -> tuple[Owners, Texts]:
-    photos = data / "photos"
-    members = sorted(read_split(photos / "splits.tsv", split))
-    codes = dict.fromkeys((*settings.languages, *settings.held_out))
-    captioned = [code for code in codes if not settings.pictograms or _caption_file(photos, code).is_file()]
-    texts = {language: _texts(photos, language, settings.caption_kinds) for language in captioned}
-    return _owners(members, texts, settings), texts
-
-
-def _owners(members: Sequence[str], texts: dict[str, dict[str, list[str]]], settings: DataSettings) -> Owners:
-    """Assign photographs to the languages whose captions are shown with them."""
-    captioned = list(texts)
-    if settings.pictures == "pivoted":
-        pivot, *others = captioned
-        assignment = _disjoint(members, texts, captioned, others)
-        return [(name, (pivot, code)) for name, code in assignment.items()]
-    if settings.pictures == "common":
-        assignment = _disjoint(members, texts, captioned, captioned)
-        return [(name, tuple(captioned)) for name in list(assignment)[:: len(captioned)]]
-    if settings.pictures == "shared":
-        return [(name, tuple(captioned)) for name in members]
-    taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
-    turns = [code for code in settings.rotation or taking if code in texts]
-    assignment = _disjoint(members, texts, taking, turns)
-    owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in settings.languages]
-    return owners + list(_left_over(members, texts, assignment, settings.added))
-
-
-def _caption_file(photos: Path, language: str) -> Path:
-    return photos / "captions" / f"{language}.tsv"
-
-
-def _texts(photos: Path, language: str, kinds: Sequence[str]) -> dict[str, list[str]]:
-    """Picture name -> captions of one language whose kind is among `kinds` (all kinds when empty)."""
-    texts: dict[str, list[str]] = {}
-    for caption in read_captions(_caption_file(photos, language)):
-        if not kinds or caption.source in kinds:
-            texts.setdefault(caption.image, []).append(caption.text)
-    return texts
-
-
-def _disjoint(
-    members: Sequence[str],
-    texts: dict[str, dict[str, list[str]]],
-    languages: Sequence[str],
-    turns: Sequence[str],
-) -> dict[str, str]:
-    """Picture with a caption in each of `languages` -> its language, the next one of `turns`."""
-    pool = [name for name in members if all(name in texts[language] for language in languages)]
-    pool.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
-
-
-def _left_over(
-    members: Sequence[str],
-    texts: dict[str, dict[str, list[str]]],
-    assignment: Collection[str],
-    added: Sequence[str],
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Assign each unassigned picture to the first added language that has a caption of it."""
-    for name in members:
-        owner = next((code for code in added if name in texts[code]), None)
-        if name not in assignment and owner:
-            yield name, (owner,)
-
-
-def _gather(
-    folder: Path, owners: Sequence[tuple[str, tuple[str, ...]]], texts: dict[str, dict[str, list[str]]]
-) -> CaptionedPictures:
+def _gather(data: Path, owners: Owners, texts: Texts) -> CaptionedPictures:
     pictures: list[str] = []
     captions: list[Caption] = []
     for name, languages in owners:
@@ -155,7 +94,7 @@ def _gather(
             captions.extend(picture_captions)
     if not pictures:
         raise DataError(
-            f"{folder}: no picture has captions in the recipe's languages and kinds; where languages have "
+            f"{data}: no picture has captions in the recipe's languages and kinds; where languages have "
             'pictures of their own, set data.pictures = "shared"'
         )
     return CaptionedPictures(tuple(pictures), tuple(captions))

@@ -11,8 +11,9 @@ from evaluation.suites.sets import read_lines
 from index.errors import DataError
 from training.data.captions import CaptionedPictures, load_split
 from training.data.pictograms import open_artists
-from training.data.pictures import PictureArchive, PictureCollection
-from training.data.settings import DataSettings
+from training.data.picture_sets import open_set
+from training.data.pictures import PictureCollection
+from training.data.settings import PICTOGRAMS, DataSettings
 
 
 @dataclass(frozen=True)
@@ -26,14 +27,10 @@ class DataFolder:
         return load_split(self.path, split, settings)
 
     def pictures(self, settings: DataSettings, size: int) -> PictureCollection:
-        """The pictures that a recipe uses, `size` pixels square: photographs, drawings, or both."""
-        photographs = [self.photographs(size)] if settings.photographs else []
-        drawings = open_artists(self.path, size) if settings.pictograms else []
-        return PictureCollection([*photographs, *drawings])
-
-    def photographs(self, size: int) -> PictureArchive:
-        """The archive of the photographs."""
-        return PictureArchive(self.path / "photos" / "images.tar", size)
+        """The pictures of a recipe's sets, `size` pixels square."""
+        archives = [open_set(self.path, name, size) for name in settings.sets if name != PICTOGRAMS]
+        drawings = open_artists(self.path, size) if PICTOGRAMS in settings.sets else []
+        return PictureCollection([*archives, *drawings])
 
     def texts(self, settings: DataSettings, seed: int) -> dict[str, list[str]]:
         """Language -> the sentences without pictures that a run is trained on."""
@@ -76,7 +73,8 @@ def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]])
     return digest.hexdigest()
 
 
-def require_photos(data: Path) -> None:
-    """DataError for a folder without data: a backbone not found there would be looked for on the net."""
-    if not (data / "photos").is_dir():
-        raise DataError(f"{data} has no photos/: docs/data.md describes the data folder")
+def require_sets(data: Path, sets: Sequence[str]) -> None:
+    """DataError for a folder without the sets: a backbone not found there would be looked for on the net."""
+    for name in sets:
+        if not (data / name).is_dir():
+            raise DataError(f"{data} has no {name}/: docs/data.md describes the data folder")

@@ -1,4 +1,4 @@
-"""Pictograms as a second source of captioned pictures: concepts that several artists drew.
+"""Pictograms as a set of captioned pictures: concepts that several artists drew.
 
 Reads the `pictograms/` folder of docs/data.md. Drawings of concepts that are held out for testing
 (evaluation.pictograms.part_of) are never given out.
@@ -11,31 +11,29 @@ from itertools import cycle
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.pictures import PictureArchive
-from training.data.settings import DataSettings
+from training.data.settings import PICTOGRAMS, DataSettings
 
 Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
 Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
 
 
 def open_artists(data: Path, size: int) -> list[PictureArchive]:
-    """Open the archives of all artists; drawings are named ARTIST/CODE.png. DataError if there is none."""
-    files = sorted((data / "pictograms").glob("*.tar"))
+    """Open the archives of all artists; drawings are named pictograms/ARTIST/CODE.png.
+
+    DataError if there is none.
+    """
+    files = sorted((data / PICTOGRAMS).glob("*.tar"))
     if not files:
-        raise DataError(
-            f"{data / 'pictograms'} has no ARTIST.tar: see docs/data.md, or do without data.pictograms"
-        )
-    return [PictureArchive(file, size, f"{file.stem}/") for file in files]
+        raise DataError(f"{data / PICTOGRAMS} has no ARTIST.tar: see docs/data.md, or change data.sets")
+    return [PictureArchive(file, size, f"{PICTOGRAMS}/{file.stem}/") for file in files]
 
 
 def is_drawing(picture: str) -> bool:
-    """Whether a picture is a drawing: photographs have no / in their names."""
-    return "/" in picture
+    """Whether a picture, SET/NAME, is a drawing of a pictogram."""
+    return picture.startswith(f"{PICTOGRAMS}/")
 
 
 def load_drawings(
@@ -52,7 +50,7 @@ def load_drawings(
     names = {code: concept_names for code in codes if (concept_names := _names(data, code))}
     learning = [code for code in settings.languages if code in names]
     if not learning:
-        raise DataError(f"{data / 'pictograms' / 'names'} has none of {', '.join(settings.languages)}")
+        raise DataError(f"{data / PICTOGRAMS / 'names'} has none of {', '.join(settings.languages)}")
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
     if settings.pictures == "disjoint":
@@ -72,7 +70,7 @@ def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> d
     languages get about as many drawings, and which languages share a concept is pseudo-random.
     """
     concepts: dict[str, list[str]] = {}
-    for drawing in sorted(drawings, key=_hash):
+    for drawing in sorted(drawings, key=lambda name: _hash(name.removeprefix(f"{PICTOGRAMS}/"))):
         concepts.setdefault(_code(drawing), []).append(drawing)
     drawing_counts: Counter[str] = Counter()
     assignment = {}
@@ -85,25 +83,13 @@ def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> d
     return assignment
 
 
-def move_onto_photographs(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
-    """Shift the drawings' features in place to the photographs' mean over the first `learned` pictures.
-
-    features: (V, N, F). The offset between drawings and photographs says nothing about what they show.
-    """
-    are_drawings = np.asarray([is_drawing(name) for name in names])
-    if are_drawings[:learned].any() and not are_drawings[:learned].all():
-        fitted = features[:, :learned]
-        means = [fitted[:, are_drawings[:learned] == kind].mean(axis=(0, 1)) for kind in (False, True)]
-        features[:, are_drawings] += means[0] - means[1]
-
-
 def _captions(names: Mapping[str, Named], owners: Owners, language: str) -> dict[str, list[str]]:
     drawings = [name for name, codes in owners if language in codes and _code(name) in names]
     return {name: names[_code(name)].captions for name in drawings}
 
 
 def _names(data: Path, language: str) -> dict[str, Named]:
-    file = data / "pictograms" / "names" / f"{language}.tsv"
+    file = data / PICTOGRAMS / "names" / f"{language}.tsv"
     return read_names(file) if file.is_file() else {}
 
 

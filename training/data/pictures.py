@@ -95,10 +95,10 @@ class PictureArchive:
 
 
 class PictureCollection:
-    """Several archives as one; a name without any of their prefixes belongs to the first."""
+    """Several archives as one, each with a prefix of its own."""
 
     def __init__(self, archives: Sequence[PictureArchive]) -> None:
-        self._first, self.size = archives[0], archives[0].size
+        self.size = archives[0].size
         self._archives = {archive.prefix: archive for archive in archives}
 
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
@@ -118,7 +118,10 @@ class PictureCollection:
             yield self._archives[prefix], archive_rows
 
     def _holder(self, name: str) -> PictureArchive:
-        return self._archives.get(name[: name.rfind("/") + 1], self._first)
+        archive = self._archives.get(name[: name.rfind("/") + 1])
+        if archive is None:
+            raise DataError(f"{name} is in none of the recipe's sets")
+        return archive
 
 
 def decode(raw: bytes, size: int) -> NDArray[np.uint8]:

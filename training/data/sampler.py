@@ -18,7 +18,8 @@ class PictureSampler:
     the epoch (`shares`): pictures of small languages come several times, others not in every epoch.
     `batches(epoch)` depends on the seed and the epoch alone, so that a resumed run draws what an unbroken one
     does. Batches differ in size by one at most, close to `batch_size`. languages: those whose captions are
-    drawn, of which every picture must have one; all if None.
+    drawn, of which every picture must have one; all if None. shares: how often an epoch shows each picture on
+    average, once if None; a fraction is a chance.
     """
 
     def __init__(
@@ -28,7 +29,9 @@ class PictureSampler:
         seed: int,
         temperature: float | None = None,
         languages: Collection[str] | None = None,
+        shares: NDArray[np.float64] | None = None,
     ) -> None:
+        self.shares = shares
         self.batch_size = batch_size
         self.seed = seed
         self.temperature = temperature
@@ -38,6 +41,8 @@ class PictureSampler:
     def batches(self, epoch: int) -> list[Numbers]:
         """The epoch's batches of caption numbers."""
         draw = np.random.default_rng([self.seed, epoch])
+        if self.shares is not None:
+            return self._weighted(draw, self.shares)
         count = len(self._choices)
         batch_count = max(1, round(count / self.batch_size))
         if self.temperature is None:
@@ -50,6 +55,14 @@ class PictureSampler:
         choices = list(self._choices[picture].values())
         captions = choices[int(draw.integers(len(choices)))]
         return captions[int(draw.integers(len(captions)))]
+
+    def _weighted(self, draw: np.random.Generator, shares: NDArray[np.float64]) -> list[Numbers]:
+        batch_count = max(1, round(float(shares.sum()) / self.batch_size), int(np.ceil(shares.max())))
+        order = draw.permutation(len(shares))
+        edges = np.floor(np.cumsum(shares[order]) + draw.random())
+        pictures = np.repeat(order, np.diff(edges, prepend=0).astype(np.int64))
+        captions = np.asarray([self._draw(draw, picture) for picture in pictures.tolist()], dtype=np.int64)
+        return deal(pictures, captions, batch_count, draw)
 
     def _balanced(self, draw: np.random.Generator, batch_count: int, temperature: float) -> list[Numbers]:
         picks = allot(self._pools, temperature, most=batch_count, draw=draw)

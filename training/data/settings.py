@@ -6,6 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from index.encoder.bundle import LanguageCodes, check_codes
 
+PICTOGRAMS = "pictograms"  # the set that artists drew, with a layout of its own
+SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
 
 
@@ -26,15 +28,19 @@ class DataSettings(Table):
     caption_kinds: the kinds of caption to use ("human", "human translation of English", "machine"); all when
     empty.
     shuffle_pictures: the control, in which captions get the picture of another caption.
-    photographs: whether to train on photos/.
-    pictograms: whether to train on the drawings of pictograms/; their names and keywords are captions
-    (training.data.pictograms). Without photographs, validation uses drawings too.
+    sets: the picture sets to train on, folders of the data folder (docs/data.md); a language need not be in
+    each. "pictograms" has drawings, whose names and keywords are captions (training.data.pictograms), and
+    validates only where it is alone. The other sets' features are shifted to the mean of the first.
+    weights: set -> how often an epoch shows each of its pictures, on average; 1 where none is given.
+    caption_words: longer captions are cut between sentences, into pieces of no more words where sentences
+    allow it; each piece is a caption of the picture. If left out, captions stay whole.
+    open_licences: whether to refuse sets and texts that are not openly licensed (training.data.terms).
     texts: the NAME of sentences without pictures, text/NAME.LANG.txt, for the vocabulary and for mining; each
     language is shuffled by itself, so that corresponding lines are not used. "": none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
     proportional, higher values are more even. If left out, each picture comes once.
     stream: a folder of shards, below the data folder, to stream training pictures and captions from instead
-    of photos/ (training.data.shards); "": none. An epoch is then one window of `window` pictures.
+    of the sets' (training.data.shards); "": none. An epoch is then one window of `window` pictures.
     bad_pictures: the share of pictures that may be missing or undecodable; these are skipped with their
     captions. With more of them the run does not start.
     held_out: languages that get their share of the disjoint pictures but are not learned, so that
@@ -48,8 +54,10 @@ class DataSettings(Table):
     pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
     rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
-    photographs: bool = True
-    pictograms: bool = False
+    sets: tuple[SetName, ...] = Field(default=("photos",), min_length=1)
+    weights: dict[SetName, float] = Field(default={})
+    caption_words: int | None = Field(default=None, ge=1)
+    open_licences: bool = False
     texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     language_temperature: float | None = Field(default=None, gt=0)
     stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
@@ -68,17 +76,29 @@ class DataSettings(Table):
             raise ValueError(f"held_out: {min(overlap)} is among the languages that are learned")
         if self.held_out and self.pictures != "disjoint":
             raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
-        if not (self.photographs or self.pictograms):
-            raise ValueError("photographs = false leaves drawings: it needs pictograms = true")
+        self._sets_fit()
         self._rotation_fits()
         if self.stream:
             self._stream_fits()
         return self
 
+    def _sets_fit(self) -> None:
+        if len(set(self.sets)) != len(self.sets):
+            raise ValueError("sets: one is named twice")
+        for name, weight in self.weights.items():
+            if name not in self.sets:
+                raise ValueError(f"weights: {name} is not among the sets")
+            if weight <= 0:
+                raise ValueError(f"weights: {name} needs a weight above 0")
+        if self.weights and self.language_temperature:
+            raise ValueError("weights and language_temperature both say how often pictures come: keep one")
+
     def _stream_fits(self) -> None:
         if self.pictures != "shared":
             raise ValueError('data.stream needs data.pictures = "shared"')
-        for key in ("shuffle_pictures", "pictograms", "texts", "held_out", "added", "rotation"):
+        if PICTOGRAMS in self.sets:
+            raise ValueError(f"data.stream needs data.sets without {PICTOGRAMS}")
+        for key in ("shuffle_pictures", "weights", "texts", "held_out", "added", "rotation"):
             if getattr(self, key):
                 raise ValueError(f"data.stream needs no data.{key}")
 

@@ -1,7 +1,7 @@
 """Unusable pictures: found, counted and skipped, up to a limit."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from index.errors import DamagedError, TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder, replace_text
-from training.data.pictures import PictureArchive
+from training.data.pictures import PictureArchive, PictureCollection
 
 NAMED = 5  # skipped pictures in logs and messages
 
@@ -58,6 +58,17 @@ class Skipped(BaseModel):
             return cls.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
             raise DamagedError(f"{file} can't be read; train into another folder") from None
+
+
+def check_pictures(pictures: PictureCollection, names: Sequence[str], limit: float) -> Skipped:
+    """Find the pictures that cannot be used. TrainingError if one archive has more of them than `limit`."""
+    skipped = Skipped()
+    for archive, rows in pictures.divided(names):
+        checked = {names[row]: None for row in rows}
+        bad = find_bad_pictures(archive, checked)
+        bad.check(len(checked), limit, archive.file)
+        skipped |= bad
+    return skipped
 
 
 def find_bad_pictures(archive: PictureArchive, names: Collection[str]) -> Skipped:

@@ -18,6 +18,7 @@ Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
 SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
 PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID = range(4)
+FEW = 30_000  # characters of a language that are too few to set the share of the others
 # Scripts without spaces are split into characters, as a tokenizer.json has no dictionary.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
@@ -54,20 +55,21 @@ def train_tokenizer(
     return tokenizer
 
 
-def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None) -> Iterator[str]:
+def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None, few: int = FEW) -> Iterator[str]:
     """Yield the texts that a vocabulary is learned from, by language: all of them without a `temperature`.
 
     With one, language l contributes the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the
-    characters of its distinct texts: the smallest language all of them, the others an even selection.
+    characters of its distinct texts: the smallest language all of them, the others an even selection. One
+    with fewer than `few` characters gives all and does not decide how much others give.
     """
     if temperature is None:
         yield from chain.from_iterable(texts.values())
         return
     distinct = {language: list(dict.fromkeys(rows)) for language, rows in texts.items()}
     sizes = {language: sum(map(len, rows)) for language, rows in distinct.items()}
-    least = max(1, min(sizes.values()))
+    least = max(few, min(sizes.values()))
     for language, rows in distinct.items():
-        count = round(len(rows) * (max(1, sizes[language]) / least) ** (1 / temperature - 1))
+        count = round(len(rows) * (max(least, sizes[language]) / least) ** (1 / temperature - 1))
         yield from (rows[number * len(rows) // count] for number in range(count))
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from evaluation.measures.scores import ALL, score_translation
-from evaluation.suites.pictograms import held_out_names
-from evaluation.suites.sets import TRANSLATION, line_up, read_captions, read_split
 from index.encoder.bundle import (
     CARD,
     EMBEDDINGS,
@@ -29,11 +27,13 @@ from index.errors import TrainingError, UsageError
 from index.storage.files import describe
 from index.text.normalisation import bare, clean
 from training.data.captions import CaptionedPictures
+from training.data.terms import data_terms
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.calibration import calibrate
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise
+from training.export.validation import validation_texts
 from training.export.vocabulary import write_word_embeddings, write_word_lists
 from training.loop.model import load_model
 from training.loop.prepare import training_captions, training_texts
@@ -81,7 +81,8 @@ def export_run(
         measured = _compact(run.recipe, model, staging, measured)
     measures = measured.measures | {"sum_of_recalls": float(result["sum_of_recalls"])}
     manifest = measured.model_copy(update={"measures": measures})
-    (staging / CARD).write_text(model_card(run.recipe, manifest, result), encoding="utf-8")
+    card = model_card(run.recipe, manifest, result, data_terms(data, run.recipe.data))
+    (staging / CARD).write_text(card, encoding="utf-8")
     return publish_bundle(staging, out, manifest)
 
 
@@ -140,9 +141,9 @@ def _measure(
     run: Run, data: Path, model: TwoBranch, staging: Path, manifest: BundleManifest
 ) -> BundleManifest:
     """Check parity, choose the precision and fit the confidence; return the manifest with the results."""
-    texts, names = (
+    texts, *more = (
         {code: rows for code, rows in lines.items() if code in manifest.languages}
-        for lines in (validation_texts(data, run.recipe), _validation_names(data, run.recipe))
+        for lines in validation_texts(data, run.recipe.data)
     )
     bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
     distance = _parity(run, model, bundle, texts)
@@ -156,12 +157,12 @@ def _measure(
     if not keep:
         (staging / ENCODER_INT8).unlink()
     kept: Precision = "int8" if keep else "fp32"
-    named = [_encode(bundle, names, kept)] if names else []
+    others = [_encode(bundle, lines, kept) for lines in more if len(lines) > 1]
     return manifest.model_copy(
         update={
             "measures": {name: round(value, 6) for name, value in measures.items()},
             "precision": kept,
-            "calibration": calibrate([small if keep else full, *named], run.recipe.seed),
+            "calibration": calibrate([small if keep else full, *others], run.recipe.seed),
         }
     )
 
@@ -175,33 +176,6 @@ def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleMa
         return manifest
     (staging / EMBEDDINGS).unlink()
     return manifest.model_copy(update={"words": "encoder"})
-
-
-def validation_texts(data: Path, recipe: Recipe) -> dict[str, list[str]]:
-    """Read the dev captions as language -> lines, row i about the same picture; never used for training.
-
-    Where two languages or more have human translations, only those are read: captions that two people wrote
-    of one picture are often no translations of each other. Without photographs: names of the pictograms.
-    """
-    if not recipe.data.photographs:
-        return held_out_names(data, recipe.data.languages, (), "dev")[1]
-    photos = data / "photos"
-    files = {language: photos / "captions" / f"{language}.tsv" for language in recipe.data.languages}
-    if recipe.data.pictograms:  # a language may have names of drawings alone
-        files = {language: file for language, file in files.items() if file.is_file()}
-    captions = {language: read_captions(file) for language, file in files.items()}
-    translated = {
-        language: [row for row in rows if row.source == TRANSLATION] for language, rows in captions.items()
-    }
-    some = {language: rows for language, rows in translated.items() if rows}
-    return line_up(some if len(some) > 1 else captions, read_split(photos / "splits.tsv", "dev"))
-
-
-def _validation_names(data: Path, recipe: Recipe) -> dict[str, list[str]]:
-    """For recipes with photographs and pictograms: language -> names of concepts held out of training, row i
-    the same concept in each; empty for other recipes. Languages without captions are calibrated on these."""
-    both = recipe.data.photographs and recipe.data.pictograms
-    return held_out_names(data, recipe.data.languages, (), "dev")[1] if both else {}
 
 
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:
@@ -235,6 +209,10 @@ def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
     texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
-    kinds_of = {"photos": recipe.data.photographs, "pictograms": recipe.data.pictograms}
-    pictures = " and ".join(name for name, used in kinds_of.items() if used)
-    return f"{pictures} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
+    sets = _listed(recipe.data.sets)
+    return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -5,6 +5,8 @@ from typing import Any
 
 from index.encoder.bundle import BundleManifest
 from index.text.languages import language
+from training.data.settings import PICTOGRAMS
+from training.data.terms import Terms
 from training.recipes.recipe import Recipe
 
 CARD = """# {title}
@@ -60,22 +62,28 @@ MINED = """No two
 sentences were ever given as a pair: the languages meet through the pictures, then through pairs that the
 encoder found by itself."""
 
-PHOTOGRAPHS = "It knows what photographs show and says it in the words of captions."
+CAPTIONED = "It knows what pictures show and says it in the words of their captions ({sets})."
 DRAWINGS = """It knows what drawings of pictograms show and what they are called: words, and hardly how
 sentences are made of them."""
-BOTH = f"""{PHOTOGRAPHS} What a language knows that has
-names of drawings alone are words, and hardly how sentences are made of them."""
+NAMED = """What a language knows that has names of drawings alone are
+words, and hardly how sentences are made of them."""
 
 TERMS = """
 ## Terms of the data
 
-The photographs are Flickr users', their captions are for research: so is what is learned from them. Use these
-weights for research only.
+| learned from | licence |
+|---|---|
+{rows}
+{bound}{credits}"""
+BOUND = """
+What is learned from {names} is not openly licensed, nor are these weights: use them for research only.
 """
 
 
-def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, Any]) -> str:
-    """The card as Markdown; `result` is the run's result.json."""
+def model_card(
+    recipe: Recipe, manifest: BundleManifest, result: Mapping[str, Any], terms: Mapping[str, Terms]
+) -> str:
+    """The card as Markdown; `result` is the run's result.json, `terms` are those of the data."""
     rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
     return CARD.format(
         title=f"{manifest.name}@{manifest.version}",
@@ -103,14 +111,30 @@ def model_card(recipe: Recipe, manifest: BundleManifest, result: Mapping[str, An
         calibration=_calibration(manifest),
         made=_made(recipe),
         knows=_knows(recipe),
-        terms=TERMS if "research" in manifest.licence.lower() else "",
+        terms=_terms(terms),
     )
 
 
 def _knows(recipe: Recipe) -> str:
-    if not recipe.data.photographs:
+    captioned = [name for name in recipe.data.sets if name != PICTOGRAMS]
+    if not captioned:
         return DRAWINGS
-    return BOTH if recipe.data.pictograms else PHOTOGRAPHS
+    known = CAPTIONED.format(sets=", ".join(captioned))
+    return f"{known} {NAMED}" if PICTOGRAMS in recipe.data.sets else known
+
+
+def _terms(terms: Mapping[str, Terms]) -> str:
+    rows = [f"| `{name}`: {stated.title} | {stated.licence} |" for name, stated in terms.items()]
+    closed = [f"`{name}`" for name, stated in terms.items() if not stated.open]
+    return TERMS.format(
+        rows="\n".join(rows),
+        bound=BOUND.format(names=", ".join(closed)) if closed else "",
+        credits="".join(
+            f"\nCredits of `{name}`: {', '.join(stated.credits)}.\n"
+            for name, stated in terms.items()
+            if stated.credits
+        ),
+    )
 
 
 def _calibration(manifest: BundleManifest) -> str:

@@ -23,25 +23,19 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
 from index.errors import DataError, UsageError
 from training.data.folder import DataFolder
-from training.data.pictograms import move_onto_photographs, open_artists
+from training.data.pictograms import is_drawing, open_artists
+from training.data.picture_sets import move_onto_first_set
+from training.data.settings import PICTOGRAMS as DRAWN
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_collection
 from training.encoders.vision import load_backbone
 from training.recipes.recipe import Recipe
 
-CREDITS = {
-    "emojione2": "EmojiOne 2 (CC BY 4.0)",
-    "fluent": "Fluent Emoji (MIT)",
-    "fxemoji": "FxEmojis (CC BY 4.0)",
-    "noto": "Noto Emoji (Apache-2.0)",
-    "openmoji": "OpenMoji (CC BY-SA 4.0)",
-    "twemoji": "Twemoji (CC BY 4.0)",
-}
 TITLE = "What it sees"
 SECTION = """## {title}
 
 `pictograms.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
-mean of its drawings, half that of its names (Unicode CLDR, Unicode-3.0). Artists: {artists}.
+mean of its drawings, half that of its names; their artists are among the credits below.
 
 How well a name finds its own among the {n} pictograms of which neither drawings nor names were learned; mean
 over {languages} languages, names in the language asked in left out:
@@ -102,8 +96,7 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
     vectors = unit(vectors @ _turn(vectors[learned], named[:, learned].mean(axis=0)))
     written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]))
-    artists = [CREDITS.get(archive.file.stem, archive.file.stem) for archive in open_artists(data, 1)]
-    _publish(bundle, packed(codes, _both(vectors, named.mean(axis=0))), _section(written, artists))
+    _publish(bundle, packed(codes, _both(vectors, named.mean(axis=0))), _section(written))
     return written
 
 
@@ -112,19 +105,18 @@ def _check(bundle: Bundle, recipe: Recipe) -> None:
         raise UsageError(
             f"--recipe {recipe.name}: {bundle.folder} was trained with {bundle.manifest.recipe.name}"
         )
-    if recipe.vision.space != "whitened" or not recipe.data.pictograms:
+    if recipe.vision.space != "whitened" or DRAWN not in recipe.data.sets:
         raise UsageError(
-            f"recipe {recipe.name}: only one with data.pictograms and vision.space = whitened has pictograms "
-            "whose vectors can be computed from the data"
+            f"recipe {recipe.name}: only one with {DRAWN} in data.sets and vision.space = whitened has "
+            "pictograms whose vectors can be computed from the data"
         )
 
 
 def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Sequence[str]:
-    """The languages in which sentences were learned, near which names in other languages hardly lie; all of
-    them where drawings alone were learned."""
-    captions = data / "photos" / "captions"
-    captioned = [code for code in languages if (captions / f"{code}.tsv").is_file()]
-    return captioned if recipe.data.photographs and captioned else languages
+    """The languages of the first set, near which names in other languages hardly lie; all of them where that
+    is the pictograms."""
+    captions = data / recipe.data.sets[0] / "captions"
+    return [code for code in languages if (captions / f"{code}.tsv").is_file()] or languages
 
 
 def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:
@@ -138,13 +130,13 @@ def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
     features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
-    move_onto_photographs(features, pictures, len(learned))
+    move_onto_first_set(features, pictures, len(learned))
     rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
     whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
     vectors = unit(whitening(features).mean(axis=0))
     concepts: dict[str, list[NDArray[np.float32]]] = {}
     for name, vector in zip(pictures, vectors, strict=True):
-        if "/" in name:
+        if is_drawing(name):
             concepts.setdefault(PurePosixPath(name).stem, []).append(vector)
     return {code: unit(np.mean(drawn, axis=0)) for code, drawn in concepts.items()}
 
@@ -193,11 +185,10 @@ def _names(data: Path, language: str) -> Mapping[str, Named]:
     return read_names(file) if file.is_file() else {}
 
 
-def _section(written: Written, artists: Sequence[str]) -> str:
+def _section(written: Written) -> str:
     return SECTION.format(
         title=TITLE,
         count=written.pictograms,
-        artists=", ".join(artists),
         n=written.held_out,
         languages=written.languages,
         drawn=written.drawn,

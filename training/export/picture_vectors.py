@@ -5,14 +5,16 @@ from pathlib import Path
 import torch
 
 from evaluation.suites.retrieval import PictureVectors
-from evaluation.suites.sets import read_split
 from training.data.captions import CaptionedPictures
 from training.data.folder import DataFolder
+from training.data.picture_sets import read_members
 from training.encoders.vision import load_backbone
 from training.loop.model import load_model
 from training.loop.prepare import picture_sources, training_captions
 from training.loop.run import Run, open_run
 from training.loop.validation import embed_pictures
+
+PHOTOS = "photos"  # the set that `evaluate retrieval` reads
 
 
 def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
@@ -23,7 +25,7 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     """
     run = open_run(folder)
     result = run.result()
-    names = tuple(sorted(read_split(data / "photos" / "splits.tsv", split)))
+    names = tuple(read_members(data, PHOTOS, split))
     model = load_model(run, data)
     archive = DataFolder(data).pictures(run.recipe.data, run.recipe.vision.image_size)
     archive.require(names)
@@ -33,7 +35,8 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     )
     with torch.inference_mode():
         vectors = embed_pictures(model, sources[1], len(names), torch.device("cpu"))
-    return PictureVectors(names, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
+    files = tuple(name.removeprefix(f"{PHOTOS}/") for name in names)
+    return PictureVectors(files, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
 
 
 def _training_pictures(run: Run, data: Path) -> CaptionedPictures:

@@ -14,7 +14,7 @@ from index.encoder.bundle import check_codes
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import replace_text
 from index.text.languages import language as known_language
-from training.data.folder import data_sha256, require_photos
+from training.data.folder import data_sha256, require_sets
 from training.data.tokens import tokenize
 from training.data.training_data import TrainingData, sentences_of
 from training.data.vocabulary_extension import extend_vocabulary
@@ -69,7 +69,7 @@ def add_language(folder: Path, language: str, data: Path, out: Path, schedule: S
     """
     base = open_run(folder)
     base.result()
-    require_photos(data)
+    require_sets(data, base.recipe.data.sets)
     recipe = extended_recipe(base, language, schedule)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give another --out")
@@ -133,7 +133,7 @@ def _check(base: Run, language: str) -> None:
     if language in base_recipe.data.languages:
         raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
     if base_recipe.data.stream:
-        raise UsageError(f"{base.folder} was streamed: a language can be added to runs on photos/ only")
+        raise UsageError(f"{base.folder} was streamed: a language can be added to runs on picture sets only")
     if base_recipe.data.rotation:
         raise UsageError(f"{base.folder} has data.rotation, which leaves no pictures to a new language")
     if base_recipe.tokenizer.kind == "words" or not base_recipe.text.can_grow:

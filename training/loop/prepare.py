@@ -13,11 +13,12 @@ from index.errors import DataError
 from index.storage.files import replace_text
 from training.data.captions import CaptionedPictures, shuffled
 from training.data.folder import DataFolder, data_sha256
-from training.data.pictograms import move_onto_photographs
+from training.data.picture_sets import move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
-from training.data.skipped import Skipped, find_bad_pictures
+from training.data.skipped import Skipped, check_pictures
 from training.data.stream import Inventory, Stream
+from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
 from training.data.transfer import read_transferred
@@ -35,6 +36,7 @@ from training.recipes.recipe import Recipe
 def prepare(run: Run, data: Path) -> CaptionSource:
     """Read the data, learn or reopen the vocabulary, compute features, build the model (seeded)."""
     recipe, folder = run.recipe, DataFolder(data)
+    require_open(data, recipe.data)
     splits = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
     archive = folder.pictures(recipe.data, recipe.vision.image_size)
     skipped = skipped_pictures(run, archive, [name for part in splits.values() for name in part.pictures])
@@ -126,12 +128,7 @@ def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]
     """
     if run.skipped_file.is_file():
         return Skipped.read(run.skipped_file)
-    skipped = Skipped()
-    for archive, rows in pictures.divided(names):
-        checked = {names[row]: None for row in rows}
-        bad = find_bad_pictures(archive, checked)
-        bad.check(len(checked), run.recipe.data.bad_pictures, archive.file)
-        skipped |= bad
+    skipped = check_pictures(pictures, names, run.recipe.data.bad_pictures)
     skipped.write(run.skipped_file)
     return skipped
 
@@ -185,7 +182,7 @@ def picture_sources(
         return train_source, dev_source
     names = train.pictures + dev.pictures
     features = features_of_collection(backbone, pictures, names, vision.views, threads)
-    move_onto_photographs(features, names, len(train.pictures))
+    move_onto_first_set(features, names, len(train.pictures))
     return fixed_sources(run.recipe, features[:, : len(train.pictures)], features[:, len(train.pictures) :])
 
 

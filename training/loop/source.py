@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from training.data.auxiliary import SUPPLIERS, Batch, Supplier
+from training.data.picture_sets import epoch_shares
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
 from training.data.skipped import Skipped
@@ -149,6 +150,7 @@ def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferS
         recipe.seed,
         recipe.data.language_temperature,
         recipe.data.anchors,
+        epoch_shares(data.captions.pictures, recipe.data.weights),
     )
     if recipe.transfer is None:
         return sampler

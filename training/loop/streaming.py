@@ -10,9 +10,10 @@ from tokenizers import Tokenizer
 from index.storage.files import replace_text
 from training.data.folder import DataFolder
 from training.data.picture_source import AugmentedPictures, PixelScale
-from training.data.pictures import PictureArchive
-from training.data.skipped import Skipped, find_bad_pictures
+from training.data.pictures import PictureCollection
+from training.data.skipped import Skipped, check_pictures
 from training.data.stream import Inventory, Stream, Window, take_inventory
+from training.data.terms import require_open
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
@@ -95,14 +96,14 @@ class StreamSource:
 
 
 def prepare_streamed(run: Run, data: Path) -> StreamSource:
-    """Prepare a run on shards, as `training.loop.prepare.prepare` does; it is validated on photos/."""
+    """Prepare a run on shards, as `training.loop.prepare.prepare` does; it is validated on its sets."""
     recipe, folder = run.recipe, DataFolder(data)
+    require_open(data, recipe.data)
     inventory, tokenizer = _inventory_and_vocabulary(run, data / recipe.data.stream)
     run.bind(inventory.sha256)
     dev = folder.captions("dev", recipe.data)
-    archive = folder.photographs(recipe.vision.image_size)
-    bad = find_bad_pictures(archive, dev.pictures)
-    bad.check(len(dev.pictures), recipe.data.bad_pictures, archive.file)
+    archive = folder.pictures(recipe.data, recipe.vision.image_size)
+    bad = check_pictures(archive, dev.pictures, recipe.data.bad_pictures)
     dev = dev.without(bad.names)
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, folder.path)
@@ -122,7 +123,7 @@ def prepare_streamed(run: Run, data: Path) -> StreamSource:
 
 
 def pixels(
-    run: Run, pictures: PictureArchive | Window, names: tuple[str, ...], scale: PixelScale
+    run: Run, pictures: PictureCollection | Window, names: tuple[str, ...], scale: PixelScale
 ) -> AugmentedPictures:
     """Augmented pixels, for a tuned backbone."""
     views, threads = run.recipe.vision.views, torch.get_num_threads()

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from training.data.settings import PICTOGRAMS
 from training.objectives.base import Contrastive, Step, Tables, named, partner_loss
 
 
@@ -19,8 +20,8 @@ class Halves(Contrastive):
     rows: ClassVar[tuple[str, ...]] = ("halves",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
-        if not (recipe.data.photographs or recipe.data.texts):
-            yield "sentences: data.photographs or data.texts"
+        if recipe.data.sets == (PICTOGRAMS,) and not recipe.data.texts:
+            yield "sentences: another set than pictograms, or data.texts"
 
     def __call__(self, step: Step) -> Tensor:
         return partner_loss(step["halves"], self.temperature)

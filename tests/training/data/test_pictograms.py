@@ -2,16 +2,14 @@ import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.captions import load_split
-from training.data.pictograms import deal, is_drawing, load_drawings, move_onto_photographs, open_artists
+from training.data.pictograms import deal, is_drawing, load_drawings, open_artists
 from training.data.settings import DataSettings
 from training.data.synthetic.pictograms import ARTISTS, SHOWN, concepts
 
@@ -20,11 +18,13 @@ LEARNED = [code for code in concepts() if part_of(code) == "train"]
 
 
 def settings(*languages: str, **more: object) -> DataSettings:
-    return DataSettings.model_validate({"languages": languages or LANGUAGES, "pictograms": True, **more})
+    return DataSettings.model_validate(
+        {"languages": languages or LANGUAGES, "sets": ["photos", "pictograms"], **more}
+    )
 
 
 def code_of(drawing: str) -> str:
-    return drawing.split("/")[1].removesuffix(".png")
+    return drawing.split("/")[-1].removesuffix(".png")
 
 
 def seen_by(dealt: dict[str, str]) -> dict[str, list[str]]:
@@ -44,7 +44,7 @@ def copy(data: Path, tmp_path: Path) -> Path:
 
 def test_drawings_are_named_after_artist_and_concept(data: Path) -> None:
     archives = open_artists(data, 16)
-    assert [archive.prefix for archive in archives] == [f"{artist}/" for artist in sorted(ARTISTS)]
+    assert [archive.prefix for archive in archives] == [f"pictograms/{artist}/" for artist in sorted(ARTISTS)]
     counts = [len(archive.names) for archive in archives]
     assert counts == [len(concepts())] * 2 + [len(concepts()) * SHOWN // (SHOWN + 1)]
     for archive in archives:
@@ -70,7 +70,7 @@ def test_a_drawing_belongs_to_one_language_and_a_concept_to_as_many_as_drew_it(d
 
 def test_every_artist_draws_for_every_language(data: Path) -> None:
     owners, _ = load_drawings(data, settings())
-    assert len({(name.split("/")[0], codes) for name, codes in owners}) == len(ARTISTS) * len(LANGUAGES)
+    assert len({(name.split("/")[1], codes) for name, codes in owners}) == len(ARTISTS) * len(LANGUAGES)
 
 
 def test_captions_are_the_name_and_the_keywords(data: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_language_held_out_keeps_its_drawings_until_it_is_added(data: Path) ->
 
 
 def test_training_has_photographs_then_drawings_and_validation_photographs_alone(data: Path) -> None:
-    plain = load_split(data, "train", settings(pictograms=False))
+    plain = load_split(data, "train", settings(sets=["photos"]))
     both = load_split(data, "train", settings())
     count = len(plain.pictures)
     assert both.pictures[:count] == plain.pictures
@@ -135,7 +135,7 @@ def test_training_has_photographs_then_drawings_and_validation_photographs_alone
     assert not any(map(is_drawing, plain.pictures))
     assert all(map(is_drawing, both.pictures[count:]))
     assert {code_of(name) for name in both.pictures[count:]} == set(LEARNED)
-    assert load_split(data, "dev", settings()) == load_split(data, "dev", settings(pictograms=False))
+    assert load_split(data, "dev", settings()) == load_split(data, "dev", settings(sets=["photos"]))
 
 
 def test_a_language_without_names_has_photographs_alone(copy: Path) -> None:
@@ -154,29 +154,8 @@ def test_missing_archives_are_named(copy: Path) -> None:
         load_drawings(copy, settings())
 
 
-def test_both_sources_get_one_mean() -> None:
-    draw = np.random.default_rng(0)
-    features = draw.standard_normal((2, 30, 5)).astype(np.float32)
-    features[:, 20:] += 3
-    names = [f"{n}.jpg" for n in range(20)] + [f"a/{n}.png" for n in range(10)]
-    moved = features.copy()
-    move_onto_photographs(moved, names, 26)
-    assert np.array_equal(moved[:, :20], features[:, :20]), "photographs stay"
-    assert np.allclose(moved[:, 20:26].mean(axis=(0, 1)), moved[:, :20].mean(axis=(0, 1)), atol=1e-5)
-    shift = moved[:, 20:] - features[:, 20:]
-    assert np.allclose(shift, shift[0, 0], atol=1e-5), "all drawings alike, learned from or not"
-
-
-@pytest.mark.parametrize("name", ["{}.jpg", "a/{}.png"])
-def test_one_source_alone_stays(name: str) -> None:
-    features = np.random.default_rng(0).standard_normal((2, 9, 5)).astype(np.float32)
-    moved = features.copy()
-    move_onto_photographs(moved, [name.format(n) for n in range(9)], 6)
-    assert np.array_equal(moved, features)
-
-
 def test_without_photographs_drawings_train_and_validate_and_none_is_for_both(data: Path) -> None:
-    alone = settings(photographs=False, pictures="shared")
+    alone = settings(sets=["pictograms"], pictures="shared")
     train, dev = (load_split(data, split, alone) for split in ("train", "dev"))
     for part, split in (("train", train), ("dev", dev)):
         assert split.pictures
@@ -187,9 +166,4 @@ def test_without_photographs_drawings_train_and_validate_and_none_is_for_both(da
 
 def test_without_photographs_none_are_needed(copy: Path) -> None:
     assert not (copy / "photos").exists()
-    assert load_split(copy, "train", settings(photographs=False)).captions
-
-
-def test_something_must_be_looked_at() -> None:
-    with pytest.raises(ValidationError, match="photographs = false leaves drawings"):
-        DataSettings.model_validate({"languages": LANGUAGES, "photographs": False})
+    assert load_split(copy, "train", settings(sets=["pictograms"])).captions

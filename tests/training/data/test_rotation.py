@@ -13,6 +13,7 @@ from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
 from training.data.auxiliary import partners
 from training.data.captions import CaptionedPictures, load_split
+from training.data.pictograms import is_drawing
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 from training.data.training_data import TrainingData
@@ -78,12 +79,12 @@ def test_a_language_may_have_drawings_alone(data: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(data, tmp_path / "data"))
     names = data / "pictograms" / "names"
     shutil.copy(names / "pt.tsv", names / "qu.tsv")
-    found = load_split(data, "train", settings(languages=["en", "de", "qu"], pictograms=True))
+    found = load_split(data, "train", settings(languages=["en", "de", "qu"], sets=["photos", "pictograms"]))
     assert {len(languages) for languages in spoken(found).values()} == {1}
     own = {name for name, languages in spoken(found).items() if languages == {"qu"}}
     assert own
-    assert all("/" in name for name in own)
-    dev = load_split(data, "dev", settings(languages=["en", "de", "qu"], pictograms=True))
+    assert all(map(is_drawing, own))
+    dev = load_split(data, "dev", settings(languages=["en", "de", "qu"], sets=["photos", "pictograms"]))
     assert dev.languages == ("de", "en")
 
 

@@ -17,7 +17,8 @@ from tests.training.tiny import BAG, LANGUAGES, TRANSFORMER, recipe
 from training.data.captions import load_split
 from training.data.tokens import tokenize
 from training.export import bundle as export
-from training.export.bundle import export_run, validation_texts
+from training.export.bundle import export_run
+from training.export.validation import validation_texts
 from training.loop.model import load_model
 from training.loop.run import Run, create_run
 from training.loop.training_loop import train
@@ -98,7 +99,7 @@ def test_parity_and_retrieval_are_as_measured(kind: str, data: Path, request: py
     run, bundle = run_of(kind, request), bundle_of(kind, request)
     measures = bundle.manifest.measures
     assert 0 <= measures["onnx_cosine_distance"] + 1e-6 < 1e-4
-    texts = validation_texts(data, run.recipe)
+    texts = validation_texts(data, run.recipe.data)[0]
     precisions: list[Precision] = ["fp32", "int8"] if bundle.encoder_int8 else ["fp32"]
     for precision, name in zip(precisions, ("validation_r1", "validation_r1_int8"), strict=False):
         encoder = TextEncoder(bundle, precision=precision)
@@ -340,9 +341,9 @@ def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
         (["data.pictures=shared"], "photos shared en de pt (all captions)"),
         (['data.caption_kinds=["human","machine"]'], "photos disjoint en de pt (human+machine)"),
         (["data.shuffle_pictures=true"], "photos disjoint en de pt (all captions, pictures shuffled)"),
-        (["data.pictograms=true"], "photos and pictograms disjoint en de pt (all captions)"),
+        (['data.sets=["photos","pictograms"]'], "photos and pictograms disjoint en de pt (all captions)"),
         (
-            ["data.pictograms=true", "data.photographs=false"],
+            ['data.sets=["pictograms"]'],
             "pictograms disjoint en de pt (all captions)",
         ),
     ],
@@ -368,12 +369,12 @@ def test_human_translations_are_what_validates_where_two_languages_have_them(tmp
     english = [(name, f"en {name}", "human") for name in names]
     german = [(name, f"de {name}", translated) for name in names]
     free = [(name, f"pt {name}", "human") for name in names]
-    given = recipe(TRANSFORMER, tmp_path)
+    given = recipe(TRANSFORMER, tmp_path).data
     one = captioned(tmp_path / "one", {"en": english, "de": german, "pt": free})
-    found = validation_texts(one, given)
+    (found,) = validation_texts(one, given)
     assert set(found) == {"en", "de", "pt"}, "one translated language is not enough"
     assert [text[3:] for text in found["en"]] == [text[3:] for text in found["pt"]]
     assert set(found["en"]) == {f"en {name}" for name in names[:4]}
     two = [(name, f"pt {name}", translated) for name in names]
-    found = validation_texts(captioned(tmp_path / "two", {"en": english, "de": german, "pt": two}), given)
+    (found,) = validation_texts(captioned(tmp_path / "two", {"en": english, "de": german, "pt": two}), given)
     assert set(found) == {"de", "pt"}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.encoder.bundle import open_bundle
+from training.data.terms import data_terms
 from training.export.card import model_card
 from training.recipes.recipe import load_recipe
 
@@ -12,20 +13,35 @@ MODELS = Path(__file__).parents[3] / "models"
 RESULT = {"pictures": 10, "captions": 20, "epochs": 3, "seconds": 480.0, "best_epoch": 2}
 
 
-def limits(name: str) -> str:
-    card = model_card(load_recipe(name), open_bundle(MODELS / name).manifest, RESULT)
+def limits(name: str, data: Path) -> str:
+    recipe = load_recipe(name)
+    terms = data_terms(data, recipe.data)
+    card = model_card(recipe, open_bundle(MODELS / name).manifest, RESULT, terms)
     assert "not metered; 2 Wh" in card
     return " ".join(card.split("## Limits")[1].split("## Made by")[0].split())
 
 
-def test_it_says_what_was_seen() -> None:
-    small, opened = limits("small"), limits("open")
-    assert small.startswith("It knows what photographs show")
+def test_it_says_what_was_seen(tmp_path: Path) -> None:
+    small, opened = limits("small", tmp_path), limits("open", tmp_path)
+    seen = "in the words of their captions (photos, storybooks, stamps, flashcards)."
+    assert small.startswith(f"It knows what pictures show and says it {seen}")
     assert "that has names of drawings alone" in small
-    assert opened.startswith("It knows what drawings of pictograms show")
+    assert "(storybooks, flashcards)" in opened
     assert "photograph" not in opened
 
 
 @pytest.mark.parametrize(("name", "bound"), [("small", True), ("open", False)])
-def test_terms_of_photographs_go_with_what_was_learned_from_them(name: str, bound: bool) -> None:
-    assert ("research only" in limits(name)) == bound
+def test_terms_of_the_data_go_with_what_was_learned_from_them(name: str, bound: bool, tmp_path: Path) -> None:
+    found = limits(name, tmp_path)
+    assert ("not openly licensed, nor are these weights: use them for research only" in found) == bound
+    assert ("What is learned from `photos`, `stamps`, `text/multi30k_train` is" in found) == bound
+    assert ("GPL-2.0-or-later" in found) == bound
+    assert "CC BY-SA 3.0" in found
+    assert "OpenMoji (CC BY-SA 4.0)" in found
+
+
+def test_those_who_drew_are_credited_by_name(tmp_path: Path) -> None:
+    (tmp_path / "storybooks").mkdir()
+    rows = "0001\tA Tall Man\tAnna Adeoye\n0002\tAt Sea\tBen Bello, Anna Adeoye\n"
+    (tmp_path / "storybooks" / "stories.tsv").write_text(rows, "utf-8")
+    assert "Credits of `storybooks`: African Storybook, Anna Adeoye, Ben Bello." in limits("open", tmp_path)

@@ -18,7 +18,7 @@ from training.export.bundle import export_run
 from training.export.pictograms import TITLE, write_pictograms
 from training.loop.training_loop import train
 
-WITH_DRAWINGS = ("data.pictograms=true", "data.pictures=shared", "optimiser.epochs=12")
+WITH_DRAWINGS = ('data.sets=["photos","pictograms"]', "data.pictures=shared", "optimiser.epochs=12")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,6 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: 
 
 
 def test_another_recipe_is_refused(drawn: Bundle, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"data\.pictograms"):
+    with pytest.raises(UsageError, match=r"pictograms in data\.sets"):
         write_pictograms(drawn.folder, data, recipe(BAG, tmp_path))
     assert run(["pictograms", str(drawn.folder), "--data", str(data), "--recipe", "open"]) == 2

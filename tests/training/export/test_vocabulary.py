@@ -87,7 +87,8 @@ def test_only_the_languages_asked_for_have_a_list(tmp_path: Path) -> None:
 
 
 def test_what_a_concept_is_called_counts_once_whoever_drew_it(tmp_path: Path) -> None:
-    drawn = ("brush/1f436.png", "pencil/1f436.png", "stamp/1f436.png", "brush/1f43a.png", "a.jpg", "b.jpg")
+    artists = ("brush/1f436.png", "pencil/1f436.png", "stamp/1f436.png", "brush/1f43a.png")
+    drawn = (*(f"pictograms/{name}" for name in artists), "photos/a.jpg", "photos/b.jpg")
     told = ("dog", "dog", "dog", "dog wolf", "dog wolf", "dog wolf")
     captions = tuple(Caption(row, "en", text) for row, text in enumerate(told))
     write_word_lists(CaptionedPictures(drawn, captions), {}, ("en",), tmp_path / "words")

@@ -26,7 +26,7 @@ def damaged(data: Path, tmp_path: Path) -> tuple[Path, set[str]]:
     file = copy / "photos" / "images.tar"
     raw = bytearray(file.read_bytes())
     for name, what in ((train[3], "noise"), (train[7], "gone"), (dev[0], "noise")):
-        header = raw.index(name.encode())
+        header = raw.index(name.removeprefix("photos/").encode())
         if what == "noise":
             raw[header + 512 : header + 700] = bytes(188)
         else:

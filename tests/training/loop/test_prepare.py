@@ -121,13 +121,15 @@ def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_pat
     given = recipe(BAG, tmp_path, "data.bad_pictures=0")
     run = create_run(tmp_path / "run", given, resume=False)
     with pytest.raises(
-        TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, no\.jpg first"
+        TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, photos/no\.jpg first"
     ):
         prepare(run, copy)
 
 
 def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
-    run = create_run(tmp_path / "run", recipe(BAG, tmp_path, "data.pictograms=true"), resume=False)
+    run = create_run(
+        tmp_path / "run", recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]'), resume=False
+    )
     both, plain = prepare(run, data), prepare(bag_run, data)
     count, total = len(plain.data.captions.pictures), len(both.data.captions.pictures)
     assert total > count + 50
@@ -141,7 +143,12 @@ def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, 
 
 
 def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_path: Path) -> None:
-    settings = ("data.pictograms=true", "objectives.halves={}", "objectives.pseudopairs={}", "mining.begin=1")
+    settings = (
+        'data.sets=["photos","pictograms"]',
+        "objectives.halves={}",
+        "objectives.pseudopairs={}",
+        "mining.begin=1",
+    )
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path, *settings, "mining.every=1"), resume=False)
     made = prepare(run, data)
     halves = made.suppliers["halves"]
@@ -160,15 +167,15 @@ def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_pa
 def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
-    given = recipe(BAG, tmp_path, "data.pictograms=true", "data.bad_pictures=0.1")
+    given = recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]', "data.bad_pictures=0.1")
     names = load_split(copy, "train", given.data).pictures
-    bad = next(name for name in names if name.startswith("brush/"))
+    bad = next(name for name in names if name.startswith("pictograms/brush/"))
     file = copy / "pictograms" / "brush.tar"
-    file.write_bytes(broken(file, bad.removeprefix("brush/")))
+    file.write_bytes(broken(file, bad.removeprefix("pictograms/brush/")))
     prepared = prepare(create_run(tmp_path / "run", given, resume=False), copy)
     assert prepared.skipped.undecodable == (bad,)
     assert prepared.data.captions.pictures == tuple(name for name in names if name != bad)
-    strict = recipe(BAG, tmp_path, "data.pictograms=true")
+    strict = recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]')
     with pytest.raises(
         TrainingError, match=rf"brush\.tar: 0 of \d+ pictures .* and 1 undecodable, {bad} first"
     ):

@@ -116,7 +116,8 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
         ("data.pictures=disjoint", 'data.pictures = "shared"'),
         ("data.shuffle_pictures=true", "no data.shuffle_pictures"),
         ("data.texts=texts", "no data.texts"),
-        ("data.pictograms=true", "no data.pictograms"),
+        ('data.sets=["photos","pictograms"]', "data.sets without pictograms"),
+        ('data.weights={"photos":2}', "no data.weights"),
         ('objectives.halves={"weight": 0.3}', "no objectives.halves"),
     ],
 )

@@ -272,7 +272,6 @@ def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
         ("sigurdsson", "objectives.cloze={}", "needs token embeddings that all languages share"),
         ("sigurdsson", "objectives.denoising={}", 'needs text.encoder = "transformer" and two languages'),
         ("lample-conneau", 'data.languages=["en"]', "and two languages"),
-        ("open", "objectives.halves={}", "objectives.halves needs sentences: data.photographs or data.texts"),
         (
             "globetrotter",
             "objectives.transitive.space=whitened",
@@ -282,3 +281,24 @@ def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
 )
 def test_an_objective_needs_what_it_needs(name: str, override: str, said: str) -> None:
     assert said in problem(override, name=name)
+
+
+def test_halves_need_sentences() -> None:
+    said = problem('data.sets=["pictograms"]', "data.texts=", name="best")
+    assert "objectives.halves needs sentences: another set than pictograms, or data.texts" in said
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("data.sets=[]", "data.sets"),
+        ('data.sets=["photos","photos"]', "sets: one is named twice"),
+        ('data.sets=["../photos"]', "data.sets.0"),
+        ('data.weights={"stamps":2}', "weights: stamps is not among the sets"),
+        ('data.weights={"photos":0}', "weights: photos needs a weight above 0"),
+        ("data.caption_words=0", "data.caption_words"),
+        ("data.photographs=true", "unknown key data.photographs"),
+    ],
+)
+def test_sets_and_weights_fit(override: str, said: str) -> None:
+    assert said in problem(override)

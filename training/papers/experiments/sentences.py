@@ -16,7 +16,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.storage.manifest import NAME
 from index.text.normalisation import bare, clean
-from training.data.folder import require_photos
+from training.data.folder import require_sets
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.loop.model import load_model
@@ -68,7 +68,7 @@ def open_model(folder: Path, data: Path) -> Model:
     """Open the encoder of a finished run. UsageError if there is none."""
     run = open_run(folder)
     run.result()
-    require_photos(data)
+    require_sets(data, ("photos",))
     return Model(run.recipe.name, run.recipe.data.languages, load_model(run, data), run.tokenizer())
 
 

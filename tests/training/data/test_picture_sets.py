@@ -1,0 +1,143 @@
+"""Several picture sets: whose pictures they are, how often they come, and long captions."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.errors import DataError
+from training.data.captions import Caption, CaptionedPictures, load_split
+from training.data.picture_sets import cut, epoch_shares, move_onto_first_set, read_members, set_of
+from training.data.sampler import PictureSampler
+from training.data.settings import DataSettings
+
+
+def write_set(data: Path, name: str, captions: dict[str, list[str]], pictures: int = 12) -> None:
+    """A set whose pictures 0.jpg, 1.jpg, ... have each caption of a language."""
+    folder = data / name
+    (folder / "captions").mkdir(parents=True)
+    files = [f"{number}.jpg" for number in range(pictures)]
+    (folder / "splits.tsv").write_text("".join(f"{file}\ttrain\n" for file in files), "utf-8")
+    for language, texts in captions.items():
+        rows = [f"{file}\t{text}\thuman\n" for file in files for text in texts]
+        (folder / "captions" / f"{language}.tsv").write_text("".join(rows), "utf-8")
+
+
+def settings(*languages: str, **more: object) -> DataSettings:
+    return DataSettings.model_validate({"languages": languages, "sets": ["photos", "books"], **more})
+
+
+def spoken(data: CaptionedPictures, name: str) -> Counter[str]:
+    return Counter(c.language for c in data.captions if set_of(data.pictures[c.picture]) == name)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    write_set(tmp_path, "photos", {"en": ["a dog"], "de": ["ein Hund"]})
+    write_set(tmp_path, "books", {"en": ["a goat"], "sw": ["mbuzi"]})
+    return tmp_path
+
+
+def test_pictures_of_one_name_are_pictures_of_two_sets(two: Path) -> None:
+    data = load_split(two, "train", settings("en", "de", "sw", pictures="shared"))
+    assert data.pictures == (*read_members(two, "photos", "train"), *read_members(two, "books", "train"))
+    assert len(set(data.pictures)) == 24
+    told = {data.pictures[c.picture]: c.text for c in data.captions if c.language == "en"}
+    assert (told["photos/3.jpg"], told["books/3.jpg"]) == ("a dog", "a goat")
+
+
+def test_a_language_need_not_be_in_each_set(two: Path) -> None:
+    data = load_split(two, "train", settings("en", "de", "sw", pictures="shared"))
+    assert spoken(data, "photos") == {"en": 12, "de": 12}
+    assert spoken(data, "books") == {"en": 12, "sw": 12}
+
+
+@pytest.mark.parametrize("pictures", ["disjoint", "pivoted", "common"])
+def test_languages_share_out_the_pictures_set_by_set(two: Path, pictures: str) -> None:
+    data = load_split(two, "train", settings("en", "de", "sw", pictures=pictures))
+    one = load_split(two, "train", settings("en", "de", pictures=pictures, sets=["photos"]))
+    count = len(one.pictures)
+    assert data.pictures[:count] == one.pictures
+    assert data.captions[: len(one.captions)] == one.captions, "another set changes nothing in this one"
+    assert set(spoken(data, "books")) == {"en", "sw"}
+
+
+def test_a_language_in_no_set_is_named(two: Path) -> None:
+    with pytest.raises(DataError, match=r"has no captions/fi\.tsv in photos, books$"):
+        load_split(two, "train", settings("en", "fi", pictures="shared"))
+
+
+@given(st.floats(0.1, 6), st.floats(0.1, 6), st.integers(2, 40))
+def test_weights_say_how_often_an_epoch_shows_a_picture(photos: float, books: float, batch: int) -> None:
+    names = [f"photos/{n}.jpg" for n in range(60)] + [f"books/{n}.jpg" for n in range(30)]
+    shares = epoch_shares(names, {"photos": photos, "books": books})
+    assert shares is not None
+    data = captioned(names)
+    sampler = PictureSampler(data, batch, 0, shares=shares)
+    epochs = [sampler.batches(epoch) for epoch in range(3)]
+    for batches in epochs:
+        assert all(len(np.unique(rows)) == len(rows) for rows in batches), "a picture once in a batch"
+        counts = np.bincount(np.concatenate(batches), minlength=90)
+        assert (np.abs(counts - shares) < 1 + 1e-9).all()
+        assert abs(counts.sum() - shares.sum()) < 1 + 1e-9
+    assert len({len(batches) for batches in epochs}) == 1, "as many batches in each epoch"
+    again = PictureSampler(data, batch, 0, shares=shares).batches(2)
+    assert all(np.array_equal(one, other) for one, other in zip(epochs[2], again, strict=True))
+
+
+def captioned(names: list[str]) -> CaptionedPictures:
+    return CaptionedPictures(tuple(names), tuple(Caption(row, "en", "a") for row in range(len(names))))
+
+
+def test_without_weights_each_picture_comes_once() -> None:
+    assert epoch_shares(["photos/1.jpg"], {}) is None
+
+
+PAGE = "Here is Zama. She wakes up early! Who hears her? Nobody does."
+
+
+@pytest.mark.parametrize(
+    ("words", "pieces"),
+    [
+        (None, [PAGE]),
+        (30, [PAGE]),
+        (7, ["Here is Zama. She wakes up early!", "Who hears her? Nobody does."]),
+        (3, ["Here is Zama.", "She wakes up early!", "Who hears her?", "Nobody does."]),
+    ],
+)
+def test_long_captions_are_cut_between_sentences(words: int | None, pieces: list[str]) -> None:
+    assert cut(PAGE, "en", words) == pieces
+
+
+def test_where_words_are_not_apart_characters_count() -> None:
+    assert cut("山羊喝水。小狗跑了。", "zh", 3) == ["山羊喝水。", "小狗跑了。"]
+    assert cut("山羊喝水。小狗跑了。", "zh", 5) == ["山羊喝水。小狗跑了。"]
+
+
+def test_each_piece_is_a_caption_of_the_picture(tmp_path: Path) -> None:
+    write_set(tmp_path, "books", {"en": [PAGE]}, pictures=2)
+    data = load_split(tmp_path, "train", settings("en", sets=["books"], caption_words=7))
+    assert Counter(c.text for c in data.captions) == dict.fromkeys(cut(PAGE, "en", 7), 2)
+
+
+def test_sets_get_one_mean() -> None:
+    draw = np.random.default_rng(0)
+    features = draw.standard_normal((2, 30, 5)).astype(np.float32)
+    features[:, 20:] += 3
+    names = [f"photos/{n}.jpg" for n in range(20)] + [f"pictograms/a/{n}.png" for n in range(10)]
+    moved = features.copy()
+    move_onto_first_set(moved, names, 26)
+    assert np.array_equal(moved[:, :20], features[:, :20]), "the first set stays"
+    assert np.allclose(moved[:, 20:26].mean(axis=(0, 1)), moved[:, :20].mean(axis=(0, 1)), atol=1e-5)
+    shift = moved[:, 20:] - features[:, 20:]
+    assert np.allclose(shift, shift[0, 0], atol=1e-5), "all alike, learned from or not"
+
+
+def test_one_set_alone_stays() -> None:
+    features = np.random.default_rng(0).standard_normal((2, 9, 5)).astype(np.float32)
+    moved = features.copy()
+    move_onto_first_set(moved, [f"photos/{n}.jpg" for n in range(9)], 6)
+    assert np.array_equal(moved, features)

@@ -1,0 +1,136 @@
+"""Picture sets: folders of pictures with captions, and which languages a recipe shows their pictures with.
+
+Reads the folders of docs/data.md that have `images.tar`, `splits.tsv` and `captions/`. A picture is known as
+SET/NAME, so that sets may have files of the same name.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.suites.sets import read_captions, read_split
+from index.text.sentences import UNSPACED, joined, sentences
+from training.data.pictograms import Owners, Texts
+from training.data.pictures import PictureArchive
+from training.data.settings import DataSettings
+
+
+def set_of(picture: str) -> str:
+    """The set of a picture SET/NAME."""
+    return picture.split("/", 1)[0]
+
+
+def open_set(data: Path, name: str, size: int) -> PictureArchive:
+    """The archive of a set. DataError if there is none."""
+    return PictureArchive(data / name / "images.tar", size, f"{name}/")
+
+
+def read_members(data: Path, name: str, split: str) -> list[str]:
+    """The pictures of a split of a set, SET/NAME, sorted. DataError if there are none."""
+    return sorted(f"{name}/{image}" for image in read_split(data / name / "splits.tsv", split))
+
+
+def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple[Owners, Texts]:
+    """Read the pictures of a split of a set, with the captions of the languages that it has.
+
+    Raises DataError if files are missing or malformed.
+    """
+    codes = dict.fromkeys((*settings.languages, *settings.held_out))
+    texts = {
+        code: _texts(file, name, code, settings)
+        for code in codes
+        if (file := data / name / "captions" / f"{code}.tsv").is_file()
+    }
+    return _owners(read_members(data, name, split), texts, settings), texts
+
+
+def _texts(file: Path, name: str, language: str, settings: DataSettings) -> dict[str, list[str]]:
+    """Picture -> captions of one language, of the kinds that the recipe uses."""
+    texts: dict[str, list[str]] = {}
+    for caption in read_captions(file):
+        if not settings.caption_kinds or caption.source in settings.caption_kinds:
+            pieces = cut(caption.text, language, settings.caption_words)
+            texts.setdefault(f"{name}/{caption.image}", []).extend(pieces)
+    return texts
+
+
+def cut(text: str, language: str, words: int | None) -> list[str]:
+    """Cut a text between sentences, into pieces of at most so many words; a longer sentence stays whole.
+
+    Where words are written without spaces, two characters count as a word.
+    """
+    if words is None or _words(text, language) <= words:
+        return [text]
+    pieces: list[str] = []
+    for sentence in sentences(text, language):
+        if pieces and _words(longer := joined([pieces[-1], sentence], language), language) <= words:
+            pieces[-1] = longer
+        else:
+            pieces.append(sentence)
+    return pieces
+
+
+def _words(text: str, language: str) -> int:
+    return (len(text) + 1) // 2 if language.split("-")[0] in UNSPACED else len(text.split())
+
+
+def _owners(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:
+    """Assign the pictures of a set to the languages whose captions are shown with them."""
+    captioned = list(texts)
+    if settings.pictures == "shared":
+        return [(name, tuple(captioned)) for name in members]
+    if settings.pictures == "pivoted":
+        pivot = settings.languages[0]
+        others = [code for code in captioned if code != pivot]
+        assignment = _disjoint(members, texts, captioned, others if pivot in texts else [])
+        return [(name, (pivot, code)) for name, code in assignment.items()]
+    if settings.pictures == "common":
+        assignment = _disjoint(members, texts, captioned, captioned)
+        return [(name, tuple(captioned)) for name in list(assignment)[:: len(captioned)]]
+    taking = [code for code in (*settings.first, *settings.held_out) if code in texts]
+    turns = [code for code in settings.rotation or taking if code in texts]
+    assignment = _disjoint(members, texts, taking, turns)
+    owners: Owners = [(name, (code,)) for name, code in assignment.items() if code in settings.languages]
+    return owners + list(_left_over(members, texts, assignment, settings.added))
+
+
+def _disjoint(
+    members: Sequence[str], texts: Texts, languages: Sequence[str], turns: Sequence[str]
+) -> dict[str, str]:
+    """Picture with a caption in each of `languages` -> its language, the next one of `turns`."""
+    pool = [name for name in members if turns and all(name in texts[language] for language in languages)]
+    pool.sort(key=lambda name: hashlib.sha256(PurePosixPath(name).name.encode()).hexdigest())
+    return {name: turns[i % len(turns)] for i, name in enumerate(pool)}
+
+
+def _left_over(
+    members: Sequence[str], texts: Texts, assignment: Collection[str], added: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Assign each unassigned picture to the first added language that has a caption of it."""
+    for name in members:
+        owner = next((code for code in added if name in texts.get(code, ())), None)
+        if name not in assignment and owner:
+            yield name, (owner,)
+
+
+def move_onto_first_set(features: NDArray[np.float32], names: Sequence[str], learned: int) -> None:
+    """Shift each set's features in place to the mean of the first set, over the first `learned` pictures.
+
+    features: (V, N, F). The offset between photographs and drawings says nothing about what they show.
+    """
+    sets = np.asarray([set_of(name) for name in names])
+    first, *others = dict.fromkeys(sets[:learned].tolist()) or [""]
+    fitted = features[:, :learned]
+    for name in others:
+        means = [fitted[:, sets[:learned] == kind].mean(axis=(0, 1)) for kind in (first, name)]
+        features[:, sets == name] += means[0] - means[1]
+
+
+def epoch_shares(pictures: Sequence[str], weights: Mapping[str, float]) -> NDArray[np.float64] | None:
+    """How often an epoch shows each picture, by the weight of its set; None where all are shown once."""
+    if not weights:
+        return None
+    return np.asarray([weights.get(set_of(name), 1.0) for name in pictures])
