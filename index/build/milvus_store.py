@@ -58,7 +58,7 @@ def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) ->
     """
     address = parse(options.store or "")
     opened = {
-        code: open_vectors(job.work, code, entry.sentences, manifest.dimension, entry.search, job.threads)
+        code: open_vectors(job.work, code, manifest, job.threads)
         for code, entry in manifest.languages.items()
     }
     languages = {}

@@ -58,7 +58,7 @@ class PreviousVersion:
         self.count = self.entry.sentences
         self._folder, self._code, self._replaced = folder, code, replaced or {}
         self._table = read_table(folder / f"{code}.arrow", COLUMNS, self.count)
-        self._vectors = open_vectors(folder, code, self.count, manifest.dimension, self.entry.search)
+        self._vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self._deleted = self._places(deleted)
 

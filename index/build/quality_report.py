@@ -185,17 +185,7 @@ def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
 
 def _opened(job: Job, manifest: IndexManifest) -> dict[str, SentenceIndex]:
     return {
-        code: SentenceIndex.open(
-            job.work,
-            code,
-            count=entry.sentences,
-            dimension=manifest.dimension,
-            sources=manifest.sources(code),
-            links=entry.links,
-            threads=job.threads,
-            search=entry.search,
-        )
-        for code, entry in manifest.languages.items()
+        code: SentenceIndex.open(job.work, code, manifest, threads=job.threads) for code in manifest.languages
     }
 
 

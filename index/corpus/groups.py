@@ -100,10 +100,3 @@ class Links:
 def _mapped(file: IO[bytes]) -> Numbers:
     file.flush()
     return np.memmap(file, np.int64, "r") if file.tell() else np.zeros(0, np.int64)
-
-
-def write_groups(path: Path, rows: Sequence[int], groups: Sequence[int]) -> int:
-    """Write (row, group) pairs given in any order; returns the number of distinct pairs."""
-    with Links(path.parent) as links:
-        links.add(map(int, rows), map(int, groups))
-        return links.write(path)

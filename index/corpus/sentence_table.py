@@ -1,12 +1,9 @@
 """LANG.arrow: the ids, texts and metadata (JSON objects) of the sentences of a language, row by row."""
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from index.formats.sentence import Sentence
-from index.storage.tables import write_table
 
 COLUMNS = ("id", "text", "metadata")
 
@@ -15,10 +12,3 @@ def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is u
     """The sentence of a row, without its language and line."""
     sentence_id, text, metadata = (table.column(name)[row].as_py() for name in COLUMNS)
     return Sentence(sentence_id, text, "", 0, json.loads(metadata))
-
-
-def write_sentences(
-    path: Path, ids: Sequence[str], texts: Sequence[str], metadata: Sequence[str] | None = None
-) -> None:
-    """Write the table of a language."""
-    write_table(path, {"id": ids, "text": texts, "metadata": metadata or ["{}"] * len(texts)})

@@ -21,24 +21,23 @@ from index.search.faiss_index import FaissIndex
 from index.search.hubness import NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
 from index.search.ranking import Lengths, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
-from index.storage.index_manifest import Scoring, SearchSettings
+from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
-FLAT = SearchSettings()
 # An answer below MIN_CONFIDENCE is the same scene with other details from this cosine on, where its text is
 # at least this likely to be of a kind that the index holds (docs/decisions/0085).
 SAME_SCENE = 0.5
 LEAST_DOMAIN = 0.2
 
 
-def open_vectors(
-    folder: Path, language: str, count: int, dimension: int, search: SearchSettings = FLAT, threads: int = 1
-) -> VectorIndex:
+def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
     """Open LANG.faiss of a verified version, or the collection that LANG.milvus names.
 
-    DamagedError if it is not (count, dimension), StoreError where Milvus does not answer.
+    DamagedError if it is not of the manifest's shape, StoreError where Milvus does not answer.
     """
+    search, count = manifest.languages[language].search, manifest.languages[language].sentences
+    dimension = manifest.dimension
     if search.store == "milvus":
         from index.search.milvus import MilvusIndex  # pymilvus is an extra
 
@@ -79,29 +78,25 @@ class SentenceIndex:
         cls,
         folder: Path,
         language: str,
+        manifest: IndexManifest,
         *,
-        count: int,
-        dimension: int,
-        sources: Sequence[str],
-        links: int = 0,
         calibration: Calibration | None = None,
-        threads: int = 1,
-        search: SearchSettings = FLAT,
-        confidence: Confidence | None = None,
-        scoring: Scoring = "csls",
         domain: Domain | None = None,
+        threads: int = 1,
     ) -> "SentenceIndex":
         """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version."""
+        entry, sources = manifest.languages[language], manifest.sources(language)
+        count, links = entry.sentences, entry.links
         return cls(
-            open_vectors(folder, language, count, dimension, search, threads),
+            open_vectors(folder, language, manifest, threads),
             read_table(folder / f"{language}.arrow", COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,
             calibration or FALLBACK,
             Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
             language=language,
-            confidence=confidence,
-            scoring=scoring,
+            confidence=manifest.confidence,
+            scoring=manifest.scoring,
             domain=domain,
         )
 

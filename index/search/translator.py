@@ -83,30 +83,12 @@ class Translator:
         weights = manifest.confidence.domain
         domain = None if weights is None else Domain(table, weights, partial(_tokens, encoder))
         sentences, words = {}, {}
-        for code, entry in manifest.languages.items():
+        calibration = bundle.manifest.calibration
+        for code in manifest.languages:
             sentences[code] = SentenceIndex.open(
-                folder,
-                code,
-                count=entry.sentences,
-                dimension=manifest.dimension,
-                sources=manifest.sources(code),
-                links=entry.links,
-                calibration=bundle.manifest.calibration,
-                threads=threads,
-                search=entry.search,
-                confidence=manifest.confidence,
-                scoring=manifest.scoring,
-                domain=domain,
+                folder, code, manifest, calibration=calibration, domain=domain, threads=threads
             )
-            words[code] = WordIndex.open(
-                folder,
-                code,
-                count=entry.words,
-                dimension=manifest.dimension,
-                sources=manifest.sources(code),
-                search=entry.word_search,
-                threads=threads,
-            )
+            words[code] = WordIndex.open(folder, code, manifest, threads=threads)
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
         detector = Detector(manifest.detects, table, manifest.languages)
         return cls(manifest, encoder, sentences, words, detector)

@@ -14,7 +14,7 @@ from index.search.faiss_index import FaissIndex
 from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
 from index.search.vector_index import VectorIndex
-from index.storage.index_manifest import SearchSettings
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
@@ -86,22 +86,13 @@ class WordIndex:
         return list(zip(self._words.to_pylist(), self._counts.to_pylist(), strict=True))
 
     @classmethod
-    def open(
-        cls,
-        folder: Path,
-        language: str,
-        *,
-        count: int,
-        dimension: int,
-        sources: Sequence[str],
-        search: SearchSettings,
-        threads: int = 1,
-    ) -> "WordIndex":
+    def open(cls, folder: Path, language: str, manifest: IndexManifest, *, threads: int = 1) -> "WordIndex":
         """Open LANG.words.* of a verified version."""
-        stem = f"{language}.words"
+        entry, sources = manifest.languages[language], manifest.sources(language)
+        count, dimension, stem = entry.words, manifest.dimension, f"{language}.words"
         return cls(
             language,
-            FaissIndex.open(folder / f"{stem}.faiss", count, dimension, search, threads),
+            FaissIndex.open(folder / f"{stem}.faiss", count, dimension, entry.word_search, threads),
             read_table(folder / f"{stem}.arrow", COLUMNS, count),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),

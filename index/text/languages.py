@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 # Scripts (ISO 15924) that are written from right to left.
-RIGHT_TO_LEFT = frozenset({"Arab", "Hebr", "Thaa", "Syrc", "Nkoo", "Adlm"})
 
 # code | English name | own name | script | family
 TABLE = """
@@ -127,10 +125,6 @@ class Language:
     native: str
     script: str
     family: str
-
-    @property
-    def direction(self) -> Literal["ltr", "rtl"]:
-        return "rtl" if self.script in RIGHT_TO_LEFT else "ltr"
 
 
 @cache

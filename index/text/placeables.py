@@ -59,12 +59,6 @@ def skeleton(text: str) -> str:
     return " ".join(_cut(text, found, _STANDS_FOR).split()) if found else text
 
 
-def differing_kinds(one: str, other: str) -> list[Kind]:
-    """Which kinds of placeable differ between two texts, whatever their order."""
-    mine, others = _counted(one), _counted(other)
-    return [kind for kind in KINDS if mine[kind] != others[kind]]
-
-
 def put_back(question: str, original: str, answer: str) -> str:
     """The answer, which translates `original`, with the placeholders and numbers of the `question`.
 
@@ -91,13 +85,6 @@ def put_back(question: str, original: str, answer: str) -> str:
 
 def _plain(text: str) -> list[Placeable]:
     return [placeable for placeable in placeables(text) if placeable.kind != "tags"]
-
-
-def _counted(text: str) -> dict[Kind, Counter[str]]:
-    counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
-    for placeable in placeables(text):
-        counts[placeable.kind][placeable.text] += 1
-    return counts
 
 
 def _cut(text: str, found: list[Placeable], stand_ins: dict[Kind, str]) -> str:

@@ -1,17 +1,19 @@
 """SentenceIndex: sentences found by their vectors, in the order of CSLS."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration
-from index.corpus.sentence_table import write_sentences
 from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
 from index.search.sentence_index import SentenceIndex
+from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
 
 Vectors = NDArray[np.float32]
@@ -29,17 +31,29 @@ GERMAN, ENGLISH, ARABIC = unit_rows(0, 30), unit_rows(1, 40), unit_rows(2, 20)
 def folder(tmp_path: Path) -> Path:
     """30 German sentences beside 40 English and 20 Arabic ones."""
     write_faiss(tmp_path / "de.faiss", GERMAN, "Flat")
-    write_sentences(
-        tmp_path / "de.arrow", [f"de:{row + 1}" for row in range(30)], [f"Satz {row}" for row in range(30)]
-    )
+    columns = {
+        "id": [f"de:{row + 1}" for row in range(30)],
+        "text": [f"Satz {row}" for row in range(30)],
+        "metadata": ["{}"] * 30,
+    }
+    write_table(tmp_path / "de.arrow", columns)
     means = [neighbourhood_means(GERMAN @ other.T) for other in (ENGLISH, ARABIC)]
     np.save(tmp_path / "de.hubness.npy", np.stack(means, axis=1))
     return tmp_path
 
 
-def opened(folder: Path, **values: object) -> SentenceIndex:
-    given: dict[str, object] = {"count": 30, "dimension": 8, "sources": ("en", "ar")}
-    return SentenceIndex.open(folder, "de", **(given | values))  # type: ignore[arg-type]
+def opened(
+    folder: Path,
+    *,
+    count: int = 30,
+    dimension: int = 8,
+    sources: Sequence[str] = ("en", "ar"),
+    calibration: Calibration | None = None,
+) -> SentenceIndex:
+    entry = LanguageEntry(sentences=count, words=0, lines=count, changed=0, dropped={}, links=0)
+    languages = dict.fromkeys(("de", *sources), entry)
+    manifest = IndexManifest.model_construct(dimension=dimension, languages=languages)
+    return SentenceIndex.open(folder, "de", manifest, calibration=calibration)
 
 
 @pytest.mark.parametrize(("source", "vectors"), [("en", ENGLISH), ("ar", ARABIC)])
@@ -103,6 +117,6 @@ def test_no_queries_no_answers(folder: Path) -> None:
 @pytest.mark.parametrize(
     "values", [{"count": 31}, {"dimension": 9}, {"sources": ("en",)}, {"sources": ("a", "b", "c")}]
 )
-def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values: dict[str, object]) -> None:
+def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values: dict[str, Any]) -> None:
     with pytest.raises(DamagedError, match="build the index again"):
         opened(folder, **values)

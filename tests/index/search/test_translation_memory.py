@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from index.build.build_index import build_index
 from index.corpus.cleaning import Cleaning
 from index.corpus.export import export_index
-from index.corpus.groups import Groups, write_groups
+from index.corpus.groups import Groups, Links
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.formats.registry import Source
@@ -214,7 +214,9 @@ def test_groups_are_a_relation(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
 ) -> None:
     path = tmp_path_factory.mktemp("groups") / "x.arrow"
-    links = write_groups(path, [row for row, _ in pairs], [group for _, group in pairs])
+    with Links(path.parent) as table:
+        table.add([row for row, _ in pairs], [group for _, group in pairs])
+        links = table.write(path)
     groups = Groups.open(path, links)
     assert links == len(groups) == len(set(pairs))
     assert list(groups) == sorted((group, row) for row, group in set(pairs))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
 from index.search.word_index import Questions, WordIndex, fold
-from index.storage.index_manifest import SearchSettings
+from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
 
 Vectors = NDArray[np.float32]
@@ -35,9 +36,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def opened(folder: Path, **values: object) -> WordIndex:
-    given: dict[str, object] = {"count": 30, "dimension": 8, "sources": ("en",), "search": SearchSettings()}
-    return WordIndex.open(folder, "de", **(given | values))  # type: ignore[arg-type]
+def opened(
+    folder: Path, *, count: int = 30, dimension: int = 8, sources: Sequence[str] = ("en",)
+) -> WordIndex:
+    entry = LanguageEntry(sentences=1, words=count, lines=1, changed=0, dropped={}, links=0)
+    languages = dict.fromkeys(("de", *sources), entry)
+    return WordIndex.open(
+        folder, "de", IndexManifest.model_construct(dimension=dimension, languages=languages)
+    )
 
 
 def test_answers_are_those_of_csls(folder: Path) -> None:
@@ -74,7 +80,7 @@ def test_a_language_without_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [{"count": 29}, {"dimension": 4}, {"sources": ()}])
-def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values: dict[str, object]) -> None:
+def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values: dict[str, Any]) -> None:
     with pytest.raises(DamagedError, match="build the index again"):
         opened(folder, **values)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.placeables import differing_kinds, placeables, put_back, skeleton, without_tags
+from index.text.placeables import placeables, put_back, skeleton, without_tags
 
 TEXTS = st.text(st.sampled_from("ab <>/%d{}s0123.$é\n"), max_size=30)
 
@@ -60,11 +60,6 @@ def test_numbers_and_placeholders_are_put_back(
     question: str, original: str, answer: str, expected: str
 ) -> None:
     assert put_back(question, original, answer) == expected
-
-
-def test_kinds_that_differ_are_named() -> None:
-    assert differing_kinds("Press <b>5</b>", "Drücken Sie 6") == ["tags", "numbers"]
-    assert differing_kinds("{0} of {1}", "{1} von {0}") == []
 
 
 @given(TEXTS)

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from index.corpus.sentence_table import COLUMNS, write_sentences
+from index.corpus.sentence_table import COLUMNS
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
-from index.storage.tables import read_table
+from index.storage.tables import read_table, write_table
 from index.storage.versions import VERSIONS, current, next_version, publish, serve
 from tests.service.test_cli import serving
 
@@ -45,7 +45,8 @@ def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     path = work / "de.arrow"
     table = read_table(path, COLUMNS, manifest.languages["de"].sentences)
     ids, texts, metadata = (table.column(name).to_pylist() for name in COLUMNS)
-    write_sentences(path, ids, [text + MARK for text in texts], metadata)
+    columns = (ids, [text + MARK for text in texts], metadata)
+    write_table(path, dict(zip(COLUMNS, columns, strict=True)))
     # Of the same day, also when midnight has passed since the first.
     second = next_version(index, datetime.strptime(first.partition("-")[0], "%Y%m%d").replace(tzinfo=UTC))
     publish(index, work, manifest.model_copy(update={"version": second}))
