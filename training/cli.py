@@ -1,10 +1,10 @@
-"""`passepartout train`, `pictures`, `export` and `pictograms`."""
+"""`passepartout train`, `pictures`, `export`, `pictograms` and `encoder import`."""
 
 from pathlib import Path
 
 import click
 
-from index.errors import UsageError
+from index.errors import UsageError, listed
 
 PATH = click.Path(path_type=Path)
 
@@ -120,4 +120,72 @@ def pictograms(bundle: Path, data: Path, name: str | None) -> None:
         f"{bundle}: {written.pictograms} pictograms; of {written.held_out} held out, in {written.languages} "
         f"languages, a name finds its own: {written.both} (by drawings alone {written.drawn}, by names alone "
         f"{written.named})"
+    )
+
+
+@click.group()
+def encoder() -> None:
+    """Turn a sentence encoder from elsewhere into an encoder bundle."""
+
+
+def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) -> tuple[str, ...]:
+    return tuple(code.strip() for code in codes.split(",")) if codes else ()
+
+
+@encoder.command("import")
+@click.argument("source", type=PATH)
+@click.option("--out", type=PATH, required=True, help="The bundle: a new folder.")
+@click.option(
+    "--languages",
+    callback=_languages,
+    metavar="CODE,...",
+    help="The languages that it is for, such as en,de. [default: those of its model card]",
+)
+@click.option("--name", help="The bundle's name. [default: that of its folder]")
+@click.option("--version", "version", default="1", show_default=True)
+@click.option("--licence", help="The licence of the weights. [default: that of its model card]")
+@click.option(
+    "--prefix", help='Text that it wants before every text, such as "query: ". [default: its default prompt]'
+)
+@click.option(
+    "--pooling",
+    type=click.Choice(["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]),
+    help="How the vectors of tokens become that of the text. [default: as its folder says, else mean]",
+)
+@click.option("--output", help="The output of the ONNX graph to read. [default: the one of a usual name]")
+@click.option("--max-tokens", type=click.IntRange(1, 65536), help="[default: as its files say]")
+def import_(
+    source: Path,
+    out: Path,
+    languages: tuple[str, ...],
+    name: str | None,
+    version: str,
+    licence: str | None,
+    prefix: str | None,
+    pooling: str | None,
+    output: str | None,
+    max_tokens: int | None,
+) -> None:
+    """Turn SOURCE into an encoder bundle.
+
+    SOURCE: a folder as sentence-transformers or transformers write it (safetensors; needs torch unless it has
+    an ONNX file), an ONNX file with tokenizer.json beside it, or use-multilingual.
+    """
+    from index.importing.named import NAMED
+
+    if str(source) in NAMED and not source.exists():
+        from index.importing.bundle import check_target
+        from index.importing.use import import_use
+
+        check_target(out)
+        bundle = import_use(out)
+    else:
+        from training.export.imported import Told, import_encoder
+
+        told = Told(name, version, languages, licence, prefix, pooling, output, max_tokens)
+        bundle = import_encoder(source, out, told)
+    manifest = bundle.manifest
+    known = listed(manifest.languages)
+    click.echo(
+        f"{out}: {bundle.name}, {manifest.dimension} dimensions, {manifest.max_tokens} tokens, for {known}"
     )

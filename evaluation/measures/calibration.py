@@ -7,31 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
-from index.confidence.calibration import Calibration, calibration_error, features
-from index.search.hubness import csls
+from index.confidence.calibration import Calibration, calibration_error
+from index.search.encoder_calibration import top_answers
 
 ECE = "ece"
 Vectors = NDArray[np.floating]
-
-
-def top_answers(
-    similarities: NDArray[np.floating], answerable: bool
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(n, n) cosines -> features (n, f) of each row's best answer by CSLS, and whether it is right (n,).
-
-    The right answer of row i is in column i.
-
-    Unless `answerable`, the right answers are removed: `similarities` is modified in place.
-    """
-    rows = np.arange(len(similarities))
-    if not answerable:
-        similarities[rows, rows] = -1
-    scores = csls(similarities)
-    order = np.argsort(-scores, axis=1)[:, :2]
-    best, second = order[:, 0], order[:, 1]
-    score = scores[rows, best]
-    answer_features = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
-    return answer_features, (best == rows) & answerable
 
 
 def with_calibration(

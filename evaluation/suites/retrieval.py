@@ -88,7 +88,8 @@ def retrieval(
 def check_space(encoder: TextEncoder, pictures: PictureVectors) -> None:
     """UsageError unless the pictures are in the encoder's space."""
     manifest = encoder.bundle.manifest
-    if (pictures.recipe, pictures.data) != (manifest.recipe.sha256, manifest.data.sha256):
+    data = manifest.data.sha256 if manifest.data else None
+    if (pictures.recipe, pictures.data) != (manifest.recipe.sha256, data):
         raise UsageError(
             f"the pictures were embedded by another run than that of {encoder.name}: write them with the run "
             "that it was exported from"

@@ -15,6 +15,7 @@ from index.commands.maintenance import COMMANDS
 from index.commands.options import (
     COLUMNS,
     CORPUS,
+    ENCODER,
     FILE,
     FILES,
     FOLDER,
@@ -44,7 +45,7 @@ BATCH_SIZE = 64
 
 
 @click.command()
-@click.option("--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle.")
+@ENCODER
 @click.option("--language", help="The language of the text; must be one of the bundle's.")
 @click.option(
     "--input", "source", type=FILE, help="Text file, one sentence per line. [default: standard input]"
@@ -65,11 +66,11 @@ def encode(
     """Turn sentences into unit vectors; row i is line i, empty lines included."""
     import numpy as np
 
-    from index.encoder.bundle import open_bundle
     from index.encoder.text_encoder import TextEncoder
+    from index.importing.named import open_encoder
     from index.progress import Progress
 
-    bundle = open_bundle(folder)
+    bundle = open_encoder(folder)
     if language is not None and language not in bundle.manifest.languages:
         known = listed(bundle.manifest.languages)
         raise UnknownLanguageError(f"{bundle.name} does not know {language!r}; it knows: {known}")
@@ -107,7 +108,7 @@ for command in (concordance, *COMMANDS):
 
 
 @index.command()
-@click.option("--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle.")
+@ENCODER
 @CORPUS
 @FORMAT
 @COLUMNS
@@ -167,13 +168,13 @@ def build(
     from index.build.build_index import build_index
     from index.build.lexicon import WordOptions
     from index.build.vectors import SearchOptions
-    from index.encoder.bundle import open_bundle
+    from index.importing.named import open_encoder
 
     bad = None if strict else BadUnits()
     sources = [Source(path, code, form, columns, bad) for code, path in corpora]
     cleaning = Cleaning(frozenset(keep), longest, likeness)
     manifest = build_index(
-        open_bundle(folder),
+        open_encoder(folder),
         sources,
         out,
         threads=threads,

@@ -136,9 +136,9 @@ def _change(
     own_ids: bool = False,
 ) -> None:
     from index.build.changes import Changes, change_index
-    from index.encoder.bundle import open_bundle
+    from index.importing.named import open_encoder
 
-    bundle = open_bundle(encoder) if encoder else None
+    bundle = open_encoder(encoder) if encoder else None
     engine = engine_of(options.pop("engine", "local"), options.pop("ray_address", None))
     manifest = change_index(
         folder,

@@ -40,6 +40,9 @@ def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
     return threads
 
 
+ENCODER = click.option(
+    "--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle, or use-multilingual."
+)
 INDEX = click.argument("folder", metavar="INDEX", type=FOLDER)
 THREADS = click.option(
     "--threads",

@@ -54,7 +54,9 @@ class BundleManifest(Manifest):
     """What a bundle is; `files` is filled in by `publish_bundle`.
 
     precision: the graph that is recommended. words: where a word's vector comes from, the "table" of token
-    embeddings, or the "encoder" itself, to which the word is a short sentence.
+    embeddings, or the "encoder" itself, to which the word is a short sentence. punctuation: whether it reads
+    texts with theirs. prefix: what it wants before every text, such as "query: ". data: None where its makers
+    do not say what it learned from.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
@@ -65,8 +67,10 @@ class BundleManifest(Manifest):
     max_tokens: int = Field(ge=1, le=65536)
     precision: Literal["fp32", "int8"] = "fp32"
     words: Literal["table", "encoder"] = "table"
+    punctuation: bool = False
+    prefix: str = Field(default="", max_length=1000)
     recipe: Origin
-    data: Origin
+    data: Origin | None
     measures: dict[str, FiniteFloat] = Field(default_factory=dict)
     calibration: Calibration | None = None
     created: AwareDatetime

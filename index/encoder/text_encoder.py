@@ -40,7 +40,7 @@ class TextEncoder:
         self.name = bundle.name
         self.dimension = bundle.manifest.dimension
         self.precision = bundle.manifest.precision if precision == "auto" else precision
-        self.tokenizer = BundleTokenizer(bundle.tokenizer, bundle.manifest.max_tokens)
+        self.tokenizer = BundleTokenizer.of(bundle)
         self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
+from index.encoder.bundle import Bundle
 from index.errors import DamagedError
 from index.text.normalisation import bare, clean
 from index.text.pre_tokens import Integers, Tokens
@@ -23,10 +24,13 @@ CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme"
 
 
 class BundleTokenizer:
-    """The tokenizer of a bundle; what it is given loses its punctuation and is cut to `most` tokens."""
+    """The tokenizer of a bundle; what it is given is cleaned and cut to `most` tokens."""
 
-    def __init__(self, path: Path, most: int) -> None:
-        """Raises DamagedError where `path` is no tokenizer."""
+    def __init__(self, path: Path, most: int, *, punctuation: bool = False, prefix: str = "") -> None:
+        """Texts lose their `punctuation` unless it is kept, and get a `prefix` where they get special tokens.
+
+        Raises DamagedError where `path` is no tokenizer.
+        """
         self._tokenizer = _open(path)
         padding = self._tokenizer.padding
         self.pad = int(padding["pad_id"]) if padding else 0
@@ -34,6 +38,15 @@ class BundleTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(most)
         self._most = most
+        self._punctuation, self._prefix = punctuation, prefix
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> "BundleTokenizer":
+        """That of a bundle, which reads texts as its manifest says."""
+        manifest = bundle.manifest
+        return cls(
+            bundle.tokenizer, manifest.max_tokens, punctuation=manifest.punctuation, prefix=manifest.prefix
+        )
 
     @property
     def vocabulary(self) -> int:
@@ -43,7 +56,7 @@ class BundleTokenizer:
     @cached_property
     def special(self) -> Integers:
         """The tokens that are added to every text."""
-        return np.unique(np.array(self._tokenizer.encode("").ids, np.int64))
+        return np.unique(np.array(self._tokenizer.encode(self._prefix).ids, np.int64))
 
     def number(self, spelling: str) -> int:
         """The token of a spelling; that for the unknown where there is none."""
@@ -52,7 +65,8 @@ class BundleTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text as the encoder reads them, special tokens included; none empty."""
-        return [encoding.ids or [self.unknown] for encoding in self._encode(self._clean(texts))]
+        cleaned = [self._prefix + text for text in self._clean(texts)] if self._prefix else self._clean(texts)
+        return [encoding.ids or [self.unknown] for encoding in self._encode(cleaned)]
 
     def words(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens left out; may be empty."""
@@ -93,7 +107,8 @@ class BundleTokenizer:
 
     def _clean(self, texts: Sequence[str]) -> list[str]:
         longest = self._most * CHARACTERS_A_TOKEN
-        return [bare(clean(text[:longest])) for text in texts]
+        cleaned = [clean(text[:longest]) for text in texts]
+        return cleaned if self._punctuation else list(map(bare, cleaned))
 
     def _encode(self, cleaned: list[str], special: bool = True) -> list[Encoding]:
         return self._tokenizer.encode_batch_fast(cleaned, add_special_tokens=special)
@@ -107,6 +122,7 @@ class BundleTokenizer:
             all(map(_keeps_to_words, normalizers))
             and cuts[:1] == [CUT_AT_SPACES]
             and rules["post_processor"] is None
+            and not self._prefix
             and not any(token["normalized"] or " " in token["content"] for token in rules["added_tokens"])
         )
 

@@ -24,13 +24,13 @@ from index.encoder.bundle import (
 )
 from index.encoder.text_encoder import Precision, TextEncoder
 from index.errors import TrainingError, UsageError
+from index.search.encoder_calibration import calibrate
 from index.storage.files import describe
 from index.text.normalisation import bare, clean
 from training.data.captions import CaptionedPictures
 from training.data.terms import data_terms
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
-from training.export.calibration import calibrate
 from training.export.card import model_card
 from training.export.onnx import export_text_branch, quantise
 from training.export.validation import validation_texts

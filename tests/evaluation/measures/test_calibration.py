@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation.measures.calibration import ECE, top_answers, with_calibration
+from evaluation.measures.calibration import ECE, with_calibration
 from evaluation.measures.scores import ALL, score_translation
 from index.confidence.calibration import Calibration, fit
+from index.search.encoder_calibration import top_answers
 
 
 def spaces(noise: float, n: int = 80) -> dict[str, np.ndarray]:

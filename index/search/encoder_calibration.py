@@ -1,4 +1,4 @@
-"""Fits the bundle's confidence on validation captions: is the top answer a caption of the same picture?"""
+"""Fits the confidence that comes with an encoder on aligned sentences: is the top answer the right one?"""
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.calibration import top_answers
-from index.confidence.calibration import Calibration, fit
+from index.confidence.calibration import Calibration, features, fit
+from index.search.hubness import csls
 
 Vectors = NDArray[np.float32]
 POOLS = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
@@ -36,3 +36,23 @@ def calibrate(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Calibration:
                     values.append(features)
                     labels.append(correct)
     return fit(np.concatenate(values), np.concatenate(labels))
+
+
+def top_answers(
+    similarities: NDArray[np.floating], answerable: bool
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(n, n) cosines -> features (n, f) of each row's best answer by CSLS, and whether it is right (n,).
+
+    The right answer of row i is in column i.
+
+    Unless `answerable`, the right answers are removed: `similarities` is modified in place.
+    """
+    rows = np.arange(len(similarities))
+    if not answerable:
+        similarities[rows, rows] = -1
+    scores = csls(similarities)
+    order = np.argsort(-scores, axis=1)[:, :2]
+    best, second = order[:, 0], order[:, 1]
+    score = scores[rows, best]
+    answer_features = features(similarities[rows, best], score, score - scores[rows, second], len(rows))
+    return answer_features, (best == rows) & answerable

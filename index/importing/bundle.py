@@ -1,0 +1,157 @@
+"""An imported encoder's graph and tokenizer as an encoder bundle, its confidence fitted on our scenes."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from pydantic import ValidationError
+from tokenizers import Tokenizer, normalizers
+
+from index.build.probes import scenes
+from index.confidence.calibration import Calibration
+from index.encoder.bundle import CARD, TOKENIZER, Bundle, BundleManifest, Origin, publish_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import UsageError
+from index.search.encoder_calibration import calibrate
+from index.storage.files import describe
+from index.text.languages import language
+
+CARD_TEXT = """# {title}
+
+A sentence encoder that was not trained by this project: imported from {source}. What it learned from, and how
+well it does, its makers say; most such encoders learned from parallel text.
+
+| | |
+|---|---|
+| languages | {languages} |
+| dimensions | {dimension} |
+| longest input | {max_tokens} tokens, the rest is cut off |
+| before every text | {prefix} |
+| licence of the weights | {licence} |
+
+{calibration}
+"""
+UNCALIBRATED = """Confidence is not fitted: corpora/everyday has scenes in fewer than two of its languages. An
+index of aligned sentences fits it anyway."""
+CALIBRATED = """Confidence was fitted on {n} answers to the scenes of corpora/everyday, half of them to
+questions whose right answer was not there (expected calibration error {ece:.3f})."""
+SEED = 0
+ALONE = ("A dog runs.", "Two children in red coats are building a snowman in front of the old school.")
+SAME = 0.98  # least cosine of a text's vector alone to that beside a longer one; 8-bit graphs differ a little
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a bundle's manifest says of an imported encoder; `source` is where it is from, for the card."""
+
+    name: str
+    version: str
+    languages: Sequence[str]
+    licence: str
+    max_tokens: int
+    prefix: str
+    source: str
+    origin: Origin
+
+
+def plain_bundle_name(name: str) -> str:
+    """A name that a bundle may have, made from any."""
+    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:64] or "imported"
+
+
+def check_target(out: Path) -> None:
+    """UsageError where there is something already."""
+    if out.exists():
+        raise UsageError(f"{out} exists: give a new folder")
+
+
+def staging_folder(out: Path) -> Path:
+    """An empty folder beside `out`, in which its files are made."""
+    staging = out.parent / f".{out.name}.{os.getpid()}.staging"  # others may fill the same cache
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    return staging
+
+
+def write_tokenizer(tokenizer: Tokenizer, pad: int | None, lowercase: bool, staging: Path) -> None:
+    """Write tokenizer.json; `pad` where the tokenizer does not say what pads texts."""
+    if tokenizer.padding is None and pad is not None:
+        tokenizer.enable_padding(pad_id=pad, pad_token=tokenizer.id_to_token(pad) or "")
+    if lowercase:
+        steps = [normalizers.Lowercase(), *([tokenizer.normalizer] if tokenizer.normalizer else [])]
+        tokenizer.normalizer = normalizers.Sequence(steps)
+    tokenizer.no_truncation()
+    (staging / TOKENIZER).write_text(tokenizer.to_str(pretty=False), "utf-8")
+
+
+def publish_imported(staging: Path, out: Path, description: Description, dimension: int) -> Bundle:
+    """Publish the graph and the tokenizer in `staging` as the bundle `out`.
+
+    UsageError for a description that no bundle can have, and for an encoder that minds its padding.
+    """
+    manifest = _manifest(description, dimension)
+    encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
+    _check(encoder)
+    calibration = _calibration(encoder)
+    manifest = manifest.model_copy(update={"calibration": calibration})
+    (staging / CARD).write_text(_card(manifest, description.source), "utf-8")
+    return publish_bundle(staging, out, manifest)
+
+
+def _manifest(description: Description, dimension: int) -> BundleManifest:
+    try:
+        return BundleManifest(
+            name=plain_bundle_name(description.name),
+            version=description.version,
+            licence=description.licence,
+            languages=tuple(description.languages),
+            dimension=dimension,
+            max_tokens=description.max_tokens,
+            words="encoder",
+            punctuation=True,
+            prefix=description.prefix,
+            recipe=description.origin,
+            data=None,
+            created=datetime.now(UTC).replace(microsecond=0),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}") from None
+
+
+def _check(encoder: TextEncoder) -> None:
+    together = encoder.encode(ALONE)
+    alone = np.concatenate([encoder.encode([text]) for text in ALONE])
+    if not np.isfinite(together).all():
+        raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
+    if (least := float((together * alone).sum(axis=1).min())) < SAME:
+        raise UsageError(
+            f"a text's vector depends on how much it is padded (cosine {least:.3f}): the graph does not heed "
+            "attention_mask; export it again"
+        )
+
+
+def _calibration(encoder: TextEncoder) -> Calibration | None:
+    texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := scenes(code))}
+    if len(texts) < 2:
+        return None
+    return calibrate([{code: encoder.encode(lines) for code, lines in texts.items()}], SEED)
+
+
+def _card(manifest: BundleManifest, source: str) -> str:
+    fitted = manifest.calibration
+    return CARD_TEXT.format(
+        title=f"{manifest.name}@{manifest.version}",
+        source=source,
+        languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
+        dimension=manifest.dimension,
+        max_tokens=manifest.max_tokens,
+        prefix=f"`{manifest.prefix}`" if manifest.prefix else "nothing",
+        licence=manifest.licence,
+        calibration=CALIBRATED.format(n=fitted.n, ece=fitted.ece or 0) if fitted else UNCALIBRATED,
+    )

@@ -1,0 +1,255 @@
+"""A sentence encoder's ONNX graph as a bundle has it: token ids and mask in, unit vectors out.
+
+Before the graph come the inputs that it wants beside these, after it pooling, dense layers and normalisation.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from index.encoder.text_encoder import INPUTS, OUTPUT
+from index.errors import UsageError, listed
+
+TOKEN_TYPES = "token_type_ids"  # which of two texts a token is of: all zeros for one text
+SENTENCE_OUTPUTS = ("sentence_embedding",)
+TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state", "hidden")
+POOLINGS = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
+OLDEST_OPSET = 11  # the first with CumSum on which pooling is built
+AXES_ARE_INPUTS = 18  # from this opset on, for ReduceMax
+LARGEST = (1 << 31) - 1  # bytes of one protobuf message
+PREFIX = "encoder/"  # of every name of the graph that was there before
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A linear layer: `weights` (in, out), `bias` (out,), and one of ACTIVATIONS."""
+
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    activation: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """What turns the vectors of tokens into that of the text: POOLINGS, side by side, then dense layers."""
+
+    pooling: tuple[str, ...] = ("mean",)
+    dense: tuple[Dense, ...] = ()
+
+
+class Nodes:
+    """ONNX nodes and constants that are appended one by one; each gives one value, by its name."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
+        """Append a node; the name of its output."""
+        name = f"bundle/{len(self.nodes)}/{operator}"
+        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def constant(self, value: NDArray[Any]) -> str:
+        """Append a constant; its name."""
+        name = f"bundle/constant/{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(value, name))
+        return name
+
+    def named(self, name: str, output: str) -> None:
+        """Give a value another name."""
+        self.nodes.append(helper.make_node("Identity", [name], [output]))
+
+
+def model_of(nodes: Nodes, opset: int) -> Any:  # noqa: ANN401 (onnx is untyped)
+    """A model of nodes that read INPUTS and give OUTPUT."""
+    graph = helper.make_graph(nodes.nodes, "encoder", _inputs(), _outputs(), nodes.constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def read_graph(path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
+    """Read an ONNX file and the tensors that it keeps in files beside it; UsageError if it is none."""
+    try:
+        model = onnx.load(path)
+        onnx.checker.check_model(path)
+    except Exception as error:  # protobuf's, onnx's and the system's errors share no base class
+        raise UsageError(f"{path}: not a valid ONNX file ({error})") from error
+    if model.ByteSize() > LARGEST:
+        raise UsageError(f"{path}: over 2 GiB, more than one ONNX file can hold: take it in 16 or 8 bits")
+    return model
+
+
+def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
+    """Make `model` one that reads INPUTS and gives unit vectors as OUTPUT.
+
+    `output` names what it gives now: vectors of tokens (n, t, d), which are pooled, or of texts (n, d); None:
+    the one of a usual name, or the only one. UsageError for inputs and outputs that are something else.
+    """
+    opset = _opset(model, path)
+    name, rank = _choose(model, output, path)
+    model = onnx.compose.add_prefix(model, PREFIX)
+    before, after = _feed(model, path), Nodes()
+    rows = after.add("Cast", PREFIX + name, to=TensorProto.FLOAT)
+    if rank == 3:
+        rows = _dense(after, _pool(after, rows, head.pooling, opset), head.dense)
+    normalise(after, rows)
+    nodes = [*before, *model.graph.node, *after.nodes]
+    for field, values in (("node", nodes), ("input", _inputs()), ("output", _outputs())):
+        kept = list(values)
+        model.graph.ClearField(field)
+        getattr(model.graph, field).extend(kept)
+    model.graph.initializer.extend(after.constants)
+    return model
+
+
+def normalise(nodes: Nodes, rows: str) -> None:
+    """Append what makes rows (n, d) unit vectors, as OUTPUT."""
+    nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), OUTPUT)
+
+
+def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
+    """Write a model without what notes say of the machine that made it; return the dimension of OUTPUT.
+
+    UsageError if ONNX Runtime cannot run it.
+    """
+    graph = model.graph
+    for part in (model, graph, *graph.node, *graph.value_info, *graph.initializer):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    onnx.save(model, path)
+    try:
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        ones = np.ones((2, 3), np.int64)
+        vectors = session.run([OUTPUT], dict.fromkeys(INPUTS, ones))[0]
+    except Exception as error:  # onnxruntime's errors share no base class of their own
+        raise UsageError(f"ONNX Runtime cannot run this encoder: {error}") from error
+    return int(vectors.shape[1])
+
+
+def _inputs() -> list[Any]:
+    return [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in INPUTS]
+
+
+def _outputs() -> list[Any]:
+    return [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", "d"])]
+
+
+def _opset(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
+    opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+    if opset < OLDEST_OPSET:
+        raise UsageError(f"{path}: ONNX opset {opset}: export it again with {OLDEST_OPSET} or later")
+    return int(opset)
+
+
+def _choose(model: Any, wanted: str | None, path: Path) -> tuple[str, int]:  # noqa: ANN401 (onnx is untyped)
+    """The output that is read, and its rank, 2 or 3."""
+    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in model.graph.output}
+    usual = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in ranks]
+    name = wanted or (next(iter(ranks)) if len(ranks) == 1 else next(iter(usual), ""))
+    if name not in ranks:
+        which = f"no output {wanted!r}" if wanted else "several outputs, none of them of a usual name"
+        raise UsageError(f"{path}: {which}: name one with --output: {listed(list(ranks))}")
+    if ranks[name] not in (2, 3):
+        raise UsageError(
+            f"{path}: the output {name} has {ranks[name]} axes: not vectors of tokens (3) or of texts (2)"
+        )
+    return name, ranks[name]
+
+
+def _feed(model: Any, path: Path) -> list[Any]:  # noqa: ANN401 (onnx is untyped)
+    """The nodes that make what the graph reads, under PREFIX, from INPUTS."""
+    initial = {value.name for value in model.graph.initializer}
+    wanted = {
+        value.name.removeprefix(PREFIX): value for value in model.graph.input if value.name not in initial
+    }
+    known = {name: name for name in INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
+    if unknown := set(wanted) - set(known):
+        raise UsageError(f"{path}: reads {listed(sorted(unknown))}, not only {listed(list(known))}")
+    if missing := set(INPUTS) - set(wanted):
+        raise UsageError(f"{path}: does not read {listed(sorted(missing))}: export it with both inputs")
+    nodes = [helper.make_node("Sub", [INPUTS[0], INPUTS[0]], ["bundle/zeros"])]
+    for name, value in wanted.items():
+        kind = value.type.tensor_type.elem_type
+        nodes.append(helper.make_node("Cast", [known[name]], [PREFIX + name], to=kind))
+    return nodes
+
+
+def _pool(nodes: Nodes, hidden: str, modes: Sequence[str], opset: int) -> str:
+    """Vectors of tokens (n, t, d) -> of texts (n, d), for several modes beside one another."""
+    pooled = [
+        _maximum(nodes, hidden, opset) if mode == "max" else _mean(nodes, hidden, mode) for mode in modes
+    ]
+    return pooled[0] if len(pooled) == 1 else nodes.add("Concat", *pooled, axis=-1)
+
+
+def _mean(nodes: Nodes, hidden: str, mode: str) -> str:
+    """A weighted mean over tokens: of one of them alone, too, wherever the padding is."""
+    mask = INPUTS[1]
+    chosen = nodes.add("Cast", WEIGHTS[mode](nodes, mask), to=TensorProto.FLOAT)
+    row = nodes.add("Reshape", chosen, nodes.constant(np.array([0, 1, -1])))  # (n, 1, t)
+    sums = nodes.add("MatMul", row, hidden)
+    column = nodes.add(
+        "Reshape", nodes.add("Cast", mask, to=TensorProto.FLOAT), nodes.constant(np.array([0, -1, 1]))
+    )
+    total = nodes.add("MatMul", row, column)
+    if mode == "mean_sqrt_len_tokens":
+        total = nodes.add("Sqrt", total)
+    return nodes.add("Reshape", nodes.add("Div", sums, total), nodes.constant(np.array([0, -1])))
+
+
+def _places(nodes: Nodes, mask: str) -> str:
+    """1, 2, ... for the tokens of a text, 0 for padding."""
+    return nodes.add("Mul", mask, nodes.add("CumSum", mask, nodes.constant(np.array(1))))
+
+
+def _first(nodes: Nodes, mask: str) -> str:
+    return nodes.add("Equal", _places(nodes, mask), nodes.constant(np.array(1)))
+
+
+def _last(nodes: Nodes, mask: str) -> str:
+    """Where the place is the number of tokens."""
+    row = nodes.add("Reshape", mask, nodes.constant(np.array([0, 1, -1])))
+    column = nodes.add("Reshape", mask, nodes.constant(np.array([0, -1, 1])))
+    floats = [nodes.add("Cast", part, to=TensorProto.FLOAT) for part in (row, column)]
+    count = nodes.add("Reshape", nodes.add("MatMul", *floats), nodes.constant(np.array([0, 1])))
+    return nodes.add("Equal", _places(nodes, mask), nodes.add("Cast", count, to=TensorProto.INT64))
+
+
+def _all(_: Nodes, mask: str) -> str:
+    return mask
+
+
+# Pooling -> what each token (n, t) counts.
+WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
+    "cls": _first,
+    "mean": _all,
+    "mean_sqrt_len_tokens": _all,
+    "weightedmean": _places,
+    "lasttoken": _last,
+}
+
+
+def _maximum(nodes: Nodes, hidden: str, opset: int) -> str:
+    column = nodes.add("Reshape", INPUTS[1], nodes.constant(np.array([0, -1, 1])))
+    there = nodes.add("Cast", column, to=TensorProto.BOOL)
+    kept = nodes.add("Where", there, hidden, nodes.constant(np.array(-1e9, np.float32)))
+    if opset < AXES_ARE_INPUTS:
+        return nodes.add("ReduceMax", kept, axes=[1], keepdims=0)
+    return nodes.add("ReduceMax", kept, nodes.constant(np.array([1])), keepdims=0)
+
+
+def _dense(nodes: Nodes, rows: str, layers: Sequence[Dense]) -> str:
+    for layer in layers:
+        product = nodes.add("MatMul", rows, nodes.constant(layer.weights))
+        rows = nodes.add("Add", product, nodes.constant(layer.bias))
+        if operator := ACTIVATIONS[layer.activation]:
+            rows = nodes.add(operator, rows)
+    return rows

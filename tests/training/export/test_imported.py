@@ -1,0 +1,136 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor
+from transformers import AutoModel
+
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import UsageError
+from passepartout import run
+from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
+from training.export.imported import Told, export_transformer, import_encoder
+
+
+def hidden_states(folder: Path, text: str) -> Tensor:
+    """(t, d): what transformers gives for one text, cut to the 16 tokens of sentence_bert_config.json."""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.enable_truncation(16)
+    ids = torch.tensor([tokenizer.encode(text).ids])
+    with torch.no_grad():
+        hidden: Tensor = AutoModel.from_pretrained(folder).eval()(input_ids=ids).last_hidden_state[0]
+    return hidden
+
+
+# As sentence_transformers.models.Pooling defines them, of one text without padding.
+POOLED: dict[str, Callable[[Tensor], Tensor]] = {
+    "cls_token": lambda hidden: hidden[0],
+    "mean_tokens": lambda hidden: hidden.mean(0),
+    "max_tokens": lambda hidden: hidden.max(0).values,
+    "mean_sqrt_len_tokens": lambda hidden: hidden.sum(0) / len(hidden) ** 0.5,
+    "weightedmean_tokens": lambda hidden: (
+        (hidden * torch.arange(1, len(hidden) + 1)[:, None]).sum(0) / sum(range(len(hidden) + 1))
+    ),
+    "lasttoken": lambda hidden: hidden[-1],
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_sentence_encoder(tmp_path_factory.mktemp("source") / "Tiny Encoder")
+
+
+@pytest.fixture(scope="module")
+def graph(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its transformer as ONNX: with it in a folder, the import needs no torch, and no time."""
+    return export_transformer(source, tmp_path_factory.mktemp("graph"))
+
+
+def with_graph(folder: Path, graph: Path) -> Path:
+    (folder / "onnx").mkdir()
+    shutil.copy(graph, folder / "onnx" / "model.onnx")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Told())
+
+
+def assert_same(bundle: Bundle, rows: list[Tensor], texts: list[str] = TEXTS) -> None:
+    expected = torch.nn.functional.normalize(torch.stack(rows)).numpy()
+    np.testing.assert_allclose(TextEncoder(bundle).encode(texts), expected, atol=1e-4)
+
+
+def test_a_folder_becomes_a_bundle_that_gives_its_vectors(source: Path, imported: Bundle) -> None:
+    assert_same(imported, [hidden_states(source, text).mean(0) for text in TEXTS])
+    manifest = open_bundle(imported.folder).manifest
+    assert imported.name == "tiny-encoder@1"
+    assert (manifest.languages, manifest.licence) == (("en", "de"), "apache-2.0")
+    assert (manifest.dimension, manifest.max_tokens) == (32, 16)
+
+
+@pytest.mark.parametrize("pooling", [mode for mode in POOLED if mode != "mean_tokens"])
+def test_every_pooling(graph: Path, pooling: str, tmp_path: Path) -> None:
+    source = with_graph(make_sentence_encoder(tmp_path / "source", pooling), graph)
+    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    assert_same(bundle, [POOLED[pooling](hidden_states(source, text)) for text in TEXTS])
+
+
+def test_dense_layers(graph: Path, tmp_path: Path) -> None:
+    source = with_graph(make_sentence_encoder(tmp_path / "dense", "cls_token", dense=True), graph)
+    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    layer = load_file(source / "2_Dense" / "model.safetensors")
+    rows = [
+        torch.tanh(hidden_states(source, text)[0] @ layer["linear.weight"].T + layer["linear.bias"])
+        for text in TEXTS
+    ]
+    assert_same(bundle, rows)
+
+
+def test_a_prefix_is_read_before_every_text_and_is_no_word_of_it(graph: Path, tmp_path: Path) -> None:
+    source = with_graph(make_sentence_encoder(tmp_path / "prompted"), graph)
+    settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
+    write_json(source / "config_sentence_transformers.json", settings)
+    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    assert_same(bundle, [hidden_states(source, f"query: {text}").mean(0) for text in TEXTS])
+    assert len(TextEncoder(bundle).tokens(["a dog"])[0]) == 2
+
+
+def test_pickles_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_sentence_encoder(tmp_path / "pickled")
+    capsys.readouterr()
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert run(["encoder", "import", str(folder), "--out", str(tmp_path / "bundle")]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert "pytorch_model.bin" in told[0]
+    assert "safetensors" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("config.json", "no config.json"),
+        ("tokenizer.json", "no tokenizer"),
+        ("README.md", "--languages"),
+        ("model.safetensors", "no weights"),
+    ],
+)
+def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
+    folder = make_sentence_encoder(tmp_path / "source")
+    (folder / name).unlink()
+    with pytest.raises(UsageError, match=said):
+        import_encoder(folder, tmp_path / "bundle", Told())
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_nothing_is_overwritten(source: Path, imported: Bundle) -> None:
+    assert run(["encoder", "import", str(source), "--out", str(imported.folder)]) == 2
+    open_bundle(imported.folder)

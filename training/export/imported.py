@@ -1,0 +1,128 @@
+"""Sentence encoders made elsewhere: their transformer as ONNX, their tokenizer as `tokenizers` has it."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from index.encoder.bundle import ENCODER, Bundle, Origin
+from index.errors import UsageError
+from index.importing.bundle import (
+    Description,
+    check_target,
+    publish_imported,
+    staging_folder,
+    write_tokenizer,
+)
+from index.importing.graph import Head, read_graph, save_graph, with_head
+from index.importing.source import TOKENIZER, SourceEncoder, pad_token, read_source
+from index.storage.files import sha256
+
+HIDDEN = "last_hidden_state"
+PICKLES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
+# Before transformers is imported: nothing is fetched, whatever a configuration names.
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the user says of an encoder, in place of what its files say; None and (): what they say."""
+
+    name: str | None = None
+    version: str = "1"
+    languages: Sequence[str] = ()
+    licence: str | None = None
+    prefix: str | None = None
+    pooling: str | None = None
+    output: str | None = None
+    max_tokens: int | None = None
+
+
+def import_encoder(source: Path, out: Path, told: Told) -> Bundle:
+    """Publish the encoder in a folder or ONNX file as the bundle `out`.
+
+    A folder with an ONNX file needs no torch. UsageError for what is missing, unknown or a pickle.
+    """
+    check_target(out)
+    encoder = _with(read_source(source), told)
+    if not encoder.languages:
+        raise UsageError(f"{source}: no model card says its languages: give --languages en,de,...")
+    if not encoder.licence:
+        raise UsageError(f"{source}: no model card says its licence: give --licence")
+    tokenizer = read_tokenizer(encoder.folder)
+    with tempfile.TemporaryDirectory() as work:
+        graph = encoder.graph or export_transformer(encoder.folder, Path(work))
+        origin = Origin(name=encoder.name, sha256=sha256(graph))
+        model = with_head(read_graph(graph), encoder.head or Head(), told.output, graph)
+    staging = staging_folder(out)
+    dimension = save_graph(model, staging / ENCODER)
+    write_tokenizer(tokenizer, pad_token(encoder.folder, tokenizer), encoder.lowercase, staging)
+    description = Description(
+        name=encoder.name,
+        version=told.version,
+        languages=encoder.languages,
+        licence=encoder.licence,
+        max_tokens=encoder.max_tokens,
+        prefix=encoder.prefix,
+        source=source.name,
+        origin=origin,
+    )
+    return publish_imported(staging, out, description, dimension)
+
+
+def _with(encoder: SourceEncoder, told: Told) -> SourceEncoder:
+    head = encoder.head or Head()
+    return replace(
+        encoder,
+        name=told.name or encoder.name,
+        languages=tuple(told.languages) or encoder.languages,
+        licence=told.licence or encoder.licence,
+        prefix=encoder.prefix if told.prefix is None else told.prefix,
+        max_tokens=told.max_tokens or encoder.max_tokens,
+        head=replace(head, pooling=(told.pooling,)) if told.pooling else head,
+    )
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """tokenizer.json; where there is none, such as beside a SentencePiece model, what transformers makes."""
+    path = folder / TOKENIZER
+    try:
+        if path.is_file():
+            return Tokenizer.from_file(str(path))
+        os.environ.update(OFFLINE)
+        from transformers import AutoTokenizer
+
+        converted = AutoTokenizer.from_pretrained(str(folder), use_fast=True, local_files_only=True)
+        tokenizer: Tokenizer = converted.backend_tokenizer
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # tokenizers and transformers raise all kinds
+        raise UsageError(
+            f"{folder}: no tokenizer that can be read ({error}): it needs {TOKENIZER}"
+        ) from error
+    return tokenizer
+
+
+def export_transformer(folder: Path, work: Path) -> Path:
+    """Write the transformer of a folder as ONNX: INPUTS to the vectors of tokens; needs torch.
+
+    Weights are read from safetensors alone: UsageError where there are others only.
+    """
+    if not any(folder.glob("*.safetensors")):
+        pickles = sorted(path.name for kind in PICKLES for path in folder.glob(kind))
+        what = f"weights are a pickle ({pickles[0]}), which may run code" if pickles else "no weights"
+        raise UsageError(f"{folder}: {what}: save it again as safetensors")
+    os.environ.update(OFFLINE)
+    from training.export.transformer import write_transformer
+
+    graph = work / ENCODER
+    try:
+        write_transformer(folder, graph, HIDDEN)
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # transformers and torch raise all kinds
+        raise UsageError(f"{folder}: its transformer cannot be exported ({error})") from error
+    return graph
