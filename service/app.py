@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -54,6 +55,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("passepartout.index")
 
+# After which a thread gives Python's lock to one that waits for it. An answer waits for it some ten times,
+# so with Python's own 5 ms it would take 50 ms longer beside an explanation.
+SWITCH_SECONDS = 0.0005
+EXPLAINED_AT_ONCE = 4  # texts, since their long answers are written one after the other
 REOPEN_SECONDS = 3  # between attempts of a worker process to open the index
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
@@ -174,7 +179,11 @@ def _lifespan(
         cache = open_cache(settings, metrics)
         bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
         batcher = Batcher(settings.threads, bounds, metrics)
-        explainer = Batcher(1, Bounds(batch=1, quantum=1, queue=settings.max_explain_queued), metrics)
+        explainer = Batcher(
+            1,
+            Bounds(EXPLAINED_AT_ONCE, quantum=EXPLAINED_AT_ONCE, queue=settings.max_explain_queued),
+            metrics,
+        )
         manager = IndexManager(
             settings.index,
             settings.threads,
@@ -184,6 +193,7 @@ def _lifespan(
         app.state.index_manager = manager
         if deployed:
             gc.freeze()  # it would look again and again at what is there for good
+            sys.setswitchinterval(SWITCH_SECONDS)
             async with manager.watching(settings.watch_seconds, settings.verify_seconds):
                 with (
                     manager.reloading_on_hangup(),

@@ -55,7 +55,7 @@ def attractors(
     for seed, (source, probes) in enumerate(asked.items()):
         chosen = probes.take(probes.draw(-(-ASKED // len(asked)), seed))
         nearest = index.vectors.search(chosen.vectors, CANDIDATES)
-        _, rows, _, _ = select(*nearest, index.means_from(source), 1)
+        _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
         vectors.append(chosen.vectors)
         first.append(rows[:, 0])
     if not first:

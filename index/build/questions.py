@@ -71,7 +71,7 @@ class Candidates:
         cosines = np.where(left_out, np.float32(-1), self.cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
-        near, best, scores, _ = select(cosines, rows, self.means, FOUND)
+        near, best, scores, _ = select(cosines, rows, self.means[rows], FOUND)
         values = features(near[:, 0], scores[:, 0], gaps(scores)[:, 0], self.size)
         right = np.stack(
             [

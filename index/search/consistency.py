@@ -32,8 +32,7 @@ def own_translations(
     for language, index in indexes.items():
         if language not in (source, target) and len(index) and len(vectors):
             answers = index.search(vectors, source, 1)
-            rows = [index.row(answer.id) for (answer,) in answers]
-            translations[language] = index.vectors.reconstruct([row or 0 for row in rows])
+            translations[language] = index.vectors.reconstruct([answer.row for (answer,) in answers])
     return translations
 
 

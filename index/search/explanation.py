@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors
 from index.search.hubness import csls_scores, neighbourhood_means
-from index.search.ranking import Match
-from index.search.vector_index import CANDIDATES, VectorIndex
+from index.search.ranking import select
+from index.search.vector_index import CANDIDATES, Rows, VectorIndex
+from index.storage.index_manifest import Scoring
 
 NEAR = 10  # an answer further down a third language's answers is not agreed with
 
@@ -24,15 +25,22 @@ class Searched(Protocol):
     """What sentences and words have in common: unit vectors, each with an ID and a neighbourhood mean."""
 
     vectors: VectorIndex
-
-    def search(self, queries: Vectors, source: str, k: int = 1) -> list[list[Match]]: ...
-
-    def row(self, answer_id: str) -> int | None:
-        """The row of an ID, None where there is none."""
-        ...
+    scoring: Scoring
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each row's mean cosine to its nearest neighbours in `source`."""
+        ...
+
+    def rows(self, ids: Sequence[str]) -> list[int | None]:
+        """The row of each ID, None where there is none."""
+        ...
+
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        ...
+
+    def id(self, row: int) -> str:
+        """The ID of a row."""
         ...
 
 
@@ -81,11 +89,24 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """The candidates of one search, best first: their rows, cosines and CSLS, (m,) each, and the mean cosine
+    of the question to its neighbours."""
+
+    rows: Rows
+    cosines: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    mean: float
+
+
+@dataclass(frozen=True)
 class Stop:
     """The best answer in a third language, by which all answers in a target are checked."""
 
     language: str
-    match: Match
+    text: str
+    id: str
+    cosine: float
     vector: NDArray[np.float32]
 
 
@@ -96,91 +117,129 @@ def explain(
 
     ValueError for an ID that is not there.
     """
+    targets = {target: _rows(indexes[target], ids) for target, ids in answers.items()}
+    asked = [target for target, rows in targets.items() if rows]
+    # A single target is no third language of its own answers.
+    visited = [language for language in indexes if asked and language != source and [language] != asked]
+    rankings = {language: _ranked(indexes[language], query, [source])[0] for language in {*asked, *visited}}
     stops = [
-        Stop(language, match, _vector(index, match))
-        for language, index in indexes.items()
-        if language != source and {language} != answers.keys() and any(answers.values())
-        for match in index.search(query, source, 1)[0]
+        _stop(language, indexes[language], rankings[language])
+        for language in visited
+        if len(rankings[language].rows)
     ]
-    return {target: _explain(indexes, query, source, target, ids, stops) for target, ids in answers.items()}
+    vectors = {target: indexes[target].vectors.reconstruct(targets[target]) for target in asked}
+    backs = _backs(indexes.get(source), query[0], vectors)
+    return {
+        target: _explain(
+            indexes[target],
+            source,
+            rankings[target],
+            targets[target],
+            vectors[target] @ query[0],
+            backs[target],
+            _via(
+                indexes[target],
+                [stop for stop in stops if stop.language != target],
+                targets[target],
+                vectors[target],
+            ),
+        )
+        if target in vectors
+        else []
+        for target in answers
+    }
 
 
 def _explain(
-    indexes: Mapping[str, Searched],
-    query: Vectors,
+    index: Searched,
     source: str,
-    target: str,
-    answers: Sequence[str],
-    stops: Sequence[Stop],
+    ranking: Ranking,
+    rows: Sequence[int],
+    cosines: NDArray[np.float32],
+    backs: Sequence[Return | None],
+    vias: Sequence[tuple[Detour, ...]],
 ) -> list[Explanation]:
-    index = indexes[target]
-    rows = [_row(index, answer_id) for answer_id in answers]
-    if not rows:
-        return []
-    vectors = index.vectors.reconstruct(rows)
-    cosines = vectors @ query[0]
-    question = neighbourhood_means(index.vectors.search(query, CANDIDATES)[0])
     means = index.means_from(source)[rows]
-    backs = _backs(indexes.get(source), query, vectors, target)
-    vias = [_via(index, stop, answers, vectors) for stop in stops if stop.language != target]
-    best = index.search(query, source, 2)[0]
-    scores = csls_scores(cosines, question, means)
+    scores = csls_scores(cosines, np.full_like(cosines, ranking.mean), means)
+    best = list(zip(ranking.rows[:2].tolist(), ranking.scores[:2].tolist(), strict=True))
+    columns = (rows, cosines.tolist(), means.tolist(), scores.tolist(), backs, vias)
     return [
         Explanation(
-            cosine=float(cosines[place]),
-            question_mean=float(question[0]),
-            answer_mean=float(means[place]),
-            score=float(scores[place]),
-            margin=_margin(answer_id, float(scores[place]), best),
+            cosine=cosine,
+            question_mean=ranking.mean,
+            answer_mean=mean,
+            score=score,
+            margin=_margin(row, score, best),
             candidates=len(index.vectors),
-            back=backs[place],
-            via=tuple(detours[place] for detours in vias),
+            back=back,
+            via=via,
         )
-        for place, answer_id in enumerate(answers)
+        for row, cosine, mean, score, back, via in zip(*columns, strict=True)
     ]
 
 
-def _margin(answer_id: str, score: float, best: Sequence[Match]) -> float:
-    others = [match.score for match in best if match.id != answer_id]
+def _margin(row: int, score: float, best: Sequence[tuple[int, float]]) -> float:
+    others = [value for other, value in best if other != row]
     return score - others[0] if others else 0.0
 
 
-def _backs(index: Searched | None, query: Vectors, vectors: Vectors, target: str) -> list[Return | None]:
-    """Each answer's own best answer in the language of the question, None where there is none."""
-    if index is None:
-        return [None] * len(vectors)
-    return [
-        Return(matches[0].text, matches[0].id, float(_vector(index, matches[0]) @ query[0]))
-        if matches
-        else None
-        for matches in index.search(vectors, target, 1)
+def _backs(
+    index: Searched | None, query: NDArray[np.float32], vectors: Mapping[str, Vectors]
+) -> dict[str, list[Return | None]]:
+    """For each target each answer's own best answer in the language of the question, None where there is
+    none; `vectors` are the answers'."""
+    if index is None or not vectors or not len(index.vectors):
+        return {target: [None] * len(answers) for target, answers in vectors.items()}
+    languages = [target for target, answers in vectors.items() for _ in answers]
+    rows = [
+        int(ranking.rows[0]) for ranking in _ranked(index, np.concatenate(list(vectors.values())), languages)
     ]
+    cosines = (index.vectors.reconstruct(rows) @ query).tolist()
+    backs: dict[str, list[Return | None]] = {target: [] for target in vectors}
+    for language, row, cosine in zip(languages, rows, cosines, strict=True):
+        backs[language].append(Return(index.text(row), index.id(row), cosine))
+    return backs
 
 
-def _via(index: Searched, stop: Stop, answers: Sequence[str], vectors: Vectors) -> list[Detour]:
-    """For each answer in the language of `index` the detour through that stop."""
-    onward = index.search(stop.vector[None], stop.language, NEAR)[0]
-    places = {match.id: place for place, match in enumerate(onward, 1)}
+def _stop(language: str, index: Searched, ranking: Ranking) -> Stop:
+    row = int(ranking.rows[0])
+    (vector,) = index.vectors.reconstruct([row])
+    return Stop(language, index.text(row), index.id(row), float(ranking.cosines[0]), vector)
+
+
+def _via(
+    index: Searched, stops: Sequence[Stop], rows: Sequence[int], vectors: Vectors
+) -> list[tuple[Detour, ...]]:
+    """For each answer in the language of `index`, a row with its vector, the detour through each stop."""
+    if not stops:
+        return [()] * len(rows)
+    questions = np.stack([stop.vector for stop in stops])
+    onward = [
+        {row: place for place, row in enumerate(ranking.rows[:NEAR].tolist(), 1)}
+        for ranking in _ranked(index, questions, [stop.language for stop in stops])
+    ]
     return [
-        Detour(
-            stop.language,
-            stop.match.text,
-            stop.match.id,
-            stop.match.cosine,
-            float(vector @ stop.vector),
-            places.get(answer),
+        tuple(
+            Detour(stop.language, stop.text, stop.id, stop.cosine, cosine, places.get(row))
+            for stop, cosine, places in zip(stops, cosines, onward, strict=True)
         )
-        for answer, vector in zip(answers, vectors, strict=True)
+        for row, cosines in zip(rows, (vectors @ questions.T).tolist(), strict=True)
     ]
 
 
-def _vector(index: Searched, match: Match) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = index.vectors.reconstruct([_row(index, match.id)])[0]
-    return vector
+def _ranked(index: Searched, queries: Vectors, sources: Sequence[str]) -> list[Ranking]:
+    """The candidates for (n, d) unit queries, each in the language that `sources` (n,) says."""
+    cosines, rows = index.vectors.search(queries, CANDIDATES)
+    seen = np.stack([index.means_from(source)[own] for source, own in zip(sources, rows, strict=True)])
+    means = neighbourhood_means(cosines)
+    ordered = zip(*select(cosines, rows, seen, rows.shape[1], index.scoring)[:3], means.tolist(), strict=True)
+    return [Ranking(own, near, scores, mean) for near, own, scores, mean in ordered]
 
 
-def _row(index: Searched, answer_id: str) -> int:
-    row = index.row(answer_id)
-    if row is None:
-        raise ValueError(f"{answer_id!r} is the ID of no answer")
-    return row
+def _rows(index: Searched, ids: Sequence[str]) -> list[int]:
+    rows = []
+    for answer_id, row in zip(ids, index.rows(ids), strict=True):
+        if row is None:
+            raise ValueError(f"{answer_id!r} is the ID of no answer")
+        rows.append(row)
+    return rows

@@ -117,7 +117,7 @@ def rank(
     """
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = candidates(index, queries, k) if nearest is None else nearest
-    cosines, rows, scores, ranked = select(cosines, rows, means, max(k, 2), scoring)
+    cosines, rows, scores, ranked = select(cosines, rows, means[rows], max(k, 2), scoring)
     # Confidence is always by CSLS, so that a calibration holds for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
     values = values if lengths is None else lengths.extend(values, rows)
@@ -126,12 +126,15 @@ def rank(
 
 
 def select(
-    cosines: Vectors, rows: Rows, means: NDArray[np.float32], k: int, scoring: Scoring = "csls"
+    cosines: Vectors, rows: Rows, means: Vectors, k: int, scoring: Scoring = "csls"
 ) -> tuple[Vectors, Rows, Vectors, Vectors]:
-    """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them."""
+    """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them.
+
+    `means` (n, m): each candidate's mean cosine to its nearest neighbours in the language of the query.
+    """
     query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
-    scores = csls_scores(cosines, query_means, means[rows])
-    ranked = scores if scoring == "csls" else ratio(cosines, query_means, means[rows])
+    scores = csls_scores(cosines, query_means, means)
+    ranked = scores if scoring == "csls" else ratio(cosines, query_means, means)
     order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
     chosen = np.arange(len(order))[:, None], order
     return cosines[chosen], rows[chosen], scores[chosen], ranked[chosen]

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.confidence import MIN_CONFIDENCE
@@ -68,7 +70,7 @@ class SentenceIndex:
         self._means = NeighbourhoodMeans(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
-        self._language, self._scoring, self._domain = language, scoring, domain
+        self._language, self.scoring, self._domain = language, scoring, domain
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -127,7 +129,7 @@ class SentenceIndex:
                 calibration,
                 nearest=nearest,
                 lengths=lengths,
-                scoring=self._scoring,
+                scoring=self.scoring,
             )
             chances = self._domain_chances(texts, nearest[0])
             ranked = replace(ranked, confidences=ranked.confidences * chances[:, None])
@@ -144,7 +146,7 @@ class SentenceIndex:
         """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
         calibration, lengths = self._calibrated(None if text is None else [text], source)
         means = self.means_from(source)
-        ranked = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self._scoring)
+        ranked = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self.scoring)
         return [self._match(*values) for values in ranked.answers()[0]]
 
     def _domain_chances(self, texts: Sequence[str] | None, cosines: Vectors) -> NDArray[np.float64]:
@@ -172,10 +174,16 @@ class SentenceIndex:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def row(self, sentence_id: str) -> int | None:
-        """The row of an ID, None where there is none."""
-        row = self._ids.index(sentence_id).as_py()
-        return None if row < 0 else row
+    def rows(self, ids: Sequence[str]) -> list[int | None]:
+        """The row of each ID, None where there is none."""
+        places = pc.indices_nonzero(pc.is_in(self._ids, value_set=pa.array(ids, self._ids.type))).to_pylist()
+        known = {self._ids[row].as_py(): row for row in places}
+        return [known.get(sentence_id) for sentence_id in ids]
+
+    def id(self, row: int) -> str:
+        """The ID of a row."""
+        sentence_id: str = self._ids[row].as_py()
+        return sentence_id
 
     def sentence(self, row: int) -> Sentence:
         """What a row holds, without its language and line."""

@@ -14,7 +14,7 @@ from index.search.faiss_index import FaissIndex
 from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
 from index.search.vector_index import VectorIndex
-from index.storage.index_manifest import IndexManifest
+from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
@@ -47,6 +47,8 @@ class WordIndex:
     language's rotation (Procrustes) into the space that all languages share; a word outside the vocabulary
     has that of its tokens.
     """
+
+    scoring: Scoring = "csls"
 
     def __init__(
         self,
@@ -118,8 +120,8 @@ class WordIndex:
         ]
 
     def _rank(self, queries: Vectors, source: str, k: int, questions: Questions) -> Ranked:
-        nearest = candidates(self.vectors, queries, k)
-        cosines, rows, plain, _ = select(*nearest, self.means_from(source), nearest[1].shape[1])
+        cosines, rows = candidates(self.vectors, queries, k)
+        cosines, rows, plain, _ = select(cosines, rows, self.means_from(source)[rows], rows.shape[1])
         distinct, places = np.unique(rows, return_inverse=True)
         places = places.reshape(rows.shape)
         words = [self._words[row].as_py() for row in distinct.tolist()]
@@ -152,15 +154,22 @@ class WordIndex:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def row(self, word_id: str) -> int | None:
-        """The row of an ID, None where there is none."""
-        language, _, word = word_id.partition(WORD)
-        row = self._words.index(word).as_py() if language == self.language else -1
-        return None if row < 0 else row
+    def rows(self, ids: Sequence[str]) -> list[int | None]:
+        """The row of each ID, None where there is none."""
+        parts = [word_id.partition(WORD) for word_id in ids]
+        return [self._known.get(word) if language == self.language else None for language, _, word in parts]
+
+    def text(self, row: int) -> str:
+        """The word of a row."""
+        word: str = self._words[row].as_py()
+        return word
+
+    def id(self, row: int) -> str:
+        """The ID of a row."""
+        return f"{self.language}{WORD}{self.text(row)}"
 
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
-        word = self._words[row].as_py()
-        return Match(word, score, confidence, f"{self.language}{WORD}{word}", cosine)
+        return Match(self.text(row), score, confidence, self.id(row), cosine)
 
 
 def fold(word: str) -> str:

@@ -160,7 +160,12 @@ async def _sentences(
     )
     check_parts("text", sum(map(len, rows)), choices, settings)
     parts = await answer_parts(
-        engine, rows, choices.k, choices.min_confidence, near="near" in choices.include
+        engine,
+        rows,
+        choices.k,
+        choices.min_confidence,
+        near="near" in choices.include,
+        apart=choices.explain,
     )
     return [
         [
@@ -181,11 +186,10 @@ async def _translate(
     else:
         chances = await engine.language_chances(kind, cleaned)
         queries = queries_detected(chances, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
+    near = "near" in choices.include
     rows = await engine.translate(
-        kind, queries, choices.k, choices.min_confidence, near="near" in choices.include
+        kind, queries, choices.k, choices.min_confidence, near=near, explain=choices.explain
     )
-    if choices.explain:
-        rows = await engine.explain(kind, queries, rows)
     if len(rows) > ROWS_AT_ONCE:
         await asyncio.sleep(0)  # a turn for others before so long an answer is written
     return [

@@ -32,7 +32,8 @@ AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 class Engine:
     """Answers from the cache, else from the index, which the batcher's threads search.
 
-    Explaining takes a hundred times as long as answering: `explainer` has a thread of its own for that.
+    Explaining takes many times as long as answering: `explainer` has a thread of its own for requests that
+    want it.
     """
 
     def __init__(
@@ -67,30 +68,26 @@ class Engine:
         min_confidence: float = 0.0,
         *,
         near: bool = False,
+        explain: bool = False,
+        apart: bool = False,
     ) -> list[dict[str, Answers]]:
-        """The at most `k` answers to each query in each of its targets, best first, `near` ones if asked for.
+        """The at most `k` answers to each query in each of its targets, best first, `near` ones and the
+        reasons for each if asked for. `apart`: in the thread for requests that want reasons.
 
         ProblemError where there is more to do than can be done soon.
         """
-        rows = [self._cache_keys(kind, query, k) for query in queries]
-        answers = await self._look_up(kind, list(dict.fromkeys(key for row in rows for key in row)))
-        return [
+        keys = [self._cache_keys(kind, query, k) for query in queries]
+        batcher = self._explainer if explain or apart else self._batcher
+        answers = await self._look_up(kind, list(dict.fromkeys(key for row in keys for key in row)), batcher)
+        rows = [
             {key.target: self._likely_answers(key, answers[key], min_confidence, near) for key in row}
-            for row in rows
+            for row in keys
         ]
+        return await self._explain(kind, queries, rows) if explain else rows
 
     async def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
         """What the index itself translates so, or nearly: see Translator.remember."""
         return await self._batched("search", self._remember, [(text, source, target) for text in texts])
-
-    async def explain(
-        self, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
-    ) -> list[dict[str, Answers]]:
-        """The answers of `translate`, each with the reasons for it."""
-        run = self._explain_sentences if kind == "sentence" else self._explain_words
-        items = {object(): item for item in zip(queries, rows, strict=True)}
-        with self._metrics.stage("explain"):
-            return await self._compute(run, items, self._explainer)
 
     async def pictograms(self, texts: Sequence[str]) -> dict[str, list[Pictogram]]:
         """What the encoder sees in each text, as emoji, nearest first."""
@@ -110,7 +107,17 @@ class Engine:
             CacheKey(model, version, kind, query.text, query.source, target, k) for target in query.targets
         ]
 
-    async def _look_up(self, kind: Kind, keys: Sequence[CacheKey]) -> dict[CacheKey, Answers]:
+    async def _explain(
+        self, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
+    ) -> list[dict[str, Answers]]:
+        run = self._explain_sentences if kind == "sentence" else self._explain_words
+        items = {object(): item for item in zip(queries, rows, strict=True)}
+        with self._metrics.stage("explain"):
+            return await self._compute(run, items, self._explainer)
+
+    async def _look_up(
+        self, kind: Kind, keys: Sequence[CacheKey], batcher: Batcher
+    ) -> dict[CacheKey, Answers]:
         """From the cache, else computed and put there; `keys` are all different."""
         with self._metrics.stage("cache"):
             cached = await self._cache.get(keys)
@@ -120,7 +127,7 @@ class Engine:
         if missing:
             run = self._search_sentences if kind == "sentence" else self._search_words
             with self._metrics.stage("compute"):
-                computed = await self._compute(run, missing)
+                computed = await self._compute(run, missing, batcher)
             new_answers = dict(zip(missing.values(), computed, strict=True))
             await self._cache.put(new_answers)
             answers |= new_answers
@@ -129,13 +136,11 @@ class Engine:
     async def _batched(self, stage: Stage, run: Run, items: Sequence[Any]) -> list[Any]:
         """Results that are not cached, computed together with each other."""
         with self._metrics.stage(stage):
-            return await self._compute(run, {object(): item for item in items})
+            return await self._compute(run, {object(): item for item in items}, self._batcher)
 
-    async def _compute(
-        self, run: Run, items: Mapping[Hashable, object], batcher: Batcher | None = None
-    ) -> list[Any]:
+    async def _compute(self, run: Run, items: Mapping[Hashable, object], batcher: Batcher) -> list[Any]:
         try:
-            return await (batcher or self._batcher).compute(run, items)
+            return await batcher.compute(run, items)
         except QueueFullError:
             raise overloaded() from None
         except StoreError as error:

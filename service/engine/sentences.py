@@ -20,11 +20,17 @@ def divided(queries: Sequence[Query]) -> list[list[Query]]:
 
 
 async def answer_parts(
-    engine: Engine, rows: Sequence[Sequence[Query]], k: int, min_confidence: float, *, near: bool = False
+    engine: Engine,
+    rows: Sequence[Sequence[Query]],
+    k: int,
+    min_confidence: float,
+    *,
+    near: bool = False,
+    apart: bool = False,
 ) -> list[list[Part]]:
     """The sentences of each text with at most `k` answers each, as Engine.translate."""
     parts = [query for row in rows for query in row]
     if not parts:
         return [[] for _ in rows]
-    found = iter(await engine.translate("sentence", parts, k, min_confidence, near=near))
+    found = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, apart=apart))
     return [[(query.text, next(found)) for query in row] for row in rows]

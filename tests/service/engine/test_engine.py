@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import threading
 import time
 import weakref
@@ -15,7 +16,8 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from index.search.translator import Translator
+from index.encoder.vectors import Vectors
+from index.search.translator import Match, Translator
 from service.engine.answers import Answers
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
@@ -218,6 +220,40 @@ def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> N
         gc.enable()
 
 
+@pytest.mark.parametrize("slow", [f"{DOG} {CAT}", CAT])
+def test_what_is_to_be_explained_is_searched_apart(
+    make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    """While a text, or a sentence of it, takes its time, those who only ask are answered."""
+    begun, over = threading.Event(), threading.Event()
+    search = Translator.sentences
+
+    def search_slowly(
+        self: Translator, texts: Sequence[str], source: str, target: str, k: int = 1, **vectors: Vectors
+    ) -> list[list[Match]]:
+        if slow in texts:
+            begun.set()
+            over.wait(30)
+        return search(self, texts, source, target, k, **vectors)
+
+    monkeypatch.setattr(Translator, "sentences", search_slowly)
+    client = make_client(cache_bytes=0)
+
+    def post(text: str, **options: object) -> int:
+        request = {"text": text, "source": "en", "target": "de"} | options
+        return client.post("/translate/sentence", json=request).status_code
+
+    with ThreadPoolExecutor(1) as clients:
+        explained = clients.submit(post, f"{DOG} {CAT}", explain=True)
+        try:
+            assert begun.wait(30)
+            assert post(DOG) == 200
+            assert not explained.done()
+        finally:
+            over.set()
+        assert explained.result() == 200
+
+
 def test_explaining_holds_up_nobody_else(make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text is being explained, one waits, the next gets 503; those who only ask are answered."""
     begun, over = threading.Event(), threading.Event()
@@ -229,10 +265,11 @@ def test_explaining_holds_up_nobody_else(make_client: ClientFactory, monkeypatch
 
     monkeypatch.setattr("service.engine.engine.explain_answers", explain)
     client = make_client(max_explain_queued=1, cache_bytes=0)
-    request = {"text": "A dog runs.", "source": "en", "target": "de"}
+    numbers = itertools.count()  # equal questions would be searched once
 
     def post(**options: object) -> int:
-        return client.post("/translate/sentence", json=request | options).status_code
+        request = {"text": f"{next(numbers)} dogs run.", "source": "en", "target": "de"} | options
+        return client.post("/translate/sentence", json=request).status_code
 
     with ThreadPoolExecutor(4) as clients:
         first = clients.submit(post, explain=True)
