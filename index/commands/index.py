@@ -13,28 +13,24 @@ import click
 from index.commands.concordance import concordance
 from index.commands.maintenance import COMMANDS
 from index.commands.options import (
-    COLUMNS,
-    CORPUS,
     ENCODER,
     FILE,
     FILES,
     FOLDER,
-    FORMAT,
     INDEX,
     JSON,
-    STRICT,
     THREADS,
+    Corpora,
     describe,
     describe_all,
     encoding,
     engine_of,
+    reading,
     report_bad_units,
     searching,
 )
 from index.corpus.cleaning import RULES, Cleaning, Rule
 from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
-from index.formats.bad_units import BadUnits
-from index.formats.registry import Source
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
@@ -109,10 +105,7 @@ for command in (concordance, *COMMANDS):
 
 @index.command()
 @ENCODER
-@CORPUS
-@FORMAT
-@COLUMNS
-@STRICT
+@reading
 @click.option(
     "--keep",
     type=click.Choice(RULES),
@@ -146,10 +139,7 @@ for command in (concordance, *COMMANDS):
 @JSON
 def build(
     folder: Path,
-    corpora: Sequence[tuple[str | None, Path]],
-    form: str | None,
-    columns: tuple[tuple[str, str], ...],
-    strict: bool,
+    corpora: Corpora,
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
@@ -170,12 +160,10 @@ def build(
     from index.build.vectors import SearchOptions
     from index.importing.named import open_encoder
 
-    bad = None if strict else BadUnits()
-    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
     cleaning = Cleaning(frozenset(keep), longest, likeness)
     manifest = build_index(
         open_encoder(folder),
-        sources,
+        corpora.sources,
         out,
         threads=threads,
         cleaning=cleaning,
@@ -185,7 +173,7 @@ def build(
         word_options=WordOptions(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
     )
-    report_bad_units(bad, out)
+    report_bad_units(corpora.bad, out)
     describe(out, manifest, as_json)
 
 

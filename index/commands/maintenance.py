@@ -11,22 +11,19 @@ from typing import Any
 import click
 
 from index.commands.options import (
-    COLUMNS,
-    CORPUS,
     FILE,
     FOLDER,
-    FORMAT,
     INDEX,
     JSON,
-    STRICT,
     THREADS,
+    Corpora,
     describe,
     encoding,
     engine_of,
+    reading,
     report_bad_units,
     searching,
 )
-from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 
 SHOWN = 5  # ids of a language, where they are not asked for as JSON
@@ -38,10 +35,7 @@ ENCODER = click.option(
 
 @click.command()
 @INDEX
-@CORPUS
-@FORMAT
-@COLUMNS
-@STRICT
+@reading
 @click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
@@ -52,10 +46,7 @@ ENCODER = click.option(
 @JSON
 def add(
     folder: Path,
-    corpora: Sequence[tuple[str | None, Path]],
-    form: str | None,
-    columns: tuple[tuple[str, str], ...],
-    strict: bool,
+    corpora: Corpora,
     own_ids: bool,
     encoder: Path | None,
     threads: int,
@@ -63,18 +54,13 @@ def add(
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Add sentences to an index, as a new version; only they are encoded."""
-    bad = None if strict else BadUnits()
-    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
-    _change(folder, encoder, threads, as_json, options, add=sources, own_ids=own_ids)
-    report_bad_units(bad, folder)
+    _change(folder, encoder, threads, as_json, options, add=corpora.sources, own_ids=own_ids)
+    report_bad_units(corpora.bad, folder)
 
 
 @click.command()
 @INDEX
-@CORPUS
-@FORMAT
-@COLUMNS
-@STRICT
+@reading
 @ENCODER
 @searching()
 @encoding
@@ -82,20 +68,15 @@ def add(
 @JSON
 def replace(
     folder: Path,
-    corpora: Sequence[tuple[str | None, Path]],
-    form: str | None,
-    columns: tuple[tuple[str, str], ...],
-    strict: bool,
+    corpora: Corpora,
     encoder: Path | None,
     threads: int,
     as_json: bool,
     **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
 ) -> None:
     """Replace the text and metadata of sentences, by the ids that `index export` writes."""
-    bad = None if strict else BadUnits()
-    sources = [Source(path, code, form, columns, bad) for code, path in corpora]
-    _change(folder, encoder, threads, as_json, options, replace=sources)
-    report_bad_units(bad, folder)
+    _change(folder, encoder, threads, as_json, options, replace=corpora.sources)
+    report_bad_units(corpora.bad, folder)
 
 
 @click.command()

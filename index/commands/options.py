@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
 from index.errors import UsageError
-from index.formats.registry import FORMATS
+from index.formats.bad_units import BadUnits
+from index.formats.registry import FORMATS, Source
 from index.text.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
     from index.build.job import Engine
     from index.confidence.quality import HubnessEntry, PairQuality
-    from index.formats.bad_units import BadUnits
     from index.storage.index_manifest import IndexManifest, LanguageEntry, SearchSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -108,6 +110,36 @@ COLUMNS = click.option(
 STRICT = click.option(
     "--strict", is_flag=True, help="Refuse a file with a bad line or unit. [default: skip and list them]"
 )
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The corpus files of a command; `bad` gathers bad lines and units, None: they are refused."""
+
+    sources: Sequence[Source]
+    bad: BadUnits | None
+
+
+def reading(command: Command) -> Command:
+    """Options for which corpora are read and how; the command gets them as `corpora`."""
+
+    @CORPUS
+    @FORMAT
+    @COLUMNS
+    @STRICT
+    @wraps(command)
+    def with_corpora(
+        corpora: Sequence[tuple[str | None, Path]],
+        form: str | None,
+        columns: tuple[tuple[str, str], ...],
+        strict: bool,
+        **options: Any,  # noqa: ANN401 (those of the command)
+    ) -> object:
+        bad = None if strict else BadUnits()
+        sources = [Source(path, code, form, columns, bad) for code, path in corpora]
+        return command(corpora=Corpora(sources, bad), **options)
+
+    return cast(Command, with_corpora)
 
 
 def report_bad_units(bad: BadUnits | None, folder: Path) -> None:
