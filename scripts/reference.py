@@ -106,13 +106,13 @@ def _operation(operation: Schema) -> Iterator[str]:
     answers = []
     for status, response in operation["responses"].items():
         kinds = {kind(content.get("schema", {})) for content in response.get("content", {}).values()}
-        said = [
+        text = [
             example["summary"]
             for content in response.get("content", {}).values()
             for example in content.get("examples", {}).values()
             if "summary" in example
         ]
-        answers.append((status, "; ".join(said) or response["description"], ", ".join(sorted(kinds))))
+        answers.append((status, "; ".join(text) or response["description"], ", ".join(sorted(kinds))))
     yield from table(("status", "", "body"), answers)
 
 
@@ -161,8 +161,8 @@ def _default(name: str, schema: Schema, needed: Iterable[str]) -> str:
 
 def _model(schema: Schema) -> Iterator[str]:
     """A JSON schema of an object: what is said of it, and its fields."""
-    if said := schema.get("description"):
-        yield from _prose(said)
+    if text := schema.get("description"):
+        yield from _prose(text)
     if fields := schema.get("properties"):
         needed = schema.get("required", ())
         rows = [
@@ -214,10 +214,10 @@ def _option(option: click.Option, context: click.Context) -> tuple[str, str, str
     # Its help says what a default that depends on the machine is.
     shown = option.show_default and option.default is not None and not callable(option.default)
     default = f"`{option.default}`" if shown else "needed" if option.required else ""
-    said = option.help or ""
-    if option.multiple and not re.search("(?i)often|repeatable", said):
-        said += " As often as wanted."
-    return f"{names}{value}", said, default
+    text = option.help or ""
+    if option.multiple and not re.search("(?i)often|repeatable", text):
+        text += " As often as wanted."
+    return f"{names}{value}", text, default
 
 
 def recipes() -> str:
@@ -288,8 +288,8 @@ def python_client() -> str:
 def _class(name: str, client_class: type) -> Iterator[str]:
     yield f"### {name}"
     yield ""
-    if said := client_class.__doc__ and inspect.getdoc(client_class):
-        yield from _prose(said)
+    if text := client_class.__doc__ and inspect.getdoc(client_class):
+        yield from _prose(text)
     fields = inspect.get_annotations(client_class)
     if fields:
         yield from table(

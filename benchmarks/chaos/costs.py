@@ -164,13 +164,13 @@ def explaining(stage: Stage) -> str:
     expect(statuses.keys() <= {200, 503}, f"explanations ended with {dict(statuses)}")
     expect(statuses[200] > 0, f"nothing was explained: {dict(statuses)}")
     p99, p99_alone = (statistics.quantiles(times, n=100)[98] for times in (beside, alone))
-    told = (
+    report = (
         f"99 % within {1000 * p99:.1f} ms, {1000 * p99_alone:.1f} ms without them; median "
         f"{1000 * statistics.median(beside):.1f} ms, {1000 * statistics.median(alone):.1f} ms without; "
         f"{statuses[200] / seconds:.0f} explained/s, {statuses[503] / seconds:.0f} refused/s"
     )
-    expect(p99 <= 2 * p99_alone, told)
-    return told
+    expect(p99 <= 2 * p99_alone, report)
+    return report
 
 
 async def _ask_and_explain(

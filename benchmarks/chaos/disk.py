@@ -134,8 +134,8 @@ def inputs_changed(stage: Stage) -> str:
         german.write_bytes(content.swapcase())
         process.wait(60)
         german.write_bytes(content)
-        said = log.read_text("utf-8").strip().splitlines()[-1]
-        expect("de.txt: changed while it was read" in said, f"said only: {said}")
+        message = log.read_text("utf-8").strip().splitlines()[-1]
+        expect("de.txt: changed while it was read" in message, f"said only: {message}")
         expect(not (index / "CURRENT").exists(), "something was published")
     succeed(build(index, corpora))
     expect(_data(index) == _data(undisturbed), "the index differs from one that was never disturbed")

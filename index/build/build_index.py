@@ -126,16 +126,16 @@ def build_index(
     """
     known = bundle.manifest.languages
     inputs = Inputs.of(sources_of(corpora))
-    found, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
+    sources_by_language, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
     intakes = {
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
-        for code, sources in found.items()
+        for code, sources in sources_by_language.items()
     }
     plan = Plan(
         intakes,
         skipped,
         cleaning,
-        inputs.fingerprints(found),
+        inputs.fingerprints(sources_by_language),
         inputs,
         searching=searching,
         word_options=word_options,
@@ -229,11 +229,11 @@ class _Build:
         vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
         sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
         write_neighbourhoods(self.job, "", sizes, sentence_search, "sentences")
-        every = {code: found + trained[code] for code, found in self.counts.items()}
+        every = {code: counts + trained[code] for code, counts in self.counts.items()}
         chosen = choose_words(every, self.phrases, self.plan.word_options)
         alignment, vectors = write_words(self.job, chosen, sizes)
         word_search = write_indexes(self.job, ".words", vectors)
-        sizes = {code: len(found) for code, found in chosen.items()}
+        sizes = {code: len(words) for code, words in chosen.items()}
         write_neighbourhoods(self.job, ".words", sizes, word_search, "words")
         for code, entry in self.entries.items():
             update = {

@@ -105,12 +105,12 @@ def _of_probes(
 ) -> list[NDArray[np.float64]]:
     """The features of probes in each language, asked in each language of the index but that."""
     pairs = [(code, target) for target in indexes for code in probes if code != target]
-    found = []
+    features = []
     for seed, (code, target) in enumerate(pairs):
         chosen = probes[code].take(probes[code].draw(-(-ASKED // len(pairs)), seed))
         scores = counts.scores(chosen.tokens.ids, less_other=less_other)
-        found.append(_features(scores, chosen.tokens, chosen.vectors, indexes[target]))
-    return found
+        features.append(_features(scores, chosen.tokens, chosen.vectors, indexes[target]))
+    return features
 
 
 def _features(

@@ -160,6 +160,6 @@ class LanguageTokens:
         return self._detector(rows)
 
     def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:
-        told = [code for code in self._languages if code in rows]
+        detectable = [code for code in self._languages if code in rows]
         none = np.zeros((0, self._encoder.vocabulary), np.float32)
-        return Detector(told, np.stack([rows[code] for code in told]) if told else none)
+        return Detector(detectable, np.stack([rows[code] for code in detectable]) if detectable else none)

@@ -177,10 +177,10 @@ def _drop(name: str, address: Address) -> None:
 def _noted(work: Path) -> dict[str, str]:
     path = work / COLLECTIONS
     try:
-        found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        noted = json.loads(path.read_text("utf-8")) if path.exists() else {}
     except (OSError, ValueError) as error:
         raise DamagedError(f"{path}: cannot be read: remove it, and unused collections by hand") from error
-    return {str(name): str(where) for name, where in found.items()} if isinstance(found, dict) else {}
+    return {str(name): str(where) for name, where in noted.items()} if isinstance(noted, dict) else {}
 
 
 def _note(work: Path, collections: Mapping[str, str]) -> None:

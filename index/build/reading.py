@@ -51,10 +51,10 @@ def read_language(
 
 def vectors_of(job: Job, code: str, rows: int) -> Vectors:
     """(rows, d) what read_language encoded, memory-mapped."""
-    found: Vectors = np.memmap(
+    vectors: Vectors = np.memmap(
         job.part(f"{code}.vectors"), np.float32, "r", shape=(rows, job.encoder.dimension)
     )
-    return found
+    return vectors
 
 
 def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = None) -> Iterator[StringArray]:
@@ -148,9 +148,9 @@ class _Reading:
 
     def _retain(self, kept: KeptRows, shard: Shard) -> None:
         def merged(vectors: Vectors) -> Vectors:
-            found = kept.vectors.copy()
-            found[kept.changed] = vectors
-            return found
+            all_vectors = kept.vectors.copy()
+            all_vectors[kept.changed] = vectors
+            return all_vectors
 
         self.ids.reserve(kept.ids)
         self.cleaner.keep(kept.texts, more=bool(self.intake.sources))
@@ -180,7 +180,7 @@ class _Reading:
         """The language that most of the texts in another one look like."""
         tokens = self.job.encoder.tokens(self.foreign[:TEXTS_DETECTED])
         chances = map(self.pool.detector.chances, tokens)
-        codes = Counter(code for found in chances if (code := clear_language(found)) is not None)
+        codes = Counter(code for row in chances if (code := clear_language(row)) is not None)
         return codes.most_common(1)[0][0] if codes else None
 
     def _nothing_kept(self, done: Cleaned, resembles: str | None) -> str:

@@ -60,14 +60,14 @@ def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool 
     where the format marks them."""
     written = document.marks_fuzzy if fuzzy is None else fuzzy
     counts = Counter[str]()
-    for unit, found in zip(document.units, matches, strict=True):
-        if not found:
+    for unit, answers in zip(document.units, matches, strict=True):
+        if not answers:
             counts["empty"] += 1
             continue
-        exact = found[0].match == "exact" and not unit.has_codes
+        exact = answers[0].match == "exact" and not unit.has_codes
         counts["translated" if exact else "fuzzy"] += 1
         if exact or written:
-            unit.fill(found[0], fuzzy=not exact)
+            unit.fill(answers[0], fuzzy=not exact)
     return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
 
 

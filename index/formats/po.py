@@ -58,8 +58,8 @@ def _parse_block(
     bad = []
     for begin, entry in _entries(before, lines):
         try:
-            one = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
-            parse_lines(path, one, begin, entry)
+            parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
+            parse_lines(path, parser, begin, entry)
         except UnitError as error:
             bad.append(error.unit)
     return bad

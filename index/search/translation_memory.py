@@ -56,8 +56,8 @@ class Comparison:
             return Likeness(1.0)
         bare = skeleton(other)
         folded = _fold(bare)
-        one, two = (self._folded, folded) if self._folded and folded else (self.text, other)
-        similarity = Levenshtein.normalized_similarity(one, two, score_cutoff=MIN_SIMILARITY)
+        mine, others = (self._folded, folded) if self._folded and folded else (self.text, other)
+        similarity = Levenshtein.normalized_similarity(mine, others, score_cutoff=MIN_SIMILARITY)
         if similarity < MIN_SIMILARITY:
             return None
         penalties = tuple(self._penalties(other, bare))
@@ -70,8 +70,8 @@ class Comparison:
             for kind in ("tags", "placeholders", "numbers"):
                 if _of_kind(self._placeables, kind) != _of_kind(others, kind):
                     yield kind
-        one, two = _without_punctuation(self._skeleton), _without_punctuation(bare)
-        if Levenshtein.distance(one, two) > Levenshtein.distance(one.casefold(), two.casefold()):
+        mine, theirs = _without_punctuation(self._skeleton), _without_punctuation(bare)
+        if Levenshtein.distance(mine, theirs) > Levenshtein.distance(mine.casefold(), theirs.casefold()):
             yield "case"
         if _punctuation(self._skeleton) != _punctuation(bare):
             yield "punctuation"
@@ -154,11 +154,11 @@ def _merged(remembered: list[Match], matches: Sequence[Match], k: int) -> list[M
     """Each target once, as the more confident of what memory and encoder say of it."""
     if not remembered:
         return list(matches[:k])
-    found = {match.id: match for match in matches}
+    by_id = {match.id: match for match in matches}
     ours = [
         match
         for match in remembered
-        if match.match == "exact" or match.id not in found or match.confidence >= found[match.id].confidence
+        if match.match == "exact" or match.id not in by_id or match.confidence >= by_id[match.id].confidence
     ]
     known = {match.id for match in ours}
     merged = [*ours, *(match for match in matches if match.id not in known)]
@@ -166,8 +166,8 @@ def _merged(remembered: list[Match], matches: Sequence[Match], k: int) -> list[M
     return merged[:k]
 
 
-def _of_kind(found: Sequence[Placeable], kind: str) -> list[str]:
-    return [placeable.text for placeable in found if placeable.kind == kind]
+def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:
+    return [placeable.text for placeable in parts if placeable.kind == kind]
 
 
 class _Table(dict[int, str | None]):

@@ -43,7 +43,9 @@ def by_cosine(cosines: Vectors, rows: Rows) -> tuple[Vectors, Rows]:
     return np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
 
-def recall(found: Rows, wanted: Rows) -> float:
-    """The share of `wanted` (n, k) that is in `found` (n, m), row by row."""
-    hits = sum(len(set(ours) & set(true)) for ours, true in zip(found.tolist(), wanted.tolist(), strict=True))
+def recall(retrieved: Rows, wanted: Rows) -> float:
+    """The share of `wanted` (n, k) that is in `retrieved` (n, m), row by row."""
+    hits = sum(
+        len(set(ours) & set(true)) for ours, true in zip(retrieved.tolist(), wanted.tolist(), strict=True)
+    )
     return hits / max(1, wanted.size)

@@ -80,8 +80,8 @@ def words(text: str, language: str) -> list[str]:
     from icu4py.breakers import WordBreaker
 
     segments = WordBreaker(clean(text).lower().translate(APOSTROPHES), language)
-    found = [str(segment) for segment in segments]
-    return [word for segment in found if _is_word(segment) for word in _split(segment, language)]
+    parts = [str(segment) for segment in segments]
+    return [word for segment in parts if _is_word(segment) for word in _split(segment, language)]
 
 
 def _is_word(segment: str) -> bool:

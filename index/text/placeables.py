@@ -55,8 +55,8 @@ def without_tags(text: str) -> str:
 
 def skeleton(text: str) -> str:
     """The text without tags, with one character for each placeholder and for each number."""
-    found = placeables(text)
-    return " ".join(_cut(text, found, _STANDS_FOR).split()) if found else text
+    parts = placeables(text)
+    return " ".join(_cut(text, parts, _STANDS_FOR).split()) if parts else text
 
 
 def put_back(question: str, original: str, answer: str) -> str:
@@ -71,13 +71,13 @@ def put_back(question: str, original: str, answer: str) -> str:
     swaps = {old.text: new.text for old, new in zip(present, wanted, strict=True)}
     if any(swaps[old.text] != new.text for old, new in zip(present, wanted, strict=True)):
         return answer  # one number of the original stands for two of the question
-    found = _plain(answer)
-    counts, there = Counter(p.text for p in present), Counter(p.text for p in found)
+    in_answer = _plain(answer)
+    counts, there = Counter(p.text for p in present), Counter(p.text for p in in_answer)
     changed = {old: new for old, new in swaps.items() if old != new}
     if any(there[old] != counts[old] for old in changed):
         return answer
     parts, end = [], 0
-    for placeable in found:
+    for placeable in in_answer:
         parts += [answer[end : placeable.start], changed.get(placeable.text, placeable.text)]
         end = placeable.end
     return "".join([*parts, answer[end:]])
@@ -87,9 +87,9 @@ def _plain(text: str) -> list[Placeable]:
     return [placeable for placeable in placeables(text) if placeable.kind != "tags"]
 
 
-def _cut(text: str, found: list[Placeable], stand_ins: dict[Kind, str]) -> str:
+def _cut(text: str, cut: list[Placeable], stand_ins: dict[Kind, str]) -> str:
     parts, end = [], 0
-    for placeable in found:
+    for placeable in cut:
         parts += [text[end : placeable.start], stand_ins[placeable.kind]]
         end = placeable.end
     return "".join([*parts, text[end:]])

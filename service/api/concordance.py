@@ -106,7 +106,7 @@ def _result(occurrence: Occurrence) -> Found:
         places=list(occurrence.places),
         metadata=dict(sentence.metadata),
         translations={
-            code: list(map(_translation, found)) for code, found in occurrence.translations.items()
+            code: list(map(_translation, sentences)) for code, sentences in occurrence.translations.items()
         },
     )
 

@@ -139,9 +139,9 @@ async def latest(jobs: JobsNow) -> Jobs:
     responses=ONE_JOB,
 )
 async def job(job_id: str, jobs: JobsNow, manager: IndexManagerNow) -> Job:
-    found = _existing(await _ask(partial(jobs.find, job_id)))
-    await _serve_result(manager, found)
-    return found
+    record = _existing(await _ask(partial(jobs.find, job_id)))
+    await _serve_result(manager, record)
+    return record
 
 
 @router.post(

@@ -105,8 +105,8 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     answers = await _answers(texts, target, body, engine, settings)
     whole = await _put_together(texts, answers, target, body, engine, settings)
     results = [
-        _translated(text, found, joint, body)
-        for text, found, joint in zip(texts, answers, whole, strict=True)
+        _translated(text, matches, joint, body)
+        for text, matches, joint in zip(texts, answers, whole, strict=True)
     ]
     return JSONResponse(_merged(results, isinstance(fields["q"], list)))
 
@@ -245,17 +245,18 @@ async def _put_together(
 ) -> list[str | None]:
     """For each text of several sentences their translations as one text; None where not every sentence has
     one, or the corpus has the whole."""
-    remembered = [bool(found and found[0].match in ("exact", "memory")) for found in answers]
+    remembered = [bool(row and row[0].match in ("exact", "memory")) for row in answers]
     queries = [Query(text.cleaned, text.source, (target,)) for text in texts]
     rows = [
-        [] if found is None or known else row
-        for row, found, known in zip(divided(queries), answers, remembered, strict=True)
+        [] if matches is None or known else row
+        for row, matches, known in zip(divided(queries), answers, remembered, strict=True)
     ]
     check_parts("q", sum(map(len, rows)), Choices(target=[target]), settings)
     parts = await answer_parts(engine, rows, 1, settings.drop_in_min_confidence)
-    found = [[row[target] for _, row in part] for part in parts]
+    answered = [[row[target] for _, row in part] for part in parts]
     return [
-        joined([answer[0].text for answer in part], target) if part and all(part) else None for part in found
+        joined([answer[0].text for answer in part], target) if part and all(part) else None
+        for part in answered
     ]
 
 

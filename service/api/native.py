@@ -169,7 +169,7 @@ async def _sentences(
     )
     return [
         [
-            PartResult(text=text, translations={target: list(found) for target, found in row.items()})
+            PartResult(text=text, translations={target: list(matches) for target, matches in row.items()})
             for text, row in part
         ]
         for part in parts

@@ -262,8 +262,10 @@ def checked(url: str, response: httpx2.Response) -> httpx2.Response:
     try:
         raise RefusedError(Problem.model_validate_json(response.content))
     except ValidationError:
-        told = f"{url} answers {response.status_code} and no problem document: is it a Passepartout service?"
-        raise UnreachableError(told) from None
+        message = (
+            f"{url} answers {response.status_code} and no problem document: is it a Passepartout service?"
+        )
+        raise UnreachableError(message) from None
 
 
 def answer(model: type[Model], response: httpx2.Response) -> Model:

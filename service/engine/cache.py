@@ -92,7 +92,7 @@ class MemoryCache:
 
     async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
         held = [self._held.get(key) for key in keys]
-        return [None if found is None else found.answers for found in held]
+        return [None if entry is None else entry.answers for entry in held]
 
     async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         for key, value in answers.items():

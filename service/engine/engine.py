@@ -191,8 +191,8 @@ class Engine:
         matches: list[list[Match]] = [[] for _ in items]
         for (source, target), places in pairs.items():
             texts = [items[place][0] for place in places]
-            for place, found in zip(places, self.translator.remember(texts, source, target), strict=True):
-                matches[place] = found
+            for place, row in zip(places, self.translator.remember(texts, source, target), strict=True):
+                matches[place] = row
         return matches
 
     def _sentence_languages(self, texts: Sequence[str]) -> list[dict[str, float]]:

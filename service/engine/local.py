@@ -37,8 +37,8 @@ def answer(translator: Translator, request: SentenceRequest | WordRequest) -> Se
         return WordResponse(model=model, index=index, results=_seen(translator, request, words))
     parts = [_parts(translator, request, query) for query in queries]
     sentences = [
-        SentenceResult(text=text, source=source, translations=row, sentences=found or None)
-        for (text, source, row), found in zip(results, parts, strict=True)
+        SentenceResult(text=text, source=source, translations=row, sentences=sentence_parts or None)
+        for (text, source, row), sentence_parts in zip(results, parts, strict=True)
     ]
     return SentenceResponse(model=model, index=index, results=_seen(translator, request, sentences))
 
@@ -55,7 +55,7 @@ def _parts(translator: Translator, choices: Choices, query: Query) -> list[PartR
     """The sentences of a text of several."""
     rows = [(part.text, _search(translator, "sentence", choices, part)) for part in divided([query])[0]]
     return [
-        PartResult(text=text, translations={target: list(found) for target, found in row.items()})
+        PartResult(text=text, translations={target: list(matches) for target, matches in row.items()})
         for text, row in rows
     ]
 
@@ -75,11 +75,11 @@ def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Q
 
 
 def _search(translator: Translator, kind: Kind, choices: Choices, query: Query) -> dict[str, Answers]:
-    found = {target: _matches(translator, kind, choices, query, target) for target in query.targets}
+    matches = {target: _matches(translator, kind, choices, query, target) for target in query.targets}
     near = "near" in choices.include
     return {
         target: filter_by_confidence(to_answers(row), choices.min_confidence, near)
-        for target, row in found.items()
+        for target, row in matches.items()
     }
 
 

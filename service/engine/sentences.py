@@ -32,5 +32,5 @@ async def answer_parts(
     parts = [query for row in rows for query in row]
     if not parts:
         return [[] for _ in rows]
-    found = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, apart=apart))
-    return [[(query.text, next(found)) for query in row] for row in rows]
+    answers = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, apart=apart))
+    return [[(query.text, next(answers)) for query in row] for row in rows]

@@ -111,10 +111,10 @@ class Metrics:
         """A value in Redis is not ours."""
         self._rejected.inc()
 
-    def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
+    def answered(self, kind: Kind, source: str, target: str, best: float, likely: bool) -> None:
         """One text in one target: the confidence of its best answer, and whether any is likely enough."""
         self._confidences[kind].observe(best)
-        self._answers_child(kind, source, target, "yes" if found else "no").inc()
+        self._answers_child(kind, source, target, "yes" if likely else "no").inc()
 
     def text(self) -> bytes:
         """All counts, of all workers, in Prometheus's text format."""

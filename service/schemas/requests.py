@@ -16,9 +16,9 @@ def _as_list(value: object) -> object:
 
 
 def _one_or_more(description: str) -> WithJsonSchema:
-    one = {"type": "string", "minLength": 1}
+    text = {"type": "string", "minLength": 1}
     return WithJsonSchema(
-        {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], "description": description}
+        {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}], "description": description}
     )
 
 
