@@ -32,9 +32,9 @@ class DataFolder:
         drawings = open_artists(self.path, size) if PICTOGRAMS in settings.sets else []
         return PictureCollection([*archives, *drawings])
 
-    def texts(self, settings: DataSettings, seed: int) -> dict[str, list[str]]:
-        """Language -> the sentences without pictures that a run is trained on."""
-        return load_texts(self.path, settings.texts, settings.languages, seed) if settings.texts else {}
+    def texts(self, settings: DataSettings, seed: int) -> dict[str, dict[str, list[str]]]:
+        """Name -> language -> the sentences without pictures that a run is trained on."""
+        return {name: load_texts(self.path, name, settings.languages, seed) for name in settings.texts}
 
 
 def find_folder(name: str, data: Path) -> Path | None:
@@ -61,6 +61,15 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
             "without: --set data.texts="
         )
     return sentences
+
+
+def joined(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """Name -> language -> sentences, as language -> the sentences of all names, one name after the other."""
+    languages = dict.fromkeys(language for of_name in texts.values() for language in of_name)
+    return {
+        language: [sentence for of_name in texts.values() for sentence in of_name.get(language, ())]
+        for language in languages
+    }
 
 
 def data_sha256(captions: CaptionedPictures, texts: Mapping[str, Sequence[str]]) -> str:

@@ -14,6 +14,8 @@ from training.data.tokens import Texts, pad
 
 Tokens = NDArray[np.int32]
 Pairs = NDArray[np.int64]
+Probabilities = NDArray[np.float32]
+PROBABLE = "probable"  # ends the names of probabilities in a file of pairs
 EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
 PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
 
@@ -50,34 +52,49 @@ class Pseudopairs(PairSupplier):
 
     tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
-    number of their pairs to the power of 3/4, which favours those with few.
+    number of their pairs to the power of 3/4, which favours those with few; of their pairs each in proportion
+    to its probability, where `probabilities` has it. rows: name of a text -> language -> its rows.
     """
 
-    def __init__(self, tokens: Mapping[str, Sequence[Tokens]], seed: int) -> None:
+    def __init__(
+        self,
+        tokens: Mapping[str, Sequence[Tokens]],
+        seed: int,
+        rows: Mapping[str, Mapping[str, range]] | None = None,
+    ) -> None:
         super().__init__()
         self.tokens = tokens
         self.seed = seed
+        self.rows = rows or {}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
+        self.probabilities: Mapping[tuple[str, str], Probabilities] = {}
         self.file: Path | None = None  # where `pairs` is saved
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
         languages = sorted(self.pairs)
-        weights = np.asarray([len(self.pairs[key]) for key in languages]) ** EVENNESS
+        sums = {key: np.cumsum(self.probabilities[key]) for key in languages if key in self.probabilities}
+        expected = [sums[key][-1:].sum() if key in sums else len(self.pairs[key]) for key in languages]
+        weights = np.asarray(expected) ** EVENNESS
         if not weights.sum():
             return None
         draw = np.random.default_rng([self.seed, epoch, number, PSEUDOPAIR_STREAM])
         sentences = []
         for choice in draw.choice(len(languages), size, p=weights / weights.sum()):
-            first, second = languages[int(choice)]
-            rows = self.pairs[first, second]
-            i, j = rows[int(draw.integers(len(rows)))]
+            first, second = key = languages[int(choice)]
+            rows = self.pairs[key]
+            if key in sums:
+                row = int(np.searchsorted(sums[key], draw.random() * sums[key][-1], side="right"))
+            else:
+                row = int(draw.integers(len(rows)))
+            i, j = rows[min(row, len(rows) - 1)]
             sentences.append((self.tokens[first][i], self.tokens[second][j]))
         return sentences
 
     def write(self, file: Path) -> None:
-        """Write the pairs, a tensor (m, 2) for each two languages, as safetensors."""
+        """Write the pairs (m, 2) of each two languages, and any probabilities (m,), as safetensors."""
         part = file.with_suffix(".part")
-        save_file({" ".join(languages): rows for languages, rows in self.pairs.items()}, part)
+        pairs = {" ".join(languages): rows for languages, rows in self.pairs.items()}
+        save_file(pairs | {" ".join((*key, PROBABLE)): p for key, p in self.probabilities.items()}, part)
         part.replace(file)
         self.file = file
 
@@ -88,7 +105,9 @@ class Pseudopairs(PairSupplier):
         except (OSError, SafetensorError) as error:
             raise DamagedError(f"{file} can't be read ({error}): train again into another folder") from None
         self.file = file
-        self.pairs = {(key.split()[0], key.split()[1]): rows for key, rows in tensors.items()}
+        named = {tuple(key.split()): rows for key, rows in tensors.items()}
+        self.pairs = {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2}
+        self.probabilities = {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2}
 
 
 class Halves(PairSupplier):

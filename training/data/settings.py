@@ -2,13 +2,23 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from index.encoder.bundle import LanguageCodes, check_codes
 
 PICTOGRAMS = "pictograms"  # the set that artists drew, with a layout of its own
 SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
+
+
+def _listed(names: object) -> object:
+    """A bare name as a list of one, "" as an empty one."""
+    return [name for name in (names,) if name] if isinstance(names, str) else names
+
+
+TextNames = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], ...], BeforeValidator(_listed)
+]
 
 
 class Table(BaseModel):
@@ -35,8 +45,8 @@ class DataSettings(Table):
     caption_words: longer captions are cut between sentences, into pieces of no more words where sentences
     allow it; each piece is a caption of the picture. If left out, captions stay whole.
     open_licences: whether to refuse sets and texts that are not openly licensed (training.data.terms).
-    texts: the NAME of sentences without pictures, text/NAME.LANG.txt, for the vocabulary and for mining; each
-    language is shuffled by itself, so that corresponding lines are not used. "": none.
+    texts: one or more NAMEs of sentences without pictures, text/NAME.LANG.txt, for the vocabulary and for
+    mining; each language is shuffled by itself, so that corresponding lines are not used. "" or []: none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
     proportional, higher values are more even. If left out, each picture comes once.
     stream: a folder of shards, below the data folder, to stream training pictures and captions from instead
@@ -58,7 +68,7 @@ class DataSettings(Table):
     weights: dict[SetName, float] = Field(default={})
     caption_words: int | None = Field(default=None, ge=1)
     open_licences: bool = False
-    texts: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
+    texts: TextNames = ()
     language_temperature: float | None = Field(default=None, gt=0)
     stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
     window: int = Field(default=8192, ge=2)

@@ -41,10 +41,8 @@ def data_terms(data: Path, settings: DataSettings) -> dict[str, Terms]:
     """
     names = (*settings.sets, settings.stream) if settings.stream else settings.sets
     terms = {name: _terms(data / name / "set.toml", SETS, name) for name in names}
-    if settings.texts:
-        name = settings.texts
-        terms[f"text/{name}"] = _terms(data / "text" / f"{name}.toml", TEXTS, name)
-    return terms
+    texts = {f"text/{name}": _terms(data / "text" / f"{name}.toml", TEXTS, name) for name in settings.texts}
+    return terms | texts
 
 
 def require_open(data: Path, settings: DataSettings) -> None:

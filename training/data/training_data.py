@@ -29,7 +29,8 @@ class TrainingData:
 
     folder: the data folder. captions, tokens: the captions of pictures, as text and as token ids. texts:
     language -> its sentences without pictures. sentences: language -> token ids of `texts`, then of its
-    captions. transferred: captions transferred to pictures from other languages. picture_space: (pictures, d)
+    captions. text_sizes: name -> language -> how many of `texts` are of that name; they come in this order.
+    transferred: captions transferred to pictures from other languages. picture_space: (pictures, d)
     rows, the input of the picture branch. whitened_space: (pictures, K) unit rows. mine_captions: whether
     captions are mined for pairs, None if nothing is mined.
     """
@@ -42,6 +43,7 @@ class TrainingData:
     tokens: Sequence[Tokens]
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sentences: Mapping[str, list[Tokens]] = field(default_factory=dict)
+    text_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     transferred: Sequence[TransferredCaption] = ()
     picture_space: Callable[[], Vectors] = _no_space
     whitened_space: Callable[[], Vectors] = _no_space
@@ -74,10 +76,21 @@ class TrainingData:
         if self.mine_captions is None:
             return transferred_pairs(self)
         if self.mine_captions:
-            return Pseudopairs(self.sentences, self.seed)
+            return Pseudopairs(self.sentences, self.seed, self._text_rows())
         # Of each language's sentences those without pictures come first.
         texts = {code: self.sentences[code][: len(texts)] for code, texts in self.texts.items()}
-        return Pseudopairs(texts, self.seed)
+        return Pseudopairs(texts, self.seed, self._text_rows())
+
+    def _text_rows(self) -> dict[str, dict[str, range]]:
+        """Name of a text -> language -> the rows of `sentences` that are of it; "" is the captions."""
+        ends = dict.fromkeys(self.sentences, 0)
+        rows: dict[str, dict[str, range]] = {}
+        for name, sizes in self.text_sizes.items():
+            rows[name] = {code: range(ends[code], ends[code] + size) for code, size in sizes.items()}
+            ends |= {code: part.stop for code, part in rows[name].items()}
+        if self.mine_captions:
+            rows[""] = {code: range(end, len(self.sentences[code])) for code, end in ends.items()}
+        return rows
 
     def scenes(self) -> dict[str, list[Tokens]]:
         """`sentences` without the captions of drawings, which are lists of synonyms."""

@@ -208,7 +208,7 @@ def _r1(vectors: Mapping[str, Vectors]) -> float:
 def _data_name(recipe: Recipe) -> str:
     kinds = "+".join(recipe.data.caption_kinds) or "all captions"
     shuffled = ", pictures shuffled" if recipe.data.shuffle_pictures else ""
-    texts = f", texts {recipe.data.texts}" if recipe.data.texts else ""
+    texts = f", texts {' '.join(recipe.data.texts)}" if recipe.data.texts else ""
     sets = _listed(recipe.data.sets)
     return f"{sets} {recipe.data.pictures} {' '.join(recipe.data.languages)} ({kinds}{shuffled}){texts}"
 

@@ -16,15 +16,18 @@ from index.errors import DamagedError
 from index.search.hubness import csls_scores
 from training.data.pairs import Pseudopairs
 from training.encoders.two_branch import TwoBranch
+from training.loop.probable_pairs import Side, decoys, probable_pairs
 from training.loop.run import Run
 from training.loop.validation import embed_texts
 from training.recipes.settings import MiningSettings
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
+LEAST_SENTENCES = 200  # of a text in a language, to be mined for probable pairs
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
 Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
+Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their probabilities
 
 
 def mine(
@@ -114,7 +117,8 @@ def load_or_mine_round(
     if file.is_file():
         source.read(file)
     elif round_epoch == epoch:
-        source.pairs = _mine(source, epoch, model, device, settings)
+        mine_round = _mine if settings.probability is None else _mine_probable
+        source.pairs, source.probabilities = mine_round(source, epoch, model, device, settings)
         source.write(file)
     else:
         raise DamagedError(f"{file} is missing; train again into another folder")
@@ -138,24 +142,76 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 def _mine(
     source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
-) -> dict[tuple[str, str], Pairs]:
-    was_training = model.training
-    model.eval()
+) -> Mined:
+    """Pairs with the highest CSLS, which have no probabilities."""
     sampled = {
         language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
         for language, rows in source.tokens.items()
     }
-    with torch.inference_mode():
-        vectors = {
-            language: embed_texts(model, [source.tokens[language][i] for i in rows], device)
-            for language, rows in sampled.items()
-        }
-    model.train(was_training)
+    vectors = {
+        language: _embedded(model, [source.tokens[language][i] for i in rows], device)
+        for language, rows in sampled.items()
+    }
     pairs = mine(vectors, keep=settings.keep, neighbours=settings.neighbours, seed=source.seed)
     return {
         (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
         for (first, second), rows in pairs.items()
-    }
+    }, {}
+
+
+def _mine_probable(
+    source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
+) -> Mined:
+    """Probable translations within each text, and how probable they are."""
+    assert settings.probability is not None, "the caller chose by it"
+    parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
+    for rows in source.rows.values():
+        places = {
+            language: part[0] + _draw(len(part), settings.sentences, [source.seed, epoch, *language.encode()])
+            for language, part in rows.items()
+            if len(part) >= LEAST_SENTENCES
+        }
+        if settings.pivot not in places:
+            continue
+        pivot = _side(source, settings.pivot, places[settings.pivot], 0, epoch, model, device)
+        for language in sorted(places.keys() - {settings.pivot}):
+            other = _side(source, language, places[language], settings.decoys, epoch, model, device)
+            pairs, probabilities = probable_pairs(other, pivot, settings.neighbours)
+            is_kept = probabilities >= settings.probability
+            first, second = pairs[is_kept].T
+            kept = np.stack([places[language][first], places[settings.pivot][second]], axis=1)
+            parts.setdefault((language, settings.pivot), []).append((kept, probabilities[is_kept]))
+    keys = sorted(parts)
+    return (
+        {key: np.concatenate([pairs for pairs, _ in parts[key]]) for key in keys},
+        {key: np.concatenate([probabilities for _, probabilities in parts[key]]) for key in keys},
+    )
+
+
+def _side(
+    source: Pseudopairs,
+    language: str,
+    rows: Pairs,
+    share: float,
+    epoch: int,
+    model: TwoBranch,
+    device: torch.device,
+) -> Side:
+    """Embed some sentences of a language, and decoys: `share` of their number."""
+    tokens = [source.tokens[language][i] for i in rows]
+    made = decoys(tokens, share, np.random.default_rng([source.seed, epoch, *language.encode()]))
+    vectors = _embedded(model, [*tokens, *made], device)
+    return Side(vectors, list(map(len, [*tokens, *made])), len(tokens), source.seed)
+
+
+def _embedded(model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device) -> Vectors:
+    """Embed sentences as when the encoder is used, without dropout."""
+    was_training = model.training
+    model.eval()
+    with torch.inference_mode():
+        vectors = embed_texts(model, tokens, device)
+    model.train(was_training)
+    return vectors
 
 
 def _draw(count: int, most: int, seed: Sequence[int]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from index.encoder.vectors import unit
 from index.errors import DataError
 from index.storage.files import replace_text
 from training.data.captions import CaptionedPictures, shuffled
-from training.data.folder import DataFolder, data_sha256
+from training.data.folder import DataFolder, data_sha256, joined
 from training.data.picture_sets import move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
@@ -40,7 +40,8 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     splits = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
     archive = folder.pictures(recipe.data, recipe.vision.image_size)
     skipped = skipped_pictures(run, archive, [name for part in splits.values() for name in part.pictures])
-    texts = folder.texts(recipe.data, recipe.seed)
+    named = folder.texts(recipe.data, recipe.seed)
+    texts = joined(named)
     train, dev = _captions_of_run(run, splits["train"], skipped, texts), splits["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train, texts, recipe.text.own_tokenizer(folder.path))
@@ -62,6 +63,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         tokens,
         texts,
         sentences_of(tokenizer, texts, train, tokens),
+        {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
         read_transferred(run.transferred_file, train) if recipe.transfer else (),
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         whitened_space=lambda: whitened_space(recipe, pictures),
@@ -106,7 +108,7 @@ def open_stream(run: Run, data: Path) -> Stream:
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
     """Language -> the sentences without pictures that the run is trained on."""
-    return DataFolder(data).texts(run.recipe.data, run.recipe.seed)
+    return joined(DataFolder(data).texts(run.recipe.data, run.recipe.seed))
 
 
 def _captions_of_run(

@@ -14,17 +14,29 @@ class MiningSettings(Table):
     encoder before epoch `begin` and every `every` epochs from there on (training.loop.mining).
 
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
-    highest CSLS. neighbours: the k of CSLS. sentences: at most so many per language, drawn anew for each
-    round; the time of a round grows with the square. captions: whether captions are mined; if not, no two
-    captions are ever paired, which matters where pictures are shared.
+    highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
+    (training.loop.probable_pairs), and trains on each in proportion to it; then sentences of one text are
+    paired with those of the same text, and one of each pair is in the language `pivot`. decoys: their number
+    for each sentence. neighbours: the k of CSLS. sentences: at most so many per language, drawn anew for each
+    round; with `keep` the time of a round grows with the square. captions: whether captions are mined; if
+    not, no two captions are ever paired, which matters where pictures are shared.
     """
 
     begin: int = Field(ge=1)
     every: int = Field(ge=1)
     captions: bool = True
     keep: float = Field(default=0.75, gt=0, le=1)
+    probability: float | None = Field(default=None, gt=0, lt=1)
+    decoys: float = Field(default=0.3, gt=0, le=1)
+    pivot: str = ""
     neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)
+
+    @model_validator(mode="after")
+    def _probability_has_a_pivot(self) -> "MiningSettings":
+        if (self.probability is None) != (self.pivot == ""):
+            raise ValueError("probability and pivot need each other")
+        return self
 
 
 class TransferSettings(Table):

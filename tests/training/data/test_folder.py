@@ -4,7 +4,8 @@ import pytest
 
 from index.errors import DataError
 from training.data.captions import Caption, CaptionedPictures
-from training.data.folder import data_sha256, load_texts
+from training.data.folder import DataFolder, data_sha256, joined, load_texts
+from training.data.settings import DataSettings
 
 CAPTIONS = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
 
@@ -47,3 +48,18 @@ def test_the_digest_knows_the_sentences() -> None:
     assert plain == CAPTIONS.sha256
     some = [data_sha256(CAPTIONS, {"en": lines}) for lines in (["a"], ["b"], ["a", "b"])]
     assert len({plain, *some}) == 4
+
+
+def test_texts_of_several_names_follow_one_another(data: Path) -> None:
+    (data / "text" / "more.en.txt").write_text("en 1\nen 100\n", "utf-8")
+    settings = DataSettings(languages=("en", "de"), texts=("lined", "more"))
+    texts = DataFolder(data).texts(settings, 0)
+    assert {name: list(of_name) for name, of_name in texts.items()} == {"lined": ["en", "de"], "more": ["en"]}
+    together = joined(texts)
+    assert together["en"] == [*texts["lined"]["en"], *texts["more"]["en"]]
+    assert together["de"] == texts["lined"]["de"]
+
+
+@pytest.mark.parametrize(("given", "names"), [("", ()), ("lined", ("lined",)), (["a", "b"], ("a", "b"))])
+def test_a_bare_name_of_texts_is_a_list_of_one(given: object, names: tuple[str, ...]) -> None:
+    assert DataSettings.model_validate({"languages": ["en", "de"], "texts": given}).texts == names

@@ -144,3 +144,29 @@ def test_a_sentence_of_one_token_has_no_halves() -> None:
     made = Halves({"en": [np.array([7], np.int32), np.array([1, 2], np.int32)], "xx": []}, 0)
     (one, _), (other, _) = batch(made, 5, 0, 0)
     assert set(torch.cat([one, other]).flatten().tolist()) == {1, 2}
+
+
+def probable(seed: int = 0) -> Pseudopairs:
+    """As `source`; of German and English the first pair is three times as probable as the others."""
+    made = source(seed)
+    made.probabilities = {("de", "en"): np.array([0.9, *[0.3] * 29], np.float32)}
+    return made
+
+
+def test_probable_pairs_come_more_often() -> None:
+    counts = np.zeros(30)
+    for number in range(400):
+        for one, other in drawn(probable(), 8, number):
+            counts[one - 100] += other < 300
+    assert counts[0] / counts[1:].mean() == pytest.approx(3, rel=0.3)
+    assert (counts > 0).all()
+
+
+def test_probabilities_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.safetensors"
+    probable().write(file)
+    again = Pseudopairs(TOKENS, 0)
+    again.read(file)
+    assert list(again.pairs) == list(source().pairs)
+    assert list(again.probabilities) == [("de", "en")]
+    assert drawn(again, 8, 1) == drawn(probable(), 8, 1)

@@ -107,7 +107,7 @@ def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path)
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
-        pairs = _mine(source, epoch, model, torch.device("cpu"), few)
+        pairs, _ = _mine(source, epoch, model, torch.device("cpu"), few)
         english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20
@@ -199,3 +199,34 @@ def test_sharing_by_pictures_needs_a_fixed_space(tmp_path: Path) -> None:
         RecipeError, match=r'text\.embeddings = "picture-verified" needs vision\.space = "whitened"'
     ):
         recipe(text, tmp_path, *learned)
+
+
+PROBABLE = ("mining.probability=0.3", "mining.pivot=en", "mining.captions=false", "data.pictures=shared")
+
+
+def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -> None:
+    """Two texts of the same sentences: a pair is of one of them."""
+    copied = tmp_path / "data"
+    shutil.copytree(data, copied)
+    for file in (data / "text").glob(f"{TEXTS}.*.txt"):
+        shutil.copyfile(file, copied / "text" / f"again.{file.name.split('.')[1]}.txt")
+    settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXTS}", "again"]')
+    run = train(settings, copied, tmp_path / "run")
+    source = prepare(run, copied).data.pseudopairs
+    source.read(run.pseudopairs_file(5))
+    assert set(source.pairs) == set(source.probabilities) == {("de", "en"), ("pt", "en")}
+    for key, pairs in source.pairs.items():
+        halves = [len(source.tokens[code]) // 2 for code in key]
+        assert ((pairs[:, 0] < halves[0]) == (pairs[:, 1] < halves[1])).all()
+        assert (source.probabilities[key] >= np.float32(0.3)).all()
+        assert len(source.probabilities[key]) == len(pairs)
+    before = dict(source.pairs)
+    assert source.file == run.pseudopairs_file(5)
+    again = prepare(run, copied)
+    again.begin(5, Processes())
+    assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
+
+
+def test_probability_and_pivot_need_each_other(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="probability and pivot need each other"):
+        mining(tmp_path, "mining.probability=0.3")
