@@ -5,6 +5,7 @@ is by CSLS over centred languages, and mutual: a sentence that is near to everyt
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -22,7 +23,7 @@ from training.loop.validation import embed_texts
 from training.recipes.settings import MiningSettings
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
-LEAST_SENTENCES = 200  # of a text in a language, to be mined for probable pairs
+LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
 Vectors = NDArray[np.float32]
@@ -165,21 +166,19 @@ def _mine_probable(
     """Probable translations within each text, and how probable they are."""
     assert settings.probability is not None, "the caller chose by it"
     parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
+    sides = _Sides(source, epoch, model, device, settings)
     for rows in source.rows.values():
-        places = {
-            language: part[0] + _draw(len(part), settings.sentences, [source.seed, epoch, *language.encode()])
-            for language, part in rows.items()
-            if len(part) >= LEAST_SENTENCES
-        }
-        if settings.pivot not in places:
+        if not rows.keys() - {settings.pivot}:
             continue
-        pivot = _side(source, settings.pivot, places[settings.pivot], 0, epoch, model, device)
-        for language in sorted(places.keys() - {settings.pivot}):
-            other = _side(source, language, places[language], settings.decoys, epoch, model, device)
-            pairs, probabilities = probable_pairs(other, pivot, settings.neighbours)
+        pivot_rows, pivot = sides.of(settings.pivot, rows.get(settings.pivot), 0)
+        for language in sorted(rows.keys() - {settings.pivot}):
+            if len(rows[language]) < LEAST_SENTENCES:
+                continue
+            own_rows, own = sides.of(language, rows[language], settings.decoys)
+            pairs, probabilities = probable_pairs(own, pivot, settings.neighbours)
             is_kept = probabilities >= settings.probability
             first, second = pairs[is_kept].T
-            kept = np.stack([places[language][first], places[settings.pivot][second]], axis=1)
+            kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
             parts.setdefault((language, settings.pivot), []).append((kept, probabilities[is_kept]))
     keys = sorted(parts)
     return (
@@ -188,20 +187,29 @@ def _mine_probable(
     )
 
 
-def _side(
-    source: Pseudopairs,
-    language: str,
-    rows: Pairs,
-    share: float,
-    epoch: int,
-    model: TwoBranch,
-    device: torch.device,
-) -> Side:
-    """Embed some sentences of a language, and decoys: `share` of their number."""
-    tokens = [source.tokens[language][i] for i in rows]
-    made = decoys(tokens, share, np.random.default_rng([source.seed, epoch, *language.encode()]))
-    vectors = _embedded(model, [*tokens, *made], device)
-    return Side(vectors, list(map(len, [*tokens, *made])), len(tokens), source.seed)
+@dataclass(frozen=True)
+class _Sides:
+    """Makes the sides of a round's searches."""
+
+    source: Pseudopairs
+    epoch: int
+    model: TwoBranch
+    device: torch.device
+    settings: MiningSettings
+
+    def of(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Side]:
+        """Embed sentences of a language, and decoys: `share` of their number.
+
+        rows: which sentences; all if None, for a text that lacks the pivot. Returns those drawn, and the side.
+        """
+        every = self.source.tokens[language]
+        rows = range(len(every)) if rows is None else rows
+        seed = [self.source.seed, self.epoch, *language.encode()]
+        drawn = rows.start + _draw(len(rows), self.settings.sentences, seed)
+        tokens = [every[row] for row in drawn]
+        tokens += decoys(tokens, share, np.random.default_rng(seed))
+        vectors = _embedded(self.model, tokens, self.device)
+        return drawn, Side(vectors, list(map(len, tokens)), len(drawn), self.source.seed)
 
 
 def _embedded(model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device) -> Vectors:

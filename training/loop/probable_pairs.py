@@ -21,8 +21,8 @@ Tokens = NDArray[np.int32]
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 TRAINING_ROWS = 20_000  # that an index is learned from
-LIST_SHARE = 8  # one list of so many is read
-REFINED = 10  # candidates compared exactly for each neighbour asked for
+LIST_SHARE = 16  # one list of so many is read
+REFINED = 6  # candidates compared exactly for each neighbour asked for
 PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are looked up
 FAR = np.float32(-9.0)  # below every CSLS score
 MOST_GAP = 0.5
@@ -69,7 +69,7 @@ class Side:
 
 
 def _neighbours(vectors: Vectors, seed: int) -> Any:  # noqa: ANN401 (faiss is untyped)
-    """Index vectors; of many it finds about four in five of the nearest."""
+    """Index vectors; of many it finds about two in three of the nearest."""
     count, dimension = vectors.shape
     if count <= FLAT_ROWS:
         index = faiss.IndexFlatIP(dimension)
