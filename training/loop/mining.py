@@ -200,7 +200,7 @@ class _Sides:
     def of(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Side]:
         """Embed sentences of a language, and decoys: `share` of their number.
 
-        rows: which sentences; all if None, for a text that lacks the pivot. Returns those drawn, and the side.
+        rows: which; all if None, for a text that lacks the pivot. Returns the rows drawn, and the side.
         """
         every = self.source.tokens[language]
         rows = range(len(every)) if rows is None else rows
