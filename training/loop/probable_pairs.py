@@ -71,9 +71,8 @@ class Side:
 def _neighbours(vectors: Vectors, seed: int) -> Any:  # noqa: ANN401 (faiss is untyped)
     """Index vectors; of many it finds about two in three of the nearest."""
     count, dimension = vectors.shape
-    if count <= FLAT_ROWS:
-        index = faiss.IndexFlatIP(dimension)
-    else:
+    index: Any = faiss.IndexFlatIP(dimension)
+    if count > FLAT_ROWS:
         lists = round(count**0.5)
         factory = f"IVF{lists},PQ{dimension // 4}x4fs,RFlat"
         index = faiss.index_factory(dimension, factory, faiss.METRIC_INNER_PRODUCT)
