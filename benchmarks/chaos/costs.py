@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.chaos.stage import Server, Stage, build, expect, scenes, serving, succeed
+from index.documents.translation import MARKS_A_TEXT
 
 MEGABYTE = 1_048_576  # the longest body that is read
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data; boundary=b"
+FILE = "/translate_file"
+LONGEST_FILE, MOST_TEXTS = 4_194_304, 5000
 SENTENCE, TRANSLATE, JOBS = "/translate/sentence", "/translate", "/admin/jobs"
 PART = b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n'
 END = b"\r\n--b--\r\n"
@@ -96,6 +99,131 @@ def costly_jobs() -> Iterator[Costly]:
     yield Costly("nested metadata", JOBS, metadata % nested)
 
 
+def costly_files() -> Iterator[Costly]:
+    """For each format of files that are filled those that cost most."""
+    full = LONGEST_FILE - 1000
+    tu = b'<tu><tuv xml:lang="en"><seg>'
+    unit = b"<trans-unit><source>"
+    xliff = b'<xliff version="1.2"><file source-language="en" target-language="de"><body>'
+    ends = b"</body></file></xliff>"
+    lines = {
+        "lines": filled(b"", b"a", b"", full, b"\n"),
+        "empty lines": b"\n" * full,
+        "line ends": b"\r" * full,
+        "odd line ends": "\u2028".encode() * (full // 3),
+        "one line": b"A dog runs. " * (full // 12),
+        "one word": b"a" * full,
+        "long lines": filled(b"", b"a" * 830, b"", full, b"\n"),
+        "tags": b"<a " * (full // 3),
+        "digits": b"1" * full,
+    }
+    yield from (_file(f"{name}.txt", content) for name, content in lines.items())
+    documents = {
+        "lists.json": filled(b"[", b"[]", b"]", full),
+        "texts.json": filled(b"[", b'"a"', b"]", full),
+        "fields.json": b"{%b}" % fields(350_000),
+        "nested.json": filled(b"[", b"[" * 60 + b"]" * 60, b"]", full),
+        "deep.json": b"[" * full,
+        "number.json": b"[%b]" % (b"9" * full),
+        "escapes.json": b'["%b"]' % (b"\\u0041" * (full // 6)),
+        "units.tmx": filled(b"<tmx><body>", b"<tu/>", b"</body></tmx>", full, b""),
+        "texts.tmx": filled(
+            b'<tmx><header srclang="en"/><body>', tu + b"a</seg></tuv></tu>", b"</body></tmx>", full, b""
+        ),
+        "nested.tmx": b"<tmx><body>" + tu * 80 + b"a" * (full - 4000) + b"</seg></tuv></tu>" * 80,
+        "nested units.tmx": b'<tmx><header srclang="en"/><body>'
+        + tu * 80
+        + b"a" * (full - 8000)
+        + b"</seg></tuv></tu>" * 80
+        + b"</body></tmx>",
+        "attributes.tmx": b"<tmx %b/>" % b" ".join(b'a%x=""' % number for number in range(380_000)),
+        "elements.xliff": filled(b"<xliff><file><body>", b"<a/>", ends, full, b""),
+        "units.xliff": filled(xliff, unit + b"a</source></trans-unit>", ends, full, b""),
+        "nested.xliff": xliff + unit * 120 + b"a" * (full - 8000) + b"</source></trans-unit>" * 120 + ends,
+        "comments.xliff": filled(xliff, b"<!---->", ends, full, b""),
+        "namespaces.xliff": filled(
+            b"<xliff><file><body>", b'<a xmlns="b"/>', b"</body></file></xliff>", full, b""
+        ),
+        "laughs.xliff": _laughs(),
+        "entries.po": _entries(full),
+        "comments.po": b"#\n" * (full // 2),
+        "long comment.po": b"# " + b"a b " * (full // 4) + b'\nmsgid "a"\nmsgstr ""\n',
+        "one entry.po": b'msgid "%b"\nmsgstr ""\n' % (b"a" * (full - 100)),
+        "lines.po": b'msgid ""\n' + b'"a"\n' * (full // 4) + b'msgstr ""\n',
+        "places.po": b"#: a\n" * (full // 5) + b'msgid "a"\nmsgstr ""\n',
+        "flags.po": b"#, %b\n" % b",".join([b"a"] * (full // 2 - 100)) + b'msgid "a"\nmsgstr ""\n',
+    }
+    yield from (_file(name, content) for name, content in documents.items())
+    yield from _longest_files(full)
+
+
+def _longest_files(full: int) -> Iterator[Costly]:
+    """As many of anything as are read."""
+    most = MARKS_A_TEXT * MOST_TEXTS - 20
+    sentence = b"A dog runs on the beach with a ball, and %x of its friends run after it. "
+    texts = [(sentence % number * 11)[:830] for number in range(MOST_TEXTS)]
+    xliff = (
+        b'<xliff version="1.2"><file source-language="en" target-language="de"><body>%b</body></file></xliff>'
+    )
+    tu, unit = (
+        b'<tu><tuv xml:lang="en"><seg>%b</seg></tuv></tu>',
+        b"<trans-unit><source>%b</source></trans-unit>",
+    )
+    entry = b'msgid "%x"\nmsgstr "%b"\n'
+    documents = {
+        "long lines.txt": b"\n".join(texts)[:full],
+        "spaces.txt": b"\n".join([b"A dog" + b" " * 800 + b"runs."] * (MOST_TEXTS - 1))[:full],
+        "empty lines.txt": b"\n" * most,
+        "lists.json": b"[%b]" % b",".join([b"[]"] * (most // 2)),
+        "fields.json": b"{%b}" % fields(most),
+        "few texts.json": b"[%b]" % b",".join([b'"A dog runs."'] * MOST_TEXTS),
+        "many texts.json": b"[%b]" % b",".join([b'"a"'] * most),
+        "units.tmx": b"<tmx><body>%b</body></tmx>" % (b"<tu/>" * most),
+        "texts.tmx": b'<tmx><header srclang="en"/><body>%b</body></tmx>'
+        % b"".join(tu % text[:700] for text in texts),
+        "nested.tmx": b'<tmx><header srclang="en"/><body>%b%b%b</body></tmx>'
+        % (
+            b'<tu><tuv xml:lang="en"><seg>' * 80,
+            b"a" * 65_000,
+            b"</seg></tuv></tu>" * 80,
+        ),
+        "attributes.tmx": b"<tmx %b/>" % b" ".join(b'a%x=""' % number for number in range(most)),
+        "elements.xliff": xliff % (b"<a/>" * most),
+        "texts.xliff": xliff % b"".join(unit % text[:700] for text in texts),
+        "parts.xliff": xliff % b"".join(unit % (b"a<g/>" * 8) for _ in range(MOST_TEXTS)),
+        "entities.xliff": xliff % (b"&amp;" * most),
+        "translated.po": b"".join(entry % (number, b"b") for number in range(most // 11)),
+        "long.po": b"".join(entry % (number, b"b " * 200) for number in range(most // 11)),
+        "lines.po": b'msgid ""\n' + b'"a"\n' * (most - 40) + b'msgstr ""\n',
+        "marks.po": b'msgid ""\n' + b'"!"\n' * (most - 40) + b'msgstr ""\n',
+        "comments.po": b"#\n" * (most - 40) + b'msgid "a"\nmsgstr ""\n',
+        "long comment.po": b"# " + b"a b " * (full // 4) + b'\nmsgid "a"\nmsgstr ""\n',
+        "plurals.po": b"".join(
+            b'msgid "a%x"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n' % number
+            for number in range(most // 21)
+        ),
+    }
+    yield from (_file(f"as many as are read, {name}", content[:full]) for name, content in documents.items())
+
+
+def _laughs() -> bytes:
+    entities = [b'<!ENTITY a0 "%b">' % (b"ha" * 50)]
+    entities += [b'<!ENTITY a%d "%b">' % (number, b"&a%d;" % (number - 1) * 10) for number in range(1, 10)]
+    return b"<!DOCTYPE xliff [%b]><xliff version='&a9;'><file>&a9;</file></xliff>" % b"".join(entities)
+
+
+def _entries(length: int) -> bytes:
+    entry = b'msgid "%x"\nmsgstr "b"\n'
+    return b"".join(entry % number for number in range(length // 27))
+
+
+def _file(name: str, content: bytes) -> Costly:
+    head = b'--b\r\nContent-Disposition: form-data; name="%b"\r\n\r\n%b\r\n'
+    parts = [head % part for part in ((b"source", b"en"), (b"target", b"de"))]
+    start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n' % name.encode()
+    return Costly(f"a file, {name}", FILE, b"".join(parts) + start + content + END, MULTIPART)
+
+
 def filled(head: bytes, value: bytes, tail: bytes, length: int = MEGABYTE, joint: bytes = b",") -> bytes:
     """A body of as many values as fit into so many bytes."""
     number = (length - len(head) - len(tail)) // (len(value) + len(joint))
@@ -113,7 +241,7 @@ def translation(field: str, texts: list[str], **options: object) -> bytes:
 
 def costly(stage: Stage) -> str:
     """Each of them, while others ask whether the service lives."""
-    requests = list(costly_requests())
+    requests = [*costly_requests(), *costly_files()]
     with serving(stage.index) as server:
         server.check(stage)
         slowest, grown = 0.0, 0.0

@@ -1,6 +1,5 @@
 """Document: a file with texts to translate, and what its format does with a translation."""
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import BinaryIO, Protocol
@@ -10,7 +9,7 @@ from index.formats.registry import lookup
 from index.search.ranking import Match
 
 LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
-_EDGES = re.compile(r"\A\s*|\s*\Z")
+LONGEST_TEXT = 1 << 16  # characters of one in XML, where texts may be within texts
 
 
 class Unit(Protocol):
@@ -68,9 +67,8 @@ def decoded(label: str, content: bytes) -> str:
 
 def with_edges(text: str, translation: str) -> str:
     """The translation with the white space that the text begins and ends with."""
-    if not text.strip():
-        return translation
-    before, after = _EDGES.findall(text)[:2] if text != text.strip() else ("", "")
+    bare = text.strip()
+    before, _, after = text.partition(bare) if bare else ("", "", "")
     return f"{before}{translation}{after}"
 
 

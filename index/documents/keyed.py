@@ -18,7 +18,7 @@ EXTENSION_ENTRY = frozenset({"message", "description", "placeholders"})
 Container = dict[str, Any] | list[Any]
 
 
-@dataclass
+@dataclass(slots=True)
 class Value:
     """A text and where it stands."""
 

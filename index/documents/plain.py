@@ -7,7 +7,7 @@ from index.documents.document import decoded, with_edges
 from index.search.ranking import Match
 
 
-@dataclass
+@dataclass(slots=True)
 class Line:
     """A line, and what it will be."""
 

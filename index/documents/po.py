@@ -11,6 +11,7 @@ from index.formats.po import SOURCE_LANGUAGE, BoundedCatalog, parse_lines
 from index.search.ranking import Match
 
 WIDTH = 76  # of a line, as gettext wraps
+LONGEST_WORD = 200  # characters between spaces: Babel wraps in time quadratic in these
 
 
 class _Catalog(BoundedCatalog):
@@ -61,13 +62,16 @@ class PoDocument:
         empty = [message for message in messages if not any(_strings(message))]
         self.kept = len(messages) - len(empty)
         self.units = [form for message in empty for form in self._forms(message)]
+        parts = (part for message in messages for part in (*_ids(message), *_strings(message)))
+        longest = max(map(_longest_word, [content.decode(errors="replace"), *parts]))
+        self._width = WIDTH if longest <= LONGEST_WORD else 0
 
     def write(self, file: BinaryIO) -> None:
         for message in self._catalog:
             strings = _strings(message)
             if message.pluralizable and any(strings) and not all(strings):
                 message.flags.add("fuzzy")
-        write_po(file, self._catalog, width=WIDTH, include_previous=True)
+        write_po(file, self._catalog, width=self._width, include_previous=True)
 
     def _forms(self, message: Message) -> list[Form]:
         if isinstance(message.id, str):
@@ -77,6 +81,14 @@ class PoDocument:
         if count > 2:
             return []
         return [Form(message, text, number) for number, text in enumerate(message.id[-count:])]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
+def _ids(message: Message) -> list[str]:
+    return [message.id] if isinstance(message.id, str) else list(message.id)
 
 
 def _strings(message: Message) -> list[str]:

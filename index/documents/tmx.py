@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from lxml import etree
 
-from index.documents.document import with_edges
+from index.documents.document import LONGEST_TEXT, with_edges
 from index.formats import xml
 from index.formats.registry import lookup
 from index.formats.tmx import FUZZY
@@ -56,7 +56,7 @@ class TmxDocument:
             return
         stated = self.source or next(iter(segments), "")
         source = next((seg for code, seg in segments.items() if lookup(code, [stated.split("-")[0]])), None)
-        if source is not None and (text := xml.text_of(label, source)).strip():
+        if source is not None and (text := xml.short_text_of(label, source, LONGEST_TEXT)).strip():
             self.source = self.source or stated
             self.units.append(TranslationUnit(text, len(source) > 0, unit, target))
 

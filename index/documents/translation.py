@@ -25,8 +25,29 @@ DOCUMENTS = {
     ".arb": "keyed:JsonDocument",
     ".txt": "plain:PlainDocument",
 }
+# What its objects are many with: each lies in memory, whether it holds a text or not.
+_LINES = (
+    b"\n",
+    b"\r",
+    b"\v",
+    b"\f",
+    b"\x1c",
+    b"\x1d",
+    b"\x1e",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xe2\x80\xa9",
+)
+MARKS = {
+    "po": (*_LINES, *[b"msgid"] * 8),  # since Babel's messages are large
+    "xliff": (b"<", b"=", b"&"),
+    "tmx": (b"<", b"=", b"&"),
+    "keyed": (b",", b"[", b"{"),
+    "plain": _LINES,
+}
+MARKS_A_TEXT = 20  # of an ordinary document there are fewer
 TEXTS_ASKED = 256  # at a time
-TEXTS_DETECTED = 100  # at most, to tell the language of a document
+TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to tell the language of a document
 
 
 @dataclass(frozen=True)
@@ -43,15 +64,22 @@ class Summary:
     fuzzy_written: bool
 
 
-def open_document(content: bytes, name: str, target: str) -> Document:
-    """Read a document, whose format its `name` says. Raises UsageError, CorpusError."""
+def open_document(content: bytes, name: str, target: str, most_texts: int | None = None) -> Document:
+    """Read a document, whose format its `name` says. Raises UsageError, CorpusError.
+
+    With `most_texts` one with more texts is refused, and one with far more of anything before it is read.
+    """
     where = DOCUMENTS.get(suffix_of(name))
     if where is None:
         raise UsageError(f"{name}: not a file that can be filled: give one of {', '.join(DOCUMENTS)}")
     if len(content) > LONGEST_DOCUMENT:
         raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
     module, _, kind = where.partition(":")
+    if most_texts is not None and sum(map(content.count, MARKS[module])) > MARKS_A_TEXT * most_texts:
+        raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
     document: Document = getattr(import_module(f"index.documents.{module}"), kind)(content, name, target)
+    if most_texts is not None and len(document.units) > most_texts:
+        raise UsageError(f"{name}: {len(document.units)} texts, the limit is {most_texts}: divide it")
     return document
 
 
@@ -82,7 +110,7 @@ def source_language(document: Document, translator: Translator, given: str | Non
         if (code := lookup(stated, known)) is None:
             raise UnknownLanguageError(f"no language {stated!r} here; there are: {', '.join(sorted(known))}")
         return code
-    texts = [unit.text for unit in document.units[:TEXTS_DETECTED]]
+    texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
     detected = Counter(code for code in map(translator.detect, texts) if code is not None)
     if not detected:
         raise UsageError("the language of the file was not recognised: give it (--from)")

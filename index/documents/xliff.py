@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from lxml import etree
 
-from index.documents.document import check_target, with_edges
+from index.documents.document import LONGEST_TEXT, check_target, with_edges
 from index.formats import xml
 from index.formats.xliff import UNTRANSLATED
 from index.search.ranking import Match
@@ -74,7 +74,7 @@ class XliffDocument:
         target = next(xml.children(part, "target"), None)
         if source is None:
             return
-        text = xml.text_of(label, source)
+        text = xml.short_text_of(label, source, LONGEST_TEXT)
         if target is not None and (len(target) or target.text) and not _untranslated(part, target):
             self.kept += 1
         elif text.strip():

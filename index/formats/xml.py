@@ -152,6 +152,17 @@ def text_of(path: Path | str, element: Element) -> str:
     return "".join(parts)
 
 
+def short_text_of(path: Path | str, element: Element, longest: int) -> str:
+    """As `text_of`; CorpusError for more than `longest` characters."""
+    text = text_of(path, element)
+    if len(text) > longest:
+        raise CorpusError(
+            f"{path}, line {element.sourceline}: a text of {len(text)} characters, the most is {longest}: "
+            "divide it"
+        )
+    return text
+
+
 def attributes(path: Path, element: Element) -> dict[str, str]:
     """Attributes by local name. CorpusError for more than MOST_ATTRIBUTES."""
     if len(element.attrib) > MOST_ATTRIBUTES:

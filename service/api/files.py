@@ -176,17 +176,17 @@ async def _filled(
     settings: Settings,
 ) -> tuple[Summary, bytes]:
     label = name[:LONGEST_NAME] if len(name) <= LONGEST_NAME else f"file{suffix_of(name)[:8]}"
-    document = await asyncio.to_thread(open_document, content, label, target)
-    if len(document.units) > settings.max_file_texts:
-        raise UsageError(
-            f"{label}: {len(document.units)} texts, the limit is {settings.max_file_texts}: divide it"
-        )
-    code = await asyncio.to_thread(source_language, document, engine.translator, source)
+
+    def read() -> tuple[Document, str]:
+        document = open_document(content, label, target, settings.max_file_texts)
+        return document, source_language(document, engine.translator, source)
+
+    document, code = await engine.apart(read)
     if target not in engine.languages.targets(code):
         raise ProblemError.of_fields(
             ProblemType.INVALID_REQUEST, [unreachable_target("file", code, target, engine.languages)]
         )
-    matches = await _matches(document, code, target, engine)
+    matches = await _matches(document, code, target, engine, settings.max_characters)
 
     def write() -> tuple[Summary, bytes]:
         summary = fill(document, matches, fuzzy=None if fuzzy is None else fuzzy == "true")
@@ -194,14 +194,20 @@ async def _filled(
         document.write(file)
         return summary, file.getvalue()
 
-    return await asyncio.to_thread(write)
+    return await engine.apart(write)
 
 
-async def _matches(document: Document, source: str, target: str, engine: Engine) -> list[Sequence[Any]]:
-    texts = [unit.text for unit in document.units]
-    matches: list[Sequence[Any]] = []
-    for begin in range(0, len(texts), TEXTS_ASKED):
-        matches += await engine.remember(texts[begin : begin + TEXTS_ASKED], source, target)
+async def _matches(
+    document: Document, source: str, target: str, engine: Engine, longest: int
+) -> list[Sequence[Any]]:
+    """What the corpus says of each text; nothing of one that is longer than a text may be."""
+    matches: list[Sequence[Any]] = [[] for _ in document.units]
+    places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
+    for begin in range(0, len(places), TEXTS_ASKED):
+        asked = places[begin : begin + TEXTS_ASKED]
+        texts = [document.units[place].text for place in asked]
+        for place, found in zip(asked, await engine.remember(texts, source, target), strict=True):
+            matches[place] = found
     return matches
 
 

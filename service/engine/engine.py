@@ -6,7 +6,7 @@ batcher and the cache are shared by the engines of all versions (index_manager.p
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from index.encoder.vectors import Vectors
 from index.errors import StoreError
@@ -26,6 +26,7 @@ from service.schemas import Kind, Pictogram
 log = logging.getLogger("passepartout.store")
 
 CLEANED_AT_ONCE = 4096  # characters
+Result = TypeVar("Result")
 AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
 
@@ -88,6 +89,15 @@ class Engine:
     async def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
         """What the index itself translates so, or nearly: see Translator.remember."""
         return await self._batched("search", self._remember, [(text, source, target) for text in texts])
+
+    async def apart(self, act: Callable[[], Result]) -> Result:
+        """What `act` returns, in the thread for what takes long; ProblemError where too much waits for it."""
+
+        def run(acts: Sequence[Callable[[], Result]]) -> list[Result]:
+            return [each() for each in acts]
+
+        (result,) = await self._compute(run, {object(): act}, self._explainer)
+        return cast(Result, result)
 
     async def pictograms(self, texts: Sequence[str]) -> dict[str, list[Pictogram]]:
         """What the encoder sees in each text, as emoji, nearest first."""

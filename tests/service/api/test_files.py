@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from index.documents.translation import open_document
 from service.app import create_app
 from service.settings import Settings
 
@@ -26,7 +29,12 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def service(remembering_dir: Path, folder: Path) -> Iterator[TestClient]:
     settings = Settings(
-        index=remembering_dir, files=folder, max_file_bytes=4096, max_file_texts=100, max_files_bytes=2048
+        index=remembering_dir,
+        files=folder,
+        max_file_bytes=4096,
+        max_file_texts=100,
+        max_files_bytes=2048,
+        max_explain_queued=2,
     )
     with TestClient(create_app(settings)) as client:
         yield client
@@ -50,6 +58,36 @@ def test_a_file_is_filled_and_fetched(service: TestClient, folder: Path) -> None
     (kept,) = folder.iterdir()
     assert kept.name == urlsplit(body["translatedFileUrl"]).path.rpartition("/")[2]
     assert fetched(service, send(service, fuzzy="true")) == b"Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+
+
+def test_a_text_longer_than_a_request_may_have_stays_empty(service: TestClient) -> None:
+    answer = send(service, b"The dog sleeps.\n" + b"The dog sleeps. " * 70 + b"\n", source="auto")
+    assert fetched(service, answer) == b"Der Vertrag gilt.\n\n"
+    assert answer.json()["empty"] == 1
+
+
+def test_files_that_wait_are_bounded(service: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is read, as many wait as may, the next gets 503; texts are answered meanwhile."""
+    begun, over = threading.Event(), threading.Event()
+
+    def read_slowly(*arguments: Any) -> Any:  # noqa: ANN401
+        begun.set()
+        over.wait(30)
+        return open_document(*arguments)
+
+    monkeypatch.setattr("service.api.files.open_document", read_slowly)
+    with ThreadPoolExecutor(8) as clients:
+        first = clients.submit(send, service)
+        try:
+            assert begun.wait(30)
+            more = [clients.submit(send, service) for _ in range(4)]
+            refused = next(as_completed(more, 30))
+            assert refused.result().status_code == 503
+            request = {"text": "The dog sleeps.", "source": "en", "target": "de"}
+            assert service.post("/translate/sentence", json=request).status_code == 200
+        finally:
+            over.set()
+        assert sorted(sent.result().status_code for sent in [first, *more]) == [200, 200, 200, 503, 503]
 
 
 def test_the_language_may_be_detected(service: TestClient) -> None:

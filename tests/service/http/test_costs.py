@@ -11,11 +11,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from benchmarks.chaos.costs import (
+    FILE,
     JOBS,
+    LONGEST_FILE,
     MEGABYTE,
     SENTENCE,
     TRANSLATE,
     Costly,
+    costly_files,
     costly_jobs,
     costly_requests,
     filled,
@@ -25,6 +28,7 @@ from service.http.problems import ProblemError
 from tests.service.conftest import ClientFactory, RedisServer
 
 HELD = 0.05  # seconds that one turn of the loop may take, of the thread's own time: the machine is shared
+CALIBRATION = 0.01  # seconds that `calibrate` takes where those are meant
 GROWN = 50_000  # kB
 KEY = "a key"
 ENTRY = f"someone:{sha256(KEY.encode()).hexdigest()}"
@@ -53,6 +57,18 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Turns]:
     gc.unfreeze()
 
 
+def calibrate() -> float:
+    """Seconds of this thread for some arithmetic, now: a busy processor is slower."""
+    begun = time.thread_time()
+    sum(number * number for number in range(200_000))
+    return time.thread_time() - begun
+
+
+def too_long(seconds: float) -> bool:
+    """Whether a turn took longer than HELD, on a machine as fast as this is now."""
+    return seconds > HELD and seconds > HELD * calibrate() / CALIBRATION
+
+
 def kilobytes(name: str) -> int:
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
@@ -67,18 +83,22 @@ def costs(client: TestClient, requests: Iterable[Costly], turns: Turns, **header
     """What costs more than it may."""
     faults = []
     for request in requests:
-        assert len(request.body) <= MEGABYTE
+        assert len(request.body) <= (LONGEST_FILE if request.path == FILE else MEGABYTE)
         turns.longest, before = 0.0, kilobytes("VmRSS")
         Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak is counted from here
         status = post(client, request, **headers)
         grown = kilobytes("VmHWM") - before
-        if turns.longest > HELD or grown > GROWN or status not in (200, 202, 400, 413, 422):
+        if too_long(turns.longest) or grown > GROWN or status not in (200, 202, 400, 413, 422):
             faults.append(f"{request.name}: {status}, {1000 * turns.longest:.0f} ms, {grown} kB")
     return faults
 
 
 def test_no_document_holds_up_the_loop(client: TestClient, turns: Turns) -> None:
     assert costs(client, costly_requests(), turns) == []
+
+
+def test_no_file_holds_up_the_loop(client: TestClient, turns: Turns) -> None:
+    assert costs(client, costly_files(), turns) == []
 
 
 def test_no_job_holds_up_the_loop(
@@ -99,7 +119,7 @@ def test_without_a_key_nothing_else_is_looked_at(make_client: ClientFactory, tur
         401,
         403,
     )  # 400: too many values to look for a key
-    assert turns.longest < HELD
+    assert not too_long(turns.longest)
 
 
 @pytest.mark.parametrize("path", [TRANSLATE, "/detect"])
@@ -114,7 +134,7 @@ def test_the_largest_document_of_every_route_is_quick(client: TestClient, turns:
         for _ in range(2):
             assert client.get(path).status_code in (200, 404)
     assert client.get(f"/tmserver/en/de/unit/{'%CC%81' * 1000}").status_code == 200
-    assert turns.longest < HELD
+    assert not too_long(turns.longest)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,149 @@
+"""Memory of a service under varied hostile load: after it at most GROWTH times what it was in calm use.
+
+    python -m benchmarks.endurance --minutes 30
+
+Starts a service of the shipped sentences and asks it ordinary questions: its memory then is the calm value.
+After that clients send, over and over: the costliest requests of each schema, texts that nobody asked before,
+all explained, files to be filled, damaged requests, and half of a request before they leave. A fault (5xx but
+503), a service that ends, and memory above GROWTH times the calm value end with exit code 1.
+"""
+
+import contextlib
+import random
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from benchmarks.chaos.costs import SENTENCE, Costly, costly_files, costly_requests, send, translation
+from benchmarks.chaos.stage import Server, Stage, scenes, serving
+
+GROWTH = 1.5  # of the memory in calm use
+CALM_QUESTIONS = 2000
+SETTLED = 10.0  # seconds after the load before memory counts
+WATCHED = 2.0  # seconds between two looks at the memory
+
+
+@dataclass
+class Load:
+    """Clients of a server, and what became of their requests."""
+
+    server: Server
+    over: threading.Event = field(default_factory=threading.Event)
+    statuses: Counter[int] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, requests: Callable[[random.Random], Iterator[Costly]], seed: int) -> None:
+        """Send them one after the other until it is over."""
+        dice = random.Random(seed)
+        while not self.over.is_set():
+            for request in requests(dice):
+                if self.over.is_set():
+                    return
+                with contextlib.suppress(OSError):
+                    self._count(request.name, send(self.server, request))
+
+    def leave(self, seed: int) -> None:
+        """Send a part of a request and leave, or a damaged one."""
+        dice = random.Random(seed)
+        body = translation("text", ["A dog runs."] * 50)
+        head = f"POST {SENTENCE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".encode()
+        whole = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        while not self.over.is_set():
+            sent = bytearray(whole)
+            if dice.random() < 0.5:
+                sent[dice.randrange(len(sent))] = dice.randrange(256)
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.server.port), 5) as peer,
+            ):
+                peer.sendall(sent[: dice.randrange(len(sent))])
+            self._count("left", 0)
+            time.sleep(0.01)
+
+    def _count(self, name: str, status: int) -> None:
+        with self.lock:
+            self.statuses[status] += 1
+            if status >= 500 and status != 503:
+                self.faults.append(f"{name}: {status}")
+
+
+def documents(_: random.Random) -> Iterator[Costly]:
+    """The costliest of each schema."""
+    return costly_requests()
+
+
+def files(_: random.Random) -> Iterator[Costly]:
+    """The costliest of each file format."""
+    return costly_files()
+
+
+def new_texts(dice: random.Random) -> Iterator[Costly]:
+    """What nobody asked before, so that it fills every cache."""
+    for _ in range(20):
+        words = [f"{dice.choice(scenes('en'))} {dice.getrandbits(40):x}" for _ in range(60)]
+        yield Costly("new texts", SENTENCE, translation("text", words, k=50))
+
+
+def explained(dice: random.Random) -> Iterator[Costly]:
+    """All of it with explanations."""
+    for _ in range(20):
+        text = f"{dice.choice(scenes('en'))} {dice.getrandbits(40):x}"
+        yield Costly("explained", SENTENCE, translation("text", [text], k=50, explain=True))
+
+
+@click.command()
+@click.option("--minutes", default=30.0, show_default=True)
+def main(minutes: float) -> None:
+    """Memory of a service under varied hostile load."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(Path(folder), small=False)
+        with serving(stage.index) as server:
+            for number in range(CALM_QUESTIONS):
+                server.ask(f"{scenes('en')[number % 1000]} {number}")
+            calm = server.resident()
+            load = Load(server)
+            targets = [(load.send, source) for source in (documents, files, new_texts, explained)]
+            threads = [
+                threading.Thread(target=act, args=(source, seed))
+                for seed, (act, source) in enumerate(targets)
+            ]
+            threads.append(threading.Thread(target=load.leave, args=(99,)))
+            most = hostile(load, threads, minutes * 60)
+            time.sleep(SETTLED)
+            after = server.resident()
+            server.check(stage)
+    click.echo(
+        f"{minutes:g} minutes, {sum(load.statuses.values())} requests {dict(sorted(load.statuses.items()))}: "
+        f"{calm:.0f} MB in calm use, {most:.0f} MB at most, {after:.0f} MB after it, "
+        f"{after / calm:.2f} times the calm value"
+    )
+    for fault in sorted(set(load.faults)):
+        click.echo(f"fault: {fault}")
+    sys.exit(1 if load.faults or after > GROWTH * calm else 0)
+
+
+def hostile(load: Load, threads: list[threading.Thread], seconds: float) -> float:
+    """Run the clients for so long; the most megabytes meanwhile."""
+    most, until = 0.0, time.monotonic() + seconds
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < until:
+        time.sleep(min(WATCHED, max(0.0, until - time.monotonic())))
+        most = max(most, load.server.resident())
+    load.over.set()
+    for thread in threads:
+        thread.join()
+    return most
+
+
+if __name__ == "__main__":
+    main()
