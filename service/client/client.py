@@ -41,7 +41,7 @@ LANGUAGES = TypeAdapter(list[Language])
 
 
 class Options(TypedDict, total=False):
-    """The fields of a request that may be left out (schemas.py)."""
+    """The fields of a request that may be left out (service/schemas/requests.py)."""
 
     source: str | None
     k: int
