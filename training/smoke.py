@@ -5,6 +5,7 @@ from pathlib import Path
 
 from evaluation.suites.sets import read_lines
 from index.errors import UsageError
+from training.data.settings import PHOTOS, PICTOGRAMS
 from training.data.synthetic.dataset import LANGUAGES, TEXTS, write_synthetic
 from training.data.synthetic.encoders import write_tiny_backbone, write_tiny_xlmr
 from training.export.bundle import export_run
@@ -64,7 +65,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")
     data = out / "data"
-    write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed)
+    sets = [name for name in recipe.data.sets if name not in (PHOTOS, PICTOGRAMS)]
+    write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed, sets=sets)
     write_tiny_backbone(data / BACKBONE)
     if recipe.text.encoder == "pretrained":
         write_tiny_xlmr(data / TEXT_ENCODER, _sentences(data))

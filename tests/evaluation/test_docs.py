@@ -12,6 +12,8 @@ from evaluation.reports.experiments import Outcome
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.registry import SUITES
 from evaluation.suites.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
+from training.data.settings import DataSettings
+from training.data.terms import data_terms
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
 
@@ -38,6 +40,11 @@ def test_captions_and_splits_are_read(example: Path) -> None:
     assert named <= set.union(*splits.values())
     texts = line_up(captions, splits["test"])
     assert texts["de"] == [row.text for row in captions["de"] if row.source == TRANSLATION]
+
+
+def test_terms_are_read(example: Path) -> None:
+    terms = data_terms(example, DataSettings(languages=("en",)))["photos"]
+    assert (terms.licence, terms.open, terms.credits) == ("CC BY 4.0", True, ("Ana Lima", "Jens Hansen"))
 
 
 def test_aligned_sentences_are_read(example: Path) -> None:

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from index.encoder.bundle import LanguageCodes, check_codes
 
+PHOTOS = "photos"
 PICTOGRAMS = "pictograms"  # the set that artists drew, with a layout of its own
 SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
@@ -64,7 +65,7 @@ class DataSettings(Table):
     pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
     rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
-    sets: tuple[SetName, ...] = Field(default=("photos",), min_length=1)
+    sets: tuple[SetName, ...] = Field(default=(PHOTOS,), min_length=1)
     weights: dict[SetName, float] = Field(default={})
     caption_words: int | None = Field(default=None, ge=1)
     open_licences: bool = False

@@ -91,15 +91,18 @@ def features_of_views(
 def features_of_collection(
     backbone: Backbone, pictures: PictureCollection, names: Sequence[str], views: int, threads: int
 ) -> NDArray[np.float32]:
-    """Features of pictures of several archives, each with its own files in the cache: (views, N, F)."""
+    """Features of pictures of several archives: (views, N, F).
+
+    Each archive has its own files in the cache, one for each part of the backbone.
+    """
     rows: list[int] = []
-    parts = []
+    features = []
     for archive, archive_rows in pictures.divided(names):
         rows += archive_rows
-        parts.append(
-            features_of_views(backbone, archive, [names[row] for row in archive_rows], views, threads)
-        )
-    return np.concatenate(parts, axis=1)[:, np.argsort(rows)]
+        own = [names[row] for row in archive_rows]
+        sides = [features_of_views(part, archive, own, views, threads) for part in backbone.parts]
+        features.append(np.concatenate(sides, axis=2))
+    return np.concatenate(features, axis=1)[:, np.argsort(rows)]
 
 
 class _FeatureCache:

@@ -8,17 +8,16 @@ from evaluation.suites.retrieval import PictureVectors
 from training.data.captions import CaptionedPictures
 from training.data.folder import DataFolder
 from training.data.picture_sets import read_members
+from training.data.settings import PHOTOS
 from training.encoders.vision import load_backbone
 from training.loop.model import load_model
 from training.loop.prepare import picture_sources, training_captions
 from training.loop.run import Run, open_run
 from training.loop.validation import embed_pictures
 
-PHOTOS = "photos"  # the set that `evaluate retrieval` reads
-
 
 def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
-    """Embed the photographs of a split by a finished run's best model.
+    """Embed the photographs of a split, which `evaluate retrieval` reads, by a finished run's best model.
 
     `data` is what the run was trained on. Raises UsageError if it has not finished, DataError if a picture is
     missing.

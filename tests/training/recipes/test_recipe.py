@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from index.errors import RecipeError
+from index.text.languages import languages
 from training.encoders.transformer import TransformerSettings
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal
@@ -302,3 +303,17 @@ def test_halves_need_sentences() -> None:
 )
 def test_sets_and_weights_fit(override: str, said: str) -> None:
     assert said in problem(override)
+
+
+def test_the_shipped_recipes_languages_have_names() -> None:
+    for name in ("small", "open"):
+        codes = load_recipe(name).data.languages
+        assert len(codes) >= 110
+        assert set(codes) <= set(languages())
+
+
+def test_backbones_are_named_alone_or_side_by_side() -> None:
+    names = '["weights/mobilenet_v2_1.0_224","efficientnet-lite2"]'
+    recipe = load_recipe("globetrotter-small", [f"vision.backbone={names}"])
+    assert recipe.vision.backbone == ("weights/mobilenet_v2_1.0_224", "efficientnet-lite2")
+    assert "vision.backbone" in problem("vision.backbone=[]")

@@ -126,31 +126,42 @@ def split_of(position: int) -> str:
     return {8: "dev", 9: "test"}.get(position % 10, "train")
 
 
-def write_synthetic(folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0) -> None:
+def write_synthetic(
+    folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0, sets: Sequence[str] = ()
+) -> None:
     """Write a data folder: `pictures` JPEGs of `size` x `size` pixels with CAPTIONS captions per language.
 
     Also TEST_LINES aligned lines per language for scenes that no picture shows, a sentence without picture
-    for each scene that is shown, and pictograms. Equal arguments give equal bytes.
-    Raises DataError if there are not that many different scenes.
+    for each scene that is shown, pictograms, and the picture sets `sets` with a quarter as many pictures
+    each. Equal arguments give equal bytes. Raises DataError if there are not that many different scenes.
     """
-    scenes = draw_scenes(pictures + TEST_LINES, seed)
-    names = [f"synthetic_{i:05d}.jpg" for i in range(pictures)]
-    photos = folder / "photos"
-    _write_lines(photos / "splits.tsv", [f"{name}\t{split_of(i)}" for i, name in enumerate(names)])
-    drawn = ((n, draw(s, size, Random(f"picture {seed} {n}"))) for n, s in zip(names, scenes, strict=False))
-    write_tar(photos / "images.tar", drawn, "JPEG", quality=90)
+    fewer = max(10, pictures // 4)  # with a picture in each split
+    scenes = draw_scenes(pictures + TEST_LINES + len(sets) * fewer, seed)
+    photos, lines = scenes[:pictures], scenes[pictures : pictures + TEST_LINES]
+    _write_set(folder / "photos", photos, size, seed)
+    for number, name in enumerate(sets):
+        start = pictures + TEST_LINES + number * fewer
+        _write_set(folder / name, scenes[start : start + fewer], size, seed)
     for language in LANGUAGES:
-        rng = Random(f"captions {seed} {language}")
-        rows = [(n, text) for n, s in zip(names, scenes, strict=False) for text in captions(s, language, rng)]
-        _write_lines(
-            photos / "captions" / f"{language}.tsv", [f"{name}\t{text}\thuman" for name, text in rows]
-        )
-        lines = [describe(scene, language, rng) for scene in scenes[pictures:]]
-        _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", lines)
+        rng = Random(f"lines {seed} {language}")
+        test = [describe(scene, language, rng) for scene in lines]
+        _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", test)
         rng = Random(f"texts {seed} {language}")
-        texts = [describe(scene, language, rng) for scene in scenes[:pictures]]
+        texts = [describe(scene, language, rng) for scene in photos]
         _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
     write_pictograms(folder / "pictograms", size, seed)
+
+
+def _write_set(folder: Path, scenes: Sequence[Scene], size: int, seed: int) -> None:
+    names = [f"synthetic_{i:05d}.jpg" for i in range(len(scenes))]
+    _write_lines(folder / "splits.tsv", [f"{name}\t{split_of(i)}" for i, name in enumerate(names)])
+    drawn = ((n, draw(s, size, Random(f"picture {seed} {n}"))) for n, s in zip(names, scenes, strict=True))
+    write_tar(folder / "images.tar", drawn, "JPEG", quality=90)
+    for language in LANGUAGES:
+        rng = Random(f"captions {seed} {language}")
+        rows = [(n, text) for n, s in zip(names, scenes, strict=True) for text in captions(s, language, rng)]
+        lines = [f"{name}\t{text}\thuman" for name, text in rows]
+        _write_lines(folder / "captions" / f"{language}.tsv", lines)
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:
