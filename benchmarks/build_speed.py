@@ -80,8 +80,10 @@ def bare_seconds(encoder: Path, texts: Sequence[str]) -> float:
     return took[1] - took[0]
 
 
-def build(encoder: Path, corpus: Path, language: str, out: Path, threads: int) -> tuple[float, float, int]:
-    """Processor seconds, wall seconds, bytes."""
+def build(
+    encoder: Path, corpus: Path, language: str, out: Path, threads: int
+) -> tuple[float, float, int, int]:
+    """Processor seconds, wall seconds, bytes of memory, bytes of the largest FAISS file."""
     words = ["--encoder", str(encoder), "--corpus", f"{language}={corpus}", "--out", str(out)]
     before, began, most = spent(), time.monotonic(), 0
     command = [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", str(threads)]
@@ -91,7 +93,8 @@ def build(encoder: Path, corpus: Path, language: str, out: Path, threads: int) -
         time.sleep(EVERY)
     if process.returncode:
         raise SystemExit(process.returncode)
-    return spent() - before, time.monotonic() - began, most
+    largest = max(path.stat().st_size for path in out.rglob("*.faiss"))
+    return spent() - before, time.monotonic() - began, most, largest
 
 
 @click.command()
@@ -109,7 +112,7 @@ def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int)
             with corpus.open("w", encoding="utf-8") as file:
                 file.writelines(f"{text}\n" for text in recombined(lines, size, language))
             before = bare_seconds(encoder, sample)
-            seconds, wall, memory = build(encoder, corpus, language, out, threads)
+            seconds, wall, memory, index = build(encoder, corpus, language, out, threads)
             after = bare_seconds(encoder, sample)
             each = (before + after) / 2 / len(sample)
             shutil.rmtree(out)
@@ -122,6 +125,7 @@ def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int)
                 "share of the bare encoder": round(each * size / seconds, 3),
                 "wall seconds": round(wall, 1),
                 "memory, MB": round(memory / 1e6),
+                "of it beyond the FAISS index, MB": round((memory - index) / 1e6),
             }
             click.echo(json.dumps(figures))
 

@@ -1,8 +1,7 @@
-"""What the service bears: throughput beside other servers, overload, another version, hours of load.
+"""What the service bears: throughput beside other servers, overload, another version.
 
     python -m benchmarks.service_load throughput --index INDEX --queries FILE --source en --target de
     python -m benchmarks.service_load swaps --index INDEX --queries FILE --source en --target de --swaps 1000
-    python -m benchmarks.service_load soak --index INDEX --queries FILE --source en --target de --minutes 30
 
 `throughput` starts `passepartout serve` (cache off, one thread a worker) and an empty FastAPI endpoint with
 the same request and response models and as many workers, and lets 32 clients ask each in turn, several
@@ -16,7 +15,6 @@ counts only where every round did.
 import hashlib
 import http.client
 import json
-import os
 import shutil
 import statistics
 import threading
@@ -32,7 +30,6 @@ import click
 
 from benchmarks.load import Load, Seen, drive, post
 from benchmarks.servers import INFINITY, Machine, Server, empty, other, plain, serving
-from benchmarks.service_latency import resident
 from index.storage.files import replace_text
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
@@ -233,37 +230,6 @@ def two_versions(index: Path) -> Iterator[tuple[Path, list[str]]]:
         manifest = read_manifest(folder / "work", IndexManifest, "a version of an index")
         publish(folder, folder / "work", manifest.model_copy(update={"version": next_version(folder)}))
         yield folder, sorted([first, current(folder)])
-
-
-@of_an_index
-@main.command()
-@click.option("--minutes", default=30.0, show_default=True)
-@click.option("--warm-up", default=3.0, show_default=True, help="Minutes of it before memory is compared.")
-@click.option("--rate", default=150.0, show_default=True, help="Requests a second.")
-def soak(
-    index: Path, queries: Path, source: str, target: str, minutes: float, warm_up: float, rate: float
-) -> None:
-    """Steady load of distinct sentences, the cache on: how resident memory, files and threads grow."""
-    requests = [post("/translate/sentence", body) for body in questions(queries, source, target)]
-    with serving(index, PASSEPARTOUT_CACHE_BYTES="5000000") as (port, process):
-        watched: list[tuple[float, int, int]] = []
-        end = time.monotonic() + 60 * minutes
-        begin = time.monotonic() + 60 * warm_up
-        while time.monotonic() < end:
-            seen = drive(Load(port, requests, 8, rate=rate), min(60.0, end - time.monotonic()))
-            now = held(process.pid)
-            click.echo(line(f"{now[0]:.1f} MB, {now[1]} files, {now[2]} threads", seen))
-            if time.monotonic() >= begin:
-                watched.append(now)
-    first, last = watched[0], watched[-1]
-    click.echo(f"memory: {100 * (last[0] / first[0] - 1):+.2f} % since the warm-up, ", nl=False)
-    click.echo(f"files {last[1] - first[1]:+d}, threads {last[2] - first[2]:+d}")
-
-
-def held(process: int) -> tuple[float, int, int]:
-    """Resident memory in MB, open files and threads."""
-    threads = len(os.listdir(f"/proc/{process}/task"))
-    return resident(process)[0], len(os.listdir(f"/proc/{process}/fd")), threads
 
 
 def questions(queries: Path, source: str, target: str) -> list[bytes]:
