@@ -58,7 +58,7 @@ log = logging.getLogger("passepartout.index")
 # After which a thread gives Python's lock to one that waits for it. An answer waits for it some ten times,
 # so with Python's own 5 ms it would take 50 ms longer beside an explanation.
 SWITCH_SECONDS = 0.0005
-EXPLAINED_AT_ONCE = 4  # texts, since their long answers are written one after the other
+EXPLAINED_AT_ONCE = 1  # texts: their long answers would be written one after the other
 REOPEN_SECONDS = 3  # between attempts of a worker process to open the index
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "

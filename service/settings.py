@@ -157,8 +157,8 @@ class Settings(BaseSettings):
     max_explain_queued: int = Field(
         default=64,
         ge=1,
-        description="Texts, times their targets, waiting in one worker to be answered with explanations; "
-        "more get 503.",
+        description="Texts, times their targets, waiting in one worker to be answered with explanations, and "
+        "files to be filled; more get 503.",
     )
 
     api_keys: SecretStr | None = Field(

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.chaos import costs, disk, hostile, overload, service
+from benchmarks.chaos import costs, disk, forgery, hostile, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
 from index.storage.files import replace_text
 
@@ -128,6 +128,24 @@ FAULTS = [
         "Redis behind a network 0.5 s late, then cut",
         f"no request fails, none takes {service.QUICK} s",
         service.redis_slow,
+    ),
+    Fault(
+        "redis-forged",
+        "every value in Redis exchanged, rewritten, cut, replaced, where a cache secret is set",
+        "answers as before, what was forged is rejected",
+        forgery.redis_forged,
+    ),
+    Fault(
+        "cache-filled",
+        "180,000 long answers that nobody asked before",
+        "the memory grows by the cache's bound and little more",
+        forgery.cache_filled,
+    ),
+    Fault(
+        "metadata-posing",
+        "a corpus whose columns have the names of what the service says",
+        "they are metadata and nothing else, no fault",
+        forgery.metadata_posing,
     ),
     Fault(
         "worker-killed",

@@ -66,7 +66,7 @@ class Redis:
 
 
 @contextlib.contextmanager
-def with_redis(stage: Stage, network: Network | None = None) -> Iterator[tuple[Redis, Server]]:
+def with_redis(stage: Stage, network: Network | None = None, **more: str) -> Iterator[tuple[Redis, Server]]:
     redis = Redis(stage)
     try:
         with contextlib.ExitStack() as stack:
@@ -75,6 +75,7 @@ def with_redis(stage: Stage, network: Network | None = None) -> Iterator[tuple[R
             settings = {
                 "PASSEPARTOUT_REDIS_URL": f"redis://127.0.0.1:{port}",
                 "PASSEPARTOUT_CACHE_BYTES": "0",
+                **more,
             }
             yield redis, stack.enter_context(serving(stage.index, **settings))
     finally:

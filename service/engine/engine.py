@@ -34,7 +34,7 @@ class Engine:
     """Answers from the cache, else from the index, which the batcher's threads search.
 
     Explaining takes many times as long as answering: `explainer` has a thread of its own for requests that
-    want it.
+    want it, and for files.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
 def test_info_tells_how_languages_are_searched_and_pairs_answer(
     index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["index", "info", str(index)]) == 0
+    assert run(["index", "info", "--verbose", str(index)]) == 0
     lines = capsys.readouterr().out.splitlines()
     search = manifest.languages[CODES[0]].search
     assert f"{FACTORY} ({search.parameters}), recall {search.recall:.3f}" in lines[0]
