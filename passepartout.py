@@ -40,6 +40,10 @@ COMMANDS = {
     "encoder": ("training.cli:encoder", "Turn a sentence encoder from elsewhere into an encoder bundle."),
     "pictures": ("training.cli:pictures", "Embed pictures with a training run, for evaluation."),
     "pictograms": ("training.cli:pictograms", "Put the pictograms that it learned from into a bundle."),
+    "learn-language": (
+        "training.cli:learn_language",
+        "Teach a bundle one more language from captions, in minutes.",
+    ),
     "evaluate": ("evaluation.cli:evaluate", "Measure an encoder bundle on a suite."),
     "card": ("evaluation.reports.card:card", "Write measured figures into a bundle's card."),
     "encode": ("index.commands.index:encode", "Turn sentences into unit vectors."),

@@ -16,8 +16,8 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.confidence.calibration import Calibration
-from index.encoder.bundle import PICTOGRAMS, Bundle, BundleManifest, Origin, publish_bundle
-from index.encoder.pictograms import packed
+from index.encoder.bundle import PICTURES, Bundle, BundleManifest, Origin, publish_bundle
+from index.encoder.pictures import packed
 from index.encoder.vectors import unit
 
 LANGUAGES = ("en", "de", "pt", "zh", "ar")
@@ -111,7 +111,8 @@ def make_bundle(
     if pictograms:
         shown = [concept for concept in lexicon() if concept["en"] in DRAWN]
         drawn = unit(table[[vocabulary[concept[languages[0]]] for concept in shown]])
-        (staging / PICTOGRAMS).write_bytes(packed([DRAWN[concept["en"]] for concept in shown], drawn))
+        names = [f"pictograms/{DRAWN[concept['en']]}" for concept in shown]
+        (staging / PICTURES).write_bytes(packed(names, drawn))
     for language in languages:
         lines = [f"{concept[language]}\t{100 - rank}" for rank, concept in enumerate(lexicon())]
         (staging / "words" / f"{language}.tsv").write_text("\n".join(lines) + "\n", "utf-8")

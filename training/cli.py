@@ -1,4 +1,4 @@
-"""`passepartout train`, `pictures`, `export`, `pictograms` and `encoder import`."""
+"""`passepartout train`, `pictures`, `export`, `pictograms`, `learn-language` and `encoder import`."""
 
 from pathlib import Path
 
@@ -189,3 +189,45 @@ def import_(
     click.echo(
         f"{out}: {bundle.name}, {manifest.dimension} dimensions, {manifest.max_tokens} tokens, for {known}"
     )
+
+
+@click.command("learn-language")
+@click.argument("bundle", type=PATH)
+@click.argument("code")
+@click.option("--captions", type=PATH, help="TSV: a picture of the bundle, and a text in the new language.")
+@click.option("--pairs", type=PATH, help="TSV: a text in the new language, and its translation into another.")
+@click.option("--sentences", type=PATH, help="Sentences in the new language, one a line, to mine in.")
+@click.option("--out", type=PATH, required=True, help="The new bundle's folder.")
+def learn_language(
+    bundle: Path, code: str, captions: Path | None, pairs: Path | None, sentences: Path | None, out: Path
+) -> None:
+    """Teach BUNDLE the language CODE from captions of its own pictures, in minutes and without torch.
+
+    OUT is a bundle as any other; OUT.report.md says what it knows and what to caption next.
+    """
+    from index.encoder.bundle import open_bundle
+    from index.encoder.pictures import Pictures
+    from index.encoder.text_encoder import TextEncoder
+    from index.teaching.learn_language import Given, check_language
+    from index.teaching.learn_language import learn_language as learn
+    from index.teaching.material import lines_of, read_captions, read_pairs, read_sentences
+    from index.teaching.report import report, summary
+
+    opened = open_bundle(bundle)
+    check_language(opened, code)
+    pictures = Pictures.open(opened)
+    if captions is None and pairs is None:
+        raise UsageError("give --captions or --pairs: sentences alone have nothing to begin with")
+    if captions is not None and pictures is None:
+        raise UsageError(f"{bundle} carries no pictures to caption: give --pairs, or a bundle with pictures")
+    materials = []
+    if captions is not None and pictures is not None:
+        materials.append(read_captions(lines_of(captions), str(captions), pictures))
+    if pairs is not None:
+        materials.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
+    mined = read_sentences(lines_of(sentences), str(sentences)) if sentences is not None else []
+    learned = learn(opened, code, Given(materials, mined), pictures, out)
+    described = out.with_name(f"{out.name}.report.md")
+    described.write_text(report(learned), "utf-8")
+    click.echo(f"{out}: {summary(learned)}")
+    click.echo(f"{described}: what it knows, and {len(learned.next_pictures)} pictures to caption next")

@@ -151,5 +151,7 @@ def encode(encoder: "TextEncoder", texts: Mapping[str, Sequence[str]]) -> dict[s
     if not all(texts.values()):
         raise DataError(f"no picture has a caption in each of {', '.join(texts)}: choose fewer languages")
     with Progress(sum(map(len, texts.values())), unit="sentences", label="encode") as bar:
-        vectors = {code: encoder.encode(rows, progress=bar.advance) for code, rows in texts.items()}
+        vectors = {
+            code: encoder.encode(rows, progress=bar.advance, language=code) for code, rows in texts.items()
+        }
     return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in vectors.items()}

@@ -32,10 +32,10 @@ class Probes:
     vectors: Vectors
 
     @classmethod
-    def of(cls, texts: Sequence[str], encoder: TextEncoder) -> "Probes":
-        """Texts, encoded."""
+    def of(cls, texts: Sequence[str], encoder: TextEncoder, language: str) -> "Probes":
+        """Texts of a language, encoded."""
         cleaned = list(map(clean, texts))
-        return cls(cleaned, Tokens.of(encoder.tokens(cleaned)), encoder.encode(cleaned))
+        return cls(cleaned, Tokens.of(encoder.tokens(cleaned)), encoder.encode(cleaned, language=language))
 
     def take(self, rows: NDArray[np.int64]) -> "Probes":
         """Some of them, in that order."""

@@ -52,7 +52,8 @@ class Worker:
                 foreign[row] = chances.get(fasttext_name(code), 0.0) < FASTTEXT_FOREIGN
         vectors = np.zeros((len(texts), self.encoder.dimension), np.float32)
         kept = np.flatnonzero(~foreign)
-        vectors[kept] = self.encoder.encode_tokens(tokens.take(kept), self.batch_size)
+        encoded = self.encoder.encode_tokens(tokens.take(kept), self.batch_size)
+        vectors[kept] = self.encoder.as_taught(code, [texts[row] for row in kept.tolist()], encoded)
         return Encoded(foreign.tolist(), vectors)
 
 

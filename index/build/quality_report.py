@@ -194,7 +194,7 @@ def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Pro
     if job.bundle.manifest.calibration is None:
         return {}
     texts = {code: texts_in(code) for code in job.bundle.manifest.languages}
-    return {code: Probes.of(lines, job.encoder) for code, lines in texts.items() if lines}
+    return {code: Probes.of(lines, job.encoder, code) for code, lines in texts.items() if lines}
 
 
 def unaligned(bundle: Bundle) -> Confidence:

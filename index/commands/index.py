@@ -42,7 +42,9 @@ BATCH_SIZE = 64
 
 @click.command()
 @ENCODER
-@click.option("--language", help="The language of the text; must be one of the bundle's.")
+@click.option(
+    "--language", help="The language of the text, one of the bundle's; needed for one that it was taught."
+)
 @click.option(
     "--input", "source", type=FILE, help="Text file, one sentence per line. [default: standard input]"
 )
@@ -73,7 +75,7 @@ def encode(
     encoder = TextEncoder(bundle, precision=precision, threads=threads)
     lines = _lines(source)
     with Progress(len(lines), unit="sentences", label="encode") as bar:
-        vectors = encoder.encode(lines, BATCH_SIZE, bar.advance)
+        vectors = encoder.encode(lines, BATCH_SIZE, bar.advance, language=language or "")
     draft = output.with_name(f".{output.name}")
     try:
         with draft.open("wb") as file:

@@ -2,12 +2,14 @@
 
 manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
 tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
-(word TAB count, most frequent first), pictograms.safetensors (pictograms.py; not in all), README.md (the
-model card): these names and no others.
+(word TAB count, most frequent first), pictures.safetensors (pictures.py; not in all), taught/LANG.safetensors
+(taught.py; for each language that was taught afterwards), README.md (the model card): these names and no
+others.
 """
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,10 +24,10 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
-PICTOGRAMS = "pictograms.safetensors"
+PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # what older bundles called it
 GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
-FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTOGRAMS, CARD)
-WORDS = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv")
+FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, CARD)
+BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
 def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
@@ -77,6 +79,11 @@ class BundleManifest(Manifest):
     files: dict[str, FileEntry] = Field(default_factory=dict)
 
 
+def taught_file(language: str) -> str:
+    """Where a bundle has what it was taught of a language."""
+    return f"taught/{language}.safetensors"
+
+
 @dataclass(frozen=True)
 class Bundle:
     """An opened bundle: its folder and its verified manifest."""
@@ -109,9 +116,9 @@ class Bundle:
         return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
 
     @property
-    def pictograms(self) -> Path | None:
-        """The vectors of the pictograms that it learned from, where the bundle has them."""
-        return self._file(PICTOGRAMS)
+    def pictures(self) -> Path | None:
+        """The vectors of openly licensed pictures that it learned from, where the bundle has them."""
+        return self._file(PICTURES) or self._file(PICTOGRAMS)
 
     @property
     def card(self) -> Path:
@@ -120,6 +127,12 @@ class Bundle:
     def words(self, language: str) -> Path | None:
         """The word list of a language, where the bundle has one."""
         return self._file(f"words/{language}.tsv")
+
+    @cached_property
+    def taught(self) -> dict[str, Path]:
+        """What was learned of each language that the encoder was taught afterwards."""
+        files = {code: self._file(taught_file(code)) for code in self.manifest.languages}
+        return {code: file for code, file in files.items() if file}
 
     def _file(self, name: str) -> Path | None:
         return self.folder / name if name in self.manifest.files else None
@@ -164,7 +177,7 @@ def open_index_encoder(folder: Path, manifest: IndexManifest) -> Bundle:
 def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError]) -> None:
     names = set(manifest.files)
     for name in names:
-        if not plain_name(name) or (name not in FILES and not WORDS.fullmatch(name)):
+        if not plain_name(name) or (name not in FILES and not BY_LANGUAGE.fullmatch(name)):
             raise error(f"{folder}: {name!r} is no file of an encoder bundle: remove it")
     graph = GRAPHS[manifest.precision]
     if graph not in names:

@@ -3,16 +3,13 @@
 A concept's vector is the mean over the artists who drew it; it is shown as its emoji.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
 
 from index.encoder.bundle import Bundle
-from index.encoder.vectors import Vectors, unit
+from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.vectors import Vectors
 from index.errors import DamagedError
 
 # Joiner, presentation, person, man, woman, their signs, and the arrow of who faces right: a concept with them
@@ -42,7 +39,18 @@ class Pictograms:
     @classmethod
     def open(cls, bundle: Bundle) -> "Pictograms | None":
         """Those of a verified bundle; None where it has none. DamagedError if they are not as they should."""
-        return read_pictograms(bundle.pictograms, bundle.manifest.dimension) if bundle.pictograms else None
+        pictures = Pictures.open(bundle)
+        shown = pictures.of_set(PICTOGRAMS) if pictures else None
+        if shown is None or not shown.names:
+            return None
+        try:
+            for code in shown.names:
+                emoji(code)
+        except (ValueError, OverflowError) as error:
+            raise DamagedError(
+                f"{bundle.folder}: {code!r} is no pictogram: make them again (passepartout pictograms)"
+            ) from error
+        return cls(shown.names, shown.vectors)
 
     def nearest(self, texts: Vectors, k: int = SHOWN) -> list[list[Pictogram]]:
         """For each text, a unit vector of (n, d), at most k pictograms, best first: from LEAST_COSINE on,
@@ -72,26 +80,3 @@ def emoji(code: str) -> str:
     """The characters of code points such as 1f415, asked to be shown as a picture."""
     characters = "".join(chr(int(point, 16)) for point in code.split("-"))
     return characters + EMOJI_PRESENTATION if len(characters) == 1 else characters
-
-
-def packed(codes: Sequence[str], vectors: Vectors) -> bytes:
-    """The content of pictograms.safetensors: `vectors` (n, d) float16 and `codes`, lines of UTF-8."""
-    lines = np.frombuffer("\n".join(codes).encode(), np.uint8)
-    return save({"vectors": np.ascontiguousarray(vectors.astype(np.float16)), "codes": lines})
-
-
-def read_pictograms(file: Path, dimension: int) -> Pictograms:
-    """Read pictograms.safetensors; DamagedError if it is not (codes, dimension)."""
-    try:
-        tensors = load_file(file)
-        codes, vectors = bytes(tensors["codes"]).decode().split("\n"), tensors["vectors"].astype(np.float32)
-        for code in codes:
-            emoji(code)
-    except (SafetensorError, KeyError, ValueError, OverflowError) as error:
-        raise DamagedError(f"{file}: no pictograms: make it again (passepartout pictograms)") from error
-    if vectors.shape != (len(codes), dimension) or not np.isfinite(vectors).all():
-        raise DamagedError(
-            f"{file}: shape {vectors.shape}, not ({len(codes)}, {dimension}): make it again "
-            "(passepartout pictograms)"
-        )
-    return Pictograms(tuple(codes), unit(vectors))

@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from index.encoder.bundle import Bundle
+from index.encoder.taught import TaughtLanguage, read_taught
 from index.encoder.tokenizer import BundleTokenizer
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
@@ -53,13 +54,29 @@ class TextEncoder:
         return self.tokenizer.words(texts)
 
     def encode(
-        self, texts: Sequence[str], batch_size: int = 64, progress: Callable[[int], None] | None = None
+        self,
+        texts: Sequence[str],
+        batch_size: int = 64,
+        progress: Callable[[int], None] | None = None,
+        *,
+        language: str = "",
     ) -> Vectors:
         """Texts -> (n, d) float32 rows of unit norm, in the order of `texts`.
 
-        `progress` is called with the number of texts done after each batch.
+        `language`, that of all texts, matters where the encoder was taught it afterwards. `progress` is
+        called with the number of texts done after each batch.
         """
-        return self.encode_tokens(Tokens.of(self.tokenizer.encode(texts)), batch_size, progress)
+        vectors = self.encode_tokens(Tokens.of(self.tokenizer.encode(texts)), batch_size, progress)
+        return self.as_taught(language, texts, vectors)
+
+    def as_taught(self, language: str, texts: Sequence[str], vectors: Vectors) -> Vectors:
+        """What `encode_tokens` gives for texts (n, d), with what was learned afterwards of their language."""
+        taught = self._taught.get(language)
+        return taught(texts, vectors) if taught else vectors
+
+    @cached_property
+    def _taught(self) -> dict[str, TaughtLanguage]:
+        return {code: read_taught(file, self.dimension) for code, file in self.bundle.taught.items()}
 
     def encode_tokens(
         self, tokens: Tokens, batch_size: int = 64, progress: Callable[[int], None] | None = None
@@ -97,7 +114,7 @@ class TextEncoder:
         The language matters where tokens have an embedding in each; in one that the bundle does not know,
         their mean over all languages counts.
         """
-        return self._word_vectors(self.tokens(words), language)
+        return self.as_taught(language, words, self._word_vectors(self.tokens(words), language))
 
     def token_vectors(self, spellings: Sequence[str], language: str) -> Vectors:
         """Tokens as the vocabulary spells them -> (n, d) float32 unit rows, as `word_vectors`."""
@@ -113,7 +130,7 @@ class TextEncoder:
 
     def _embeddings_in(self, language: str) -> NDArray[np.float16] | None:
         """(vocabulary, d), the embeddings of the tokens in a language; None where the bundle has none."""
-        tables, known = self._embeddings, self.bundle.manifest.languages
+        tables, known = self._embeddings, self._learned
         if tables is None or len(tables) == 1:
             return None if tables is None else tables[0]
         table: NDArray[np.float16] = (
@@ -128,7 +145,12 @@ class TextEncoder:
         if file is None:
             return None
         shape = (self.vocabulary, self.dimension)
-        return _read_embeddings(file, shape, len(self.bundle.manifest.languages))
+        return _read_embeddings(file, shape, len(self._learned))
+
+    @property
+    def _learned(self) -> list[str]:
+        """The languages that it was trained on."""
+        return [code for code in self.bundle.manifest.languages if code not in self.bundle.taught]
 
 
 def _means(table: NDArray[np.float16], tokens: Tokens) -> Vectors:

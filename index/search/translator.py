@@ -121,12 +121,12 @@ class Translator:
             for code, index in self._sentences.items()
         }
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Texts -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets.
+    def encode(self, texts: Sequence[str], source: str = "") -> Vectors:
+        """Texts in `source` -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets.
 
         Tags and placeholders are not encoded.
         """
-        return self.encoder.encode([without_tags(text) for text in texts])
+        return self.encoder.encode([without_tags(text) for text in texts], language=source)
 
     def sentences(
         self, texts: Sequence[str], source: str, target: str, k: int = 1, *, vectors: Vectors | None = None
@@ -137,7 +137,7 @@ class Translator:
         says so (translation_memory.py). `vectors` (n, d), where the texts were encoded already.
         Raises UnknownLanguageError.
         """
-        vectors = self.encode(texts) if vectors is None else vectors
+        vectors = self.encode(texts, source) if vectors is None else vectors
         return self.begin(texts, vectors, source, target, k)()
 
     def begin(
@@ -161,7 +161,7 @@ class Translator:
         memory = self._sentences.get(source)
         if memory is None or not texts:
             return [[] for _ in texts]
-        return remember(memory, index, texts, self.encode(texts), source)
+        return remember(memory, index, texts, self.encode(texts, source), source)
 
     @property
     def sentence_indexes(self) -> Mapping[str, SentenceIndex]:
@@ -214,11 +214,11 @@ class Translator:
         Ordered by the mean of the scores over the languages. Raises UnknownLanguageError.
         """
         self._pair(source, target)
-        questions = {source: self.encode(texts)}
+        questions = {source: self.encode(texts, source)}
         if given is None:
             questions = own_translations(self._sentences, questions[source], source, target)
         for code, translations in (given or {}).items():
-            questions.setdefault(code, self.encode(translations))
+            questions.setdefault(code, self.encode(translations, code))
         return consistent(self._sentences, questions, source, target, k)
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
@@ -272,7 +272,7 @@ class Translator:
             self._pair(source, target)
         if kind == "word":
             return explain(self._words, self._word_vectors([text], source), source, answers)
-        return explain(self._sentences, self.encode([text]), source, answers)
+        return explain(self._sentences, self.encode([text], source), source, answers)
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """The language of a text, among those of the encoder; None where it is not clear."""

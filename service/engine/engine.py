@@ -168,14 +168,13 @@ class Engine:
 
     def _search_sentences(self, keys: Sequence[CacheKey]) -> list[Answers]:
         """Each text is encoded once, whatever the number of targets; each pair of languages is one search."""
-        texts = list(dict.fromkeys(key.text for key in keys))
-        vectors = self._encode(texts)
-        rows = {text: row for row, text in enumerate(texts)}
+        rows = {asked: row for row, asked in enumerate(dict.fromkeys((key.source, key.text) for key in keys))}
+        vectors = self._encode(list(rows))
         answers: dict[CacheKey, Answers] = {}
         for (source, target), pair_keys in _by_pair(keys).items():
             with self._metrics.stage("search"):
                 pair_texts = [key.text for key in pair_keys]
-                pair_vectors = vectors[[rows[text] for text in pair_texts]]
+                pair_vectors = vectors[[rows[source, text] for text in pair_texts]]
                 max_k = max(key.k for key in pair_keys)
                 matches = self.translator.sentences(pair_texts, source, target, max_k, vectors=pair_vectors)
                 matches = self.translator.compare(pair_texts, pair_vectors, source, target, matches)
@@ -217,13 +216,19 @@ class Engine:
     def _explain_words(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
         return explain_answers(self.translator, "word", *zip(*answered, strict=True))
 
-    def _encode(self, texts: Sequence[str]) -> Vectors:
-        self._metrics.batch(len(texts))
+    def _encode(self, asked: Sequence[tuple[str, str]]) -> Vectors:
+        """Sources and texts -> (n, d)."""
+        self._metrics.batch(len(asked))
         encoder = self.translator.encoder
+        texts = [without_tags(text) for _, text in asked]
         with self._metrics.stage("tokenise"):
-            tokens = Tokens.of(encoder.tokenizer.encode([without_tags(text) for text in texts]))
+            tokens = Tokens.of(encoder.tokenizer.encode(texts))
         with self._metrics.stage("encode"):
-            return encoder.encode_tokens(tokens)
+            vectors = encoder.encode_tokens(tokens)
+            for language in {source for source, _ in asked} & encoder.bundle.taught.keys():
+                rows = [row for row, (source, _) in enumerate(asked) if source == language]
+                vectors[rows] = encoder.as_taught(language, [texts[row] for row in rows], vectors[rows])
+            return vectors
 
 
 def _by_pair(keys: Sequence[CacheKey]) -> dict[tuple[str, str], list[CacheKey]]:

@@ -87,6 +87,6 @@ def _matches(translator: Translator, kind: Kind, choices: Choices, query: Query,
     texts, pair = [query.text], (query.source, target)
     if kind == "word":
         return translator.words(texts, *pair, choices.k)[0]
-    vectors = translator.encode(texts)
+    vectors = translator.encode(texts, query.source)
     matches = translator.sentences(texts, *pair, choices.k, vectors=vectors)
     return translator.compare(texts, vectors, *pair, matches)[0]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from evaluation.reports.card import with_section
 from evaluation.suites.pictograms import Named, is_flag, part_of, read_names
-from index.encoder.bundle import CARD, PICTOGRAMS, Bundle, open_bundle, publish_bundle
-from index.encoder.pictograms import packed
+from index.encoder.bundle import CARD, PICTOGRAMS, PICTURES, Bundle, open_bundle, publish_bundle
+from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
 from index.errors import DataError, UsageError
@@ -34,7 +34,7 @@ from training.recipes.recipe import Recipe
 TITLE = "What it sees"
 SECTION = """## {title}
 
-`pictograms.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
+`pictures.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
 mean of its drawings, half that of its names; their artists are among the credits below.
 
 How well a name finds its own among the {n} pictograms of which neither drawings nor names were learned; mean
@@ -76,7 +76,7 @@ class Written:
 
 
 def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
-    """Write pictograms.safetensors into the bundle in `folder`, and what was measured into its card.
+    """Write pictures.safetensors into the bundle in `folder`, and what was measured into its card.
 
     recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
     recipe whose picture space is learned or has no pictograms, DataError for missing files.
@@ -96,7 +96,8 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
     vectors = unit(vectors @ _turn(vectors[learned], named[:, learned].mean(axis=0)))
     written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]))
-    _publish(bundle, packed(codes, _both(vectors, named.mean(axis=0))), _section(written))
+    content = packed([f"{DRAWN}/{code}" for code in codes], _both(vectors, named.mean(axis=0)))
+    _publish(bundle, content, _section(written))
     return written
 
 
@@ -203,7 +204,8 @@ def _publish(bundle: Bundle, content: bytes, section: str) -> None:
     staging = folder.parent / f".{folder.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
     shutil.copytree(folder, staging)
-    (staging / PICTOGRAMS).write_bytes(content)
+    (staging / PICTOGRAMS).unlink(missing_ok=True)
+    (staging / PICTURES).write_bytes(content)
     page = bundle.card.read_text("utf-8")
     (staging / CARD).write_text(with_section(page, section, TITLE), "utf-8")
     publish_bundle(staging, folder, bundle.manifest)

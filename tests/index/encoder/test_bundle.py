@@ -26,7 +26,7 @@ NAMES = (
     "encoder.onnx",
     "tokenizer.json",
     "word_embeddings.safetensors",
-    "pictograms.safetensors",
+    "pictures.safetensors",
     "README.md",
     *(f"words/{code}.tsv" for code in LANGUAGES),
 )

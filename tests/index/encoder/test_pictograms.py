@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -5,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.bundle import PICTURES, Bundle, open_bundle, publish_bundle
 from index.encoder.pictograms import (
     LEAST_COSINE,
     VARIANTS,
     Pictograms,
     emoji,
     family,
-    packed,
-    read_pictograms,
 )
+from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
 from tests.bundles import make_bundle
@@ -50,33 +50,17 @@ def test_a_variant_is_of_the_family_of_its_concept(points: list[str]) -> None:
     assert len(emoji(code)) in (len(points), 2)
 
 
-def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
-    vectors = np.eye(3, 8, dtype=np.float32)
-    file = tmp_path / "pictograms.safetensors"
-    file.write_bytes(packed([DOG, CAT, MAN_FARMER], vectors))
-    pictograms = read_pictograms(file, 8)
-    assert pictograms.codes == (DOG, CAT, MAN_FARMER)
-    assert np.array_equal(pictograms.vectors, vectors)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"no tensors",
-        packed([DOG], np.eye(2, 8, dtype=np.float32)),
-        packed([DOG, CAT], np.eye(2, 7, dtype=np.float32)),
-        packed([DOG, "dog"], np.eye(2, 8, dtype=np.float32)),
-        packed([DOG, "ffffffffffff"], np.eye(2, 8, dtype=np.float32)),
-        packed([DOG, CAT], np.full((2, 8), np.nan, np.float32)),
-    ],
-    ids=["empty", "noise", "too few codes", "another dimension", "no code", "beyond Unicode", "no number"],
-)
-def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "pictograms.safetensors"
-    file.write_bytes(content)
-    with pytest.raises(DamagedError, match="passepartout pictograms"):
-        read_pictograms(file, 8)
+def test_what_is_no_code_point_is_refused(tmp_path: Path) -> None:
+    for name in ("dog", "ffffffffffff"):
+        bundle = make_bundle(tmp_path / name)
+        (bundle.folder / PICTURES).write_bytes(
+            packed([f"pictograms/{name}"], np.eye(1, 48, dtype=np.float32))
+        )
+        changed = publish_bundle(
+            shutil.copytree(bundle.folder, tmp_path / f"{name}-copy"), bundle.folder, bundle.manifest
+        )
+        with pytest.raises(DamagedError, match="passepartout pictograms"):
+            Pictograms.open(changed)
 
 
 def test_a_bundle_has_them_or_not(bundle: Bundle, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_it_has_no_other_files(compact: Bundle) -> None:
     found = open_bundle(compact.folder)
     assert (found.encoder, found.embeddings) == (None, None)
     plain = {name for name in found.manifest.files if not name.startswith("words/")}
-    assert plain == {"encoder.int8.onnx", "pictograms.safetensors", "tokenizer.json", "README.md"}
+    assert plain == {"encoder.int8.onnx", "pictures.safetensors", "tokenizer.json", "README.md"}
     assert TextEncoder(found).precision == "int8"
 
 

@@ -1,0 +1,64 @@
+"""Pictures: the openly licensed ones that a bundle carries, as vectors in the space of its texts.
+
+A picture is named SET/NAME: `pictograms/1f415` after its code points, `storybooks/0001-01.jpg` after its
+file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from index.encoder.bundle import Bundle
+from index.encoder.vectors import Vectors, unit
+from index.errors import DamagedError
+
+PICTOGRAMS = "pictograms"  # the set whose pictures are shown as emoji
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures by name, SET/NAME; row i of `vectors` (n, d) is of name i."""
+
+    names: tuple[str, ...]
+    vectors: Vectors
+
+    @classmethod
+    def open(cls, bundle: Bundle) -> "Pictures | None":
+        """Those of a verified bundle; None where it has none. DamagedError if they are not as they should."""
+        return read_pictures(bundle.pictures, bundle.manifest.dimension) if bundle.pictures else None
+
+    def of_set(self, name: str) -> "Pictures":
+        """Those of one set, by their names in it."""
+        rows = [row for row, known in enumerate(self.names) if known.startswith(f"{name}/")]
+        return Pictures(tuple(self.names[row].removeprefix(f"{name}/") for row in rows), self.vectors[rows])
+
+
+def packed(names: Sequence[str], vectors: Vectors) -> bytes:
+    """The content of pictures.safetensors: `vectors` (n, d) float16 and `names`, lines of UTF-8."""
+    lines = np.frombuffer("\n".join(names).encode(), np.uint8)
+    return save({"vectors": np.ascontiguousarray(vectors.astype(np.float16)), "names": lines})
+
+
+def read_pictures(file: Path, dimension: int) -> Pictures:
+    """Read pictures.safetensors; DamagedError if it is not (names, dimension).
+
+    Older bundles have pictograms alone, without the name of their set.
+    """
+    try:
+        tensors = load_file(file)
+        vectors = tensors["vectors"].astype(np.float32)
+        prefix = "" if "names" in tensors else f"{PICTOGRAMS}/"
+        lines = bytes(tensors["codes" if prefix else "names"]).decode()
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise DamagedError(f"{file}: no pictures: make it again (passepartout pictograms)") from error
+    names = tuple(prefix + line for line in lines.split("\n"))
+    if vectors.shape != (len(names), dimension) or not np.isfinite(vectors).all():
+        raise DamagedError(
+            f"{file}: shape {vectors.shape}, not ({len(names)}, {dimension}): make it again "
+            "(passepartout pictograms)"
+        )
+    return Pictures(names, unit(vectors))

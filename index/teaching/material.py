@@ -1,0 +1,128 @@
+"""Material: what a language is taught from, texts and the vectors that they are to have."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from index.encoder.pictograms import EMOJI_PRESENTATION, emoji
+from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.errors import UsageError, listed
+from index.text.normalisation import clean
+from index.text.pre_tokens import Integers, Numbering
+
+Kind = Literal["captions", "pairs", "sentences"]
+LONGEST_LINE = 10_000  # characters
+MOST_LINES = 20_000  # of one file
+
+
+@dataclass(frozen=True)
+class Material:
+    """Texts of the new language; text i is about topic `rows[i]`, whose vector it is to have.
+
+    topics: names and vectors of what may be said, such as pictures or translations. kind: CAPTIONS, PAIRS
+    (aligned sentences: supervised) or SENTENCES (mined). weight: of a line.
+    """
+
+    kind: Kind
+    texts: tuple[str, ...]
+    rows: Integers
+    topics: Pictures
+    weight: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def vectors(self) -> Vectors:
+        """(n, d) what each text is to have."""
+        return self.topics.vectors[self.rows]
+
+    def take(self, lines: Integers) -> "Material":
+        """Some of its lines."""
+        return replace(self, texts=tuple(self.texts[line] for line in lines.tolist()), rows=self.rows[lines])
+
+
+def read_captions(lines: Iterable[str], where: str, pictures: Pictures) -> Material:
+    """Lines of a picture's name, a tab and a text in the new language; `where` names them in errors.
+
+    A picture goes by SET/NAME, by its NAME where no other set has it, a pictogram by its emoji too. Raises
+    UsageError for other lines, for pictures that are not there, and for none.
+    """
+    rows = _rows_by_name(pictures)
+    table = list(_columns(lines, where, ("picture", "text in the new language")))
+    if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
+        raise UsageError(f"{where}: {_counted(unknown)} not among the bundle's: {listed(unknown)}")
+    found = np.array([rows[name] for name, _ in table], np.int64)
+    return Material("captions", tuple(text for _, text in table), found, pictures)
+
+
+def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Material:
+    """Lines of a text in the new language, a tab and its translation into one that the encoder knows."""
+    table = list(_columns(lines, where, ("text in the new language", "translation")))
+    translations = Numbering()
+    rows = np.array([translations[translation] for _, translation in table], np.int64)
+    topics = Pictures(tuple(translations), encoder.encode(list(translations)))
+    return Material("pairs", tuple(text for text, _ in table), rows, topics)
+
+
+def read_sentences(lines: Iterable[str], where: str) -> list[str]:
+    """The sentences of a text in the new language, one a line, each once."""
+    return list(dict.fromkeys(text for (text,) in _columns(lines, where, ("sentence",))))
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a UTF-8 file; UsageError where it cannot be read."""
+    try:
+        return path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start}): convert it") from error
+
+
+def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterator[list[str]]:
+    """The cleaned cells of each line that is not empty; UsageError for one with other columns."""
+    count = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if (count := count + 1) > MOST_LINES:
+            raise UsageError(f"{where}: more than {MOST_LINES} lines: leave some out")
+        if len(line) > LONGEST_LINE:
+            raise UsageError(f"{where} line {number}: longer than {LONGEST_LINE} characters: cut it")
+        cells = [clean(cell) for cell in line.split("\t")]
+        if len(cells) != len(columns) or not all(cells):
+            raise UsageError(
+                f"{where} line {number}: {len(cells)} columns, give {' TAB '.join(columns)}"
+                if len(cells) != len(columns)
+                else f"{where} line {number}: an empty column, give {' TAB '.join(columns)}"
+            )
+        yield cells
+    if not count:
+        raise UsageError(f"{where}: no lines, give {' TAB '.join(columns)}")
+
+
+def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
+    """What pictures may be called -> their rows."""
+    rows: dict[str, int] = {}
+    ambiguous: set[str] = set()
+    for row, full in enumerate(pictures.names):
+        rows[full] = row
+        short = full.partition("/")[2]
+        names = [short]
+        if full.startswith(f"{PICTOGRAMS}/"):
+            names += [emoji(short), emoji(short).removesuffix(EMOJI_PRESENTATION)]
+        for name in dict.fromkeys(names):
+            if name in rows:
+                ambiguous.add(name)
+            rows.setdefault(name, row)
+    return {name: row for name, row in rows.items() if name not in ambiguous}
+
+
+def _counted(names: Sequence[str]) -> str:
+    return "1 picture is" if len(names) == 1 else f"{len(names)} pictures are"

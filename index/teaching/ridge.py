@@ -1,0 +1,79 @@
+"""Ridge regression of sparse texts onto vectors, by conjugate gradients: no matrix of texts by subwords."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder.vectors import Vectors
+from index.text.pre_tokens import Integers, Tokens
+
+STEPS = 30  # at most
+PRECISION = 1e-3  # of the residual's norm, column by column, at which it ends
+AT_ONCE = 1 << 16  # tokens whose rows are gathered together
+
+
+def ridge(
+    tokens: Tokens, vocabulary: int, targets: Vectors, weights: NDArray[np.float32], penalty: float
+) -> Vectors:
+    """The rows (vocabulary, d) that minimise Σ_i w_i |x_i - y_i|² + penalty · |rows|².
+
+    x_i is the sum of text i's rows over the square root of its number of tokens, y_i = targets[i]. Solved in
+    the space of texts, (X Xᵀ + penalty / w) A = Y with rows = Xᵀ A, for all columns side by side.
+    """
+    texts = _Texts(tokens, vocabulary)
+    damping = (penalty / weights)[:, None].astype(np.float32)
+    solution = np.zeros_like(targets)
+    residual = targets.astype(np.float32)
+    direction = residual.copy()
+    squares = _squares(residual)
+    least = PRECISION**2 * squares
+    for _ in range(STEPS):
+        if (squares <= least).all():
+            break
+        image = texts.sums(texts.spread(direction)) + damping * direction
+        step = squares / np.maximum((direction * image).sum(axis=0), 1e-20)
+        solution += step * direction
+        residual -= step * image
+        before, squares = squares, _squares(residual)
+        direction *= squares / np.maximum(before, 1e-20)
+        direction += residual
+    return texts.spread(solution)
+
+
+class _Texts:
+    """The sparse matrix X of texts by tokens, and its products with dense ones."""
+
+    def __init__(self, tokens: Tokens, vocabulary: int) -> None:
+        self._tokens, self._vocabulary = tokens, vocabulary
+        self._scale = (1 / np.sqrt(np.maximum(tokens.lengths, 1))).astype(np.float32)[:, None]
+        order = np.argsort(tokens.ids, kind="stable")
+        self._texts_by_token = tokens.texts[order]
+        self._lengths_by_token = np.bincount(tokens.ids, minlength=vocabulary)
+
+    def sums(self, rows: Vectors) -> Vectors:
+        """X @ rows: (vocabulary, d) -> (texts, d)."""
+        return _grouped(rows, self._tokens.ids, self._tokens.lengths) * self._scale
+
+    def spread(self, values: Vectors) -> Vectors:
+        """Xᵀ @ values: (texts, d) -> (vocabulary, d)."""
+        return _grouped(values * self._scale, self._texts_by_token, self._lengths_by_token)
+
+
+def _grouped(rows: Vectors, ids: Integers, lengths: Integers) -> Vectors:
+    """The sums of rows[ids] over groups of these lengths, one after the other."""
+    sums = np.zeros((len(lengths), rows.shape[1]), np.float32)
+    filled = np.flatnonzero(lengths)
+    ends = np.cumsum(lengths[filled])
+    begin = 0
+    while begin < len(filled):
+        first = int(ends[begin] - lengths[filled[begin]])
+        end = max(begin + 1, int(np.searchsorted(ends, first + AT_ONCE)))
+        block = rows[ids[first : int(ends[end - 1])]]
+        starts = ends[begin:end] - lengths[filled[begin:end]] - first
+        sums[filled[begin:end]] = np.add.reduceat(block, starts, axis=0)
+        begin = end
+    return sums
+
+
+def _squares(rows: Vectors) -> NDArray[np.float32]:
+    squares: NDArray[np.float32] = np.square(rows).sum(axis=0)
+    return squares

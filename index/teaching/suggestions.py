@@ -1,0 +1,67 @@
+"""Suggestions: which pictures to caption next, so that most is gained."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder.pictures import Pictures
+from index.encoder.taught import spelled
+from index.teaching.material import Material
+
+SUGGESTED = 50
+ONCE = 1  # how often a rare word occurs
+
+
+def suggestions(pictures: Pictures, materials: Sequence[Material], count: int = SUGGESTED) -> list[str]:
+    """Names of pictures without a caption, those that say most about the others first; then, where few are
+    left, captioned ones whose words are rarest.
+
+    Greedy facility location: each picks up the most of what no captioned picture is near to.
+    """
+    rows = {name: row for row, name in enumerate(pictures.names)}
+    captioned = sorted(
+        {
+            rows[part.topics.names[row]]
+            for part in materials
+            for row in part.rows.tolist()
+            if part.topics.names[row] in rows
+        }
+    )
+    chosen = _uncovered(pictures, captioned, count)
+    if len(chosen) < count:
+        rare = _rarest_words(materials)
+        chosen += [rows[name] for name in rare if name in rows][: count - len(chosen)]
+    return [pictures.names[row] for row in chosen]
+
+
+def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:
+    cosines = np.maximum(pictures.vectors @ pictures.vectors.T, 0)
+    covered: NDArray[np.float32] = (
+        cosines[captioned].max(axis=0) if len(captioned) else np.zeros(len(cosines), np.float32)
+    )
+    left = np.ones(len(cosines), bool)
+    left[list(captioned)] = False
+    chosen: list[int] = []
+    for _ in range(min(count, int(left.sum()))):
+        gains = np.maximum(cosines - covered, 0).sum(axis=1)
+        best = int(np.argmax(np.where(left, gains, -1)))
+        chosen.append(best)
+        left[best] = False
+        covered = np.maximum(covered, cosines[best])
+    return chosen
+
+
+def _rarest_words(materials: Sequence[Material]) -> list[str]:
+    """The topics of lines with words that occur once, most of them first."""
+    texts = [
+        (part.topics.names[row], text)
+        for part in materials
+        for row, text in zip(part.rows.tolist(), part.texts, strict=True)
+    ]
+    counts = Counter(word for _, text in texts for word in spelled(text))
+    rare: Counter[str] = Counter()
+    for name, text in texts:
+        rare[name] += sum(counts[word] <= ONCE for word in set(spelled(text)))
+    return [name for name, number in rare.most_common() if number]

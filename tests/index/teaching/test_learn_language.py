@@ -1,0 +1,184 @@
+"""Portuguese, taught to a bundle of the other languages."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build.build_index import build_index
+from index.build.probes import CORPORA
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.pictures import Pictures
+from index.encoder.text_encoder import TextEncoder
+from index.search.translator import Translator
+from index.storage.manifest import NAME
+from passepartout import run
+from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
+
+KNOWN = tuple(code for code in LANGUAGES if code != "pt")
+SHIPPED = Path(__file__).parents[3] / "models" / "open"
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return make_bundle(tmp_path_factory.mktemp("before") / "tiny", languages=KNOWN, compact=True)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every fourth sentence with its translation."""
+    file = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
+    rows = list(zip(sentences("pt"), sentences("en"), strict=True))[::4]
+    file.write_text("".join(f"{text}\t{translation}\n" for text, translation in rows), "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures by emoji, by their names and by their full names."""
+    file = tmp_path_factory.mktemp("captions") / "captions.tsv"
+    words = {concept["en"]: concept["pt"] for concept in lexicon()}
+    rows = []
+    for name, code in DRAWN.items():
+        called = (chr(int(code, 16)), code, f"pictograms/{code}")
+        rows += [
+            f"{call}\t{phrase} {words[name]}."
+            for call, phrase in zip(called, ("O", "Um", "Esse"), strict=True)
+        ]
+    file.write_text("\n".join(rows) + "\n", "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def taught(before: Bundle, captions: Path, pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    out = tmp_path_factory.mktemp("taught") / "tiny"
+    given = ["--captions", str(captions), "--pairs", str(pairs)]
+    assert run(["learn-language", str(before.folder), "pt", *given, "--out", str(out)]) == 0
+    return open_bundle(out)
+
+
+def test_the_new_language_is_translated(taught: Bundle, tmp_path: Path) -> None:
+    build_index(taught, make_corpus(tmp_path / "corpus", ("en", "pt"), 100), tmp_path / "index")
+    translator = Translator.open(tmp_path / "index")
+    asked = dict(zip(sentences("pt")[1::97], sentences("en")[1::97], strict=True))
+    own = translator.encode(list(asked), "pt")
+    right = TextEncoder(taught).encode(list(asked.values()), language="en")
+    assert (own * right).sum(axis=1).min() > 0.7
+    texts = (tmp_path / "corpus" / "pt.txt").read_text("utf-8").splitlines()
+    lines = (tmp_path / "corpus" / "en.txt").read_text("utf-8").splitlines()
+    answers = translator.sentences(texts, "pt", "en")
+    assert np.mean([row[0].text == line for row, line in zip(answers, lines, strict=True)]) > 0.9
+    assert translator.words(["cão"], "pt", "en")[0][0].text == "dog"
+    assert translator.detect("O cão pequeno corre na praia.") == "pt"
+
+
+def test_the_other_languages_do_not_change_by_a_bit(before: Bundle, taught: Bundle) -> None:
+    ours, theirs = (bundle.manifest.files for bundle in (before, taught))
+    assert {name: theirs[name] for name in ours if name != "README.md"} == {
+        name: entry for name, entry in ours.items() if name != "README.md"
+    }
+    one, other = TextEncoder(before), TextEncoder(taught)
+    for code in KNOWN:
+        texts = sentences(code)[::3]
+        assert np.array_equal(one.encode(texts, language=code), other.encode(texts, language=code))
+        vocabulary = [concept[code] for concept in lexicon()]
+        assert np.array_equal(one.word_vectors(vocabulary, code), other.word_vectors(vocabulary, code))
+
+
+def test_report_and_card_say_what_was_learned_and_from_what(taught: Bundle, before: Bundle) -> None:
+    report = taught.folder.with_name("tiny.report.md").read_text("utf-8")
+    card = taught.card.read_text("utf-8")
+    for page in (report, card):
+        assert "18 captions of pictures and 360 aligned sentences (supervised)" in page
+        assert "| a text finds its translation |" in page
+    assert taught.manifest.measures["taught_pt_pairs_r10"] > 50
+    assert (taught.name, before.name) == ("tiny@1-pt", "tiny@1")
+    assert taught.manifest.languages == tuple(sorted(LANGUAGES))
+
+
+def test_sentences_are_mined_where_that_helps(
+    before: Bundle, captions: Path, pairs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plain.txt").write_text("\n".join(sentences("pt")[1::8]), "utf-8")
+    given = ["--captions", str(captions), "--pairs", str(pairs), "--sentences", str(tmp_path / "plain.txt")]
+    assert run(["learn-language", str(before.folder), "pt", *given, "--out", str(tmp_path / "out")]) == 0
+    assert open_bundle(tmp_path / "out").manifest.measures["taught_pt_pairs_r10"] > 50
+
+
+@pytest.mark.parametrize(
+    ("code", "lines", "message"),
+    [
+        ("pt", ["1f415\tcão", "dog\tcão", "1f415\tO cão"], "1 picture is not among the bundle's: dog"),
+        (
+            "pt",
+            [f"{n}.jpg\tcão" for n in range(12)],
+            "12 pictures are not among the bundle's: 0.jpg, 1.jpg, ",
+        ),
+        ("pt", ["1f415\tcão", "1f408"], "line 2: 1 columns, give picture TAB text in the new language"),
+        ("pt", ["1f415\tcão\thuman"], "line 1: 3 columns"),
+        ("pt", ["1f415\t "], "line 1: an empty column"),
+        ("pt", [""], "no lines"),
+        ("pt", ["1f415\tcão"], "1 lines teach nothing: give 10 or more"),
+        ("de", ["1f415\tcão"], "tiny@1 knows de already"),
+        ("portugues", ["1f415\tcão"], "'portugues' is not a language code (BCP 47)"),
+        ("../pt", ["1f415\tcão"], "is not a language code"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    before: Bundle,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    code: str,
+    lines: list[str],
+    message: str,
+) -> None:
+    (tmp_path / "captions.tsv").write_text("\n".join(lines), "utf-8")
+    given = ["--captions", str(tmp_path / "captions.tsv"), "--out", str(tmp_path / "out")]
+    assert run(["learn-language", str(before.folder), code, *given]) == 2
+    error = capsys.readouterr().err.strip()
+    assert message in error
+    assert "\n" not in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_torch_is_not_imported(before: Bundle, pairs: Path, tmp_path: Path) -> None:
+    given = [
+        "learn-language",
+        str(before.folder),
+        "pt",
+        "--pairs",
+        str(pairs),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    program = (
+        "import sys, passepartout\n"
+        f"assert passepartout.run({given!r}) == 0\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
+    assert (tmp_path / "out" / NAME).is_file()
+
+
+def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Path) -> None:
+    """What is learned are made-up names of pictures."""
+    before = open_bundle(SHIPPED)
+    pictures = Pictures.open(before)
+    assert pictures is not None
+    names = pictures.names[::16]
+    letters = np.random.default_rng(0).choice(list("abdegikmnoprstuz"), (len(names), 8))
+    words = ["".join(row) for row in letters.tolist()]
+    lines = [f"{name}\t{word}" for name, word in zip(names, words, strict=True)]
+    (tmp_path / "captions.tsv").write_text("\n".join(lines), "utf-8")
+    given = ["--captions", str(tmp_path / "captions.tsv"), "--out", str(tmp_path / "out")]
+    assert run(["learn-language", str(SHIPPED), "tlh", *given]) == 0
+    after = open_bundle(tmp_path / "out")
+    one, other = TextEncoder(before), TextEncoder(after)
+    for file in sorted((CORPORA / "everyday").glob("*.txt")):
+        texts = file.read_text("utf-8").splitlines()[::10]
+        assert np.array_equal(one.encode(texts, language=file.stem), other.encode(texts, language=file.stem))
+    vectors = other.encode(words, language="tlh")
+    nearest = (vectors @ pictures.vectors.T).argmax(axis=1)
+    assert np.mean([pictures.names[row] == name for row, name in zip(nearest, names, strict=True)]) > 0.8
