@@ -117,9 +117,9 @@ def pictograms(bundle: Path, data: Path, name: str | None) -> None:
     recipe = load_recipe(name or open_bundle(bundle).manifest.recipe.name, ())
     written = write_pictograms(bundle, data, recipe)
     click.echo(
-        f"{bundle}: {written.pictograms} pictograms; of {written.held_out} held out, in {written.languages} "
-        f"languages, a name finds its own: {written.both} (by drawings alone {written.drawn}, by names alone "
-        f"{written.named})"
+        f"{bundle}: {written.pictograms} pictograms, {written.others} other pictures; of {written.held_out} "
+        f"pictograms held out, in {written.languages} languages, a name finds its own: {written.both} "
+        f"(by drawings alone {written.drawn}, by names alone {written.named})"
     )
 
 

@@ -24,8 +24,9 @@ from index.encoder.vectors import Vectors, unit
 from index.errors import DataError, UsageError
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing, open_artists
-from training.data.picture_sets import move_onto_first_set
+from training.data.picture_sets import move_onto_first_set, open_set, set_of
 from training.data.settings import PICTOGRAMS as DRAWN
+from training.data.terms import data_terms
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_collection
 from training.encoders.vision import load_backbone
@@ -35,7 +36,9 @@ TITLE = "What it sees"
 SECTION = """## {title}
 
 `pictures.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
-mean of its drawings, half that of its names; their artists are among the credits below.
+mean of its drawings, half that of its names; their artists are among the credits below. With them are
+{others} pictures of other openly licensed sets, with which a language is taught (`passepartout
+learn-language`).
 
 How well a name finds its own among the {n} pictograms of which neither drawings nor names were learned; mean
 over {languages} languages, names in the language asked in left out:
@@ -68,6 +71,7 @@ class Written:
     names in the other languages, and by both."""
 
     pictograms: int
+    others: int
     held_out: int
     languages: int
     drawn: Recall
@@ -83,7 +87,8 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     """
     bundle = open_bundle(folder)
     _check(bundle, recipe)
-    drawings = _drawing_vectors(recipe, data)
+    seen = _seen(recipe, data)
+    drawings = _concepts(seen)
     names = {code: _names(data, code) for code in _with_sentences(bundle.manifest.languages, recipe, data)}
     names = {code: listed for code, listed in names.items() if listed}
     codes = [code for code in sorted(drawings) if all(code in listed for listed in names.values())]
@@ -94,9 +99,12 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     learned = np.array([part_of(code) == "train" for code in codes])
     if not learned.any() or learned.all():
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
-    vectors = unit(vectors @ _turn(vectors[learned], named[:, learned].mean(axis=0)))
-    written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]))
-    content = packed([f"{DRAWN}/{code}" for code in codes], _both(vectors, named.mean(axis=0)))
+    turn = _turn(vectors[learned], named[:, learned].mean(axis=0))
+    vectors = unit(vectors @ turn)
+    others, of_others = _others_said(encoder, seen, turn)
+    shown = _both(vectors, named.mean(axis=0))
+    written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]), len(others))
+    content = packed([*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([shown, of_others]))
     _publish(bundle, content, _section(written))
     return written
 
@@ -120,13 +128,26 @@ def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Seq
     return [code for code in languages if (captions / f"{code}.tsv").is_file()] or languages
 
 
-def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:
-    """Code points -> the mean of a concept's drawings in the recipe's picture space, held-out ones too."""
+@dataclass(frozen=True)
+class _Seen:
+    """Openly licensed pictures in the recipe's picture space, (n, d) unit rows, held-out ones too, and what
+    was learned of them: language -> captions by picture."""
+
+    names: Sequence[str]
+    vectors: Vectors
+    captions: Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def _seen(recipe: Recipe, data: Path) -> _Seen:
     folder, vision = DataFolder(data), recipe.vision
-    learned = folder.captions("train", recipe.data).pictures
-    seen = set(learned)
-    held_out = [name for archive in open_artists(data, 1) for name in archive.names if name not in seen]
-    pictures = (*learned, *held_out)
+    captioned = folder.captions("train", recipe.data)
+    learned = captioned.pictures
+    shipped = [name for name, terms in data_terms(data, recipe.data).items() if terms.open]
+    sets = [name for name in recipe.data.sets if name in shipped and name != DRAWN]
+    every = [name for archive in open_artists(data, 1) for name in archive.names]
+    every += [name for one in sets for name in open_set(data, one, 1).names]
+    known = set(learned)
+    pictures = (*learned, *(name for name in every if name not in known))
     archive = folder.pictures(recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
@@ -135,11 +156,36 @@ def _drawing_vectors(recipe: Recipe, data: Path) -> dict[str, Vectors]:
     rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
     whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
     vectors = unit(whitening(features).mean(axis=0))
+    said: dict[str, dict[str, list[str]]] = {}
+    for caption in captioned.captions:
+        if set_of(name := learned[caption.picture]) in sets:
+            said.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
+    rows = {name: row for row, name in enumerate(pictures)}
+    return _Seen(every, vectors[[rows[name] for name in every]], said)
+
+
+def _concepts(seen: _Seen) -> dict[str, Vectors]:
+    """Code points -> the mean of a concept's drawings."""
     concepts: dict[str, list[NDArray[np.float32]]] = {}
-    for name, vector in zip(pictures, vectors, strict=True):
+    for name, vector in zip(seen.names, seen.vectors, strict=True):
         if is_drawing(name):
             concepts.setdefault(PurePosixPath(name).stem, []).append(vector)
     return {code: unit(np.mean(drawn, axis=0)) for code, drawn in concepts.items()}
+
+
+def _others_said(encoder: TextEncoder, seen: _Seen, turn: NDArray[np.float32]) -> tuple[list[str], Vectors]:
+    """The pictures of the other sets, (n, d): half as they look, half what was learned that is said of them;
+    a picture whose captions were held out as it looks alone."""
+    rows = [row for row, name in enumerate(seen.names) if not is_drawing(name)]
+    names = [seen.names[row] for row in rows]
+    places = {name: place for place, name in enumerate(names)}
+    texts = np.zeros((len(names), encoder.dimension), np.float32)
+    for code, captions in seen.captions.items():
+        if code in encoder.bundle.manifest.languages:
+            of = [places[name] for name, said in captions.items() for _ in said]
+            vectors = encoder.encode([text for said in captions.values() for text in said], language=code)
+            np.add.at(texts, of, vectors)
+    return names, _both(unit(seen.vectors[rows] @ turn), texts)
 
 
 def _turn(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
@@ -148,17 +194,18 @@ def _turn(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
     return np.asarray(left @ right, np.float32)
 
 
-def _measure(drawn: Vectors, named: NDArray[np.float32], held_out: NDArray[np.bool_]) -> Written:
+def _measure(drawn: Vectors, named: NDArray[np.float32], held_out: NDArray[np.bool_], others: int) -> Written:
     """drawn (n, d), named (L, n, d), held_out (n,)."""
     asked, drawings = named[:, held_out], drawn[held_out]
-    others = [_others(asked, row) for row in range(len(asked))]
+    without = [_others(asked, row) for row in range(len(asked))]
     return Written(
         len(drawn),
+        others,
         int(held_out.sum()),
         len(named),
         _recall(asked, [drawings] * len(asked)),
-        _recall(asked, others),
-        _recall(asked, [_both(drawings, names) for names in others]),
+        _recall(asked, without),
+        _recall(asked, [_both(drawings, names) for names in without]),
     )
 
 
@@ -190,6 +237,7 @@ def _section(written: Written) -> str:
     return SECTION.format(
         title=TITLE,
         count=written.pictograms,
+        others=written.others,
         n=written.held_out,
         languages=written.languages,
         drawn=written.drawn,
