@@ -160,8 +160,8 @@ def _seen(recipe: Recipe, data: Path) -> _Seen:
     for caption in captioned.captions:
         if set_of(name := learned[caption.picture]) in sets:
             said.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
-    rows = {name: row for row, name in enumerate(pictures)}
-    return _Seen(every, vectors[[rows[name] for name in every]], said)
+    places = {name: place for place, name in enumerate(pictures)}
+    return _Seen(every, vectors[[places[name] for name in every]], said)
 
 
 def _concepts(seen: _Seen) -> dict[str, Vectors]:
