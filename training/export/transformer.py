@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+from transformers.utils import logging
 
 from index.encoder.text_encoder import INPUTS
 from training.quiet import quiet
@@ -26,6 +27,7 @@ def write_transformer(folder: Path, file: Path, output: str) -> None:
     """Export the model in `folder`, whose weights must be safetensors; no code of the folder is run."""
     config = AutoConfig.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     kind = AutoModelForTextEncoding if config.is_encoder_decoder else AutoModel
+    logging.disable_progress_bar()
     with quiet():
         model = kind.from_pretrained(
             str(folder),

