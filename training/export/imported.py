@@ -22,6 +22,7 @@ from index.importing.source import TOKENIZER, SourceEncoder, pad_token, read_sou
 from index.storage.files import sha256
 
 HIDDEN = "last_hidden_state"
+VOCABULARIES = ("*.model", "vocab.txt", "vocab.json")  # that transformers makes a tokenizer of
 PICKLES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
 # Before transformers is imported: nothing is fetched, whatever a configuration names.
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
@@ -89,6 +90,9 @@ def _with(encoder: SourceEncoder, told: Told) -> SourceEncoder:
 def read_tokenizer(folder: Path) -> Tokenizer:
     """tokenizer.json; where there is none, such as beside a SentencePiece model, what transformers makes."""
     path = folder / TOKENIZER
+    # Without any of these transformers makes an empty one.
+    if not any(file for name in (TOKENIZER, *VOCABULARIES) for file in folder.glob(name)):
+        raise UsageError(f"{folder}: no tokenizer: it needs {TOKENIZER} or one of {', '.join(VOCABULARIES)}")
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))
