@@ -27,13 +27,12 @@ from index.errors import DataError
 from index.progress import Progress
 from index.search.ranking import Match
 from index.search.translator import Translator
-from index.text.normalisation import clean
+from index.text.normalisation import SENTENCE_ENDS, clean
 
 LACKED = 4  # of so many lines an index lacks one
 QUESTIONS = 300  # a pair that have an answer, and as many that have none; fewer where lines are few
 MOST_LINES = 1 << 20
-FEW_WORDS = WordOptions(least=2, most=1000, phrases=False)  # no word is asked for
-ENDS = " .?!…,;:。？！؟।"
+WORDS = WordOptions(phrases=False)  # no phrase is asked for
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
         # Lines keep their places: an ID tells which it is.
         kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
         files[code].write_text("\n".join(kept) + "\n", "utf-8")
-    build_index(encoder.bundle, files, work / "index", cleaning=ONCE, word_options=FEW_WORDS)
+    build_index(encoder.bundle, files, work / "index", cleaning=ONCE, word_options=WORDS)
     return Translator.open(work / "index")
 
 
@@ -143,7 +142,7 @@ def _answered(matches: Sequence[Sequence[Match]], wanted: Sequence[str] | None =
 
 
 def _other_end(text: str) -> str:
-    bare = text.rstrip(ENDS)
+    bare = text.rstrip(SENTENCE_ENDS)
     return bare if bare != text else f"{text}."
 
 

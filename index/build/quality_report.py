@@ -19,7 +19,6 @@ from index.build.job import Job, save_array
 from index.build.kinds import fit_domain
 from index.build.probes import Probes
 from index.build.questions import (
-    FOUND,
     Indexes,
     Pair,
     PairQuestions,
@@ -28,13 +27,17 @@ from index.build.questions import (
     mean_length,
     questions,
 )
-from index.confidence.calibration import FEATURES, calibration_error, fit
+from index.confidence import MIN_CONFIDENCE
+from index.confidence.calibration import FEATURES, Calibration, calibration_error, fit
+from index.confidence.domain import Domain
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
 from index.progress import Progress
 from index.search.hubness import csls_scores, skewness
 from index.search.sentence_index import SentenceIndex
 from index.search.vector_index import drawn_rows
+from index.search.word_index import WordIndex
+from index.search.word_vectors import WordVectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
 
@@ -42,6 +45,9 @@ QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
 LEAST_RIGHT = 0.3  # of the scenes, or nothing is fitted on them
 FOLDS = 2
+OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
+NEAR_OTHERS = 0.05  # of their best answers may count as near
+ROUNDS = 3  # of choosing answers and fitting to those chosen
 SAMPLE = 2000  # sentences of each language whose hubness is measured
 
 
@@ -67,14 +73,14 @@ def calibrate(
         if len(rows):
             asked[pair] = ask(indexes, pair, rows, answers, lengths)
         progress(1)
-    if sum(len(answered.place) for answered in asked.values()) >= LEAST:
+    if sum(map(len, asked.values())) >= LEAST:
         confidence, chances = _fitted(asked, lengths, random, "aligned")
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
     quality = {pair: _quality(answered, None) for pair, answered in asked.items()}
     shown = _ask_scenes(indexes, scenes or {}, lengths)
-    places = np.concatenate([np.zeros(0), *(answered.place for answered in shown.values())])
+    count = sum(map(len, shown.values()))
     # An encoder that hardly knows the scenes learns nothing by them.
-    if len(places) < LEAST or float((places == 0).mean()) < LEAST_RIGHT:
+    if count < LEAST or sum(len(pair) * pair.found for pair in shown.values()) < LEAST_RIGHT * count:
         return None, quality
     return _fitted(shown, lengths, random, "scenes")[0], quality
 
@@ -100,17 +106,33 @@ def _fitted(
     random: np.random.Generator,
     source: Literal["aligned", "scenes"],
 ) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
-    """What the answers teach, and what each was given by those of the other half."""
-    chances = {pair: np.zeros(len(answered.right)) for pair, answered in asked.items()}
-    folds = {
-        pair: np.tile(random.integers(FOLDS, size=len(answered.place)), 2) for pair, answered in asked.items()
-    }
+    """What the answers teach, and the chance that those of the other half give each, (2 n, k)."""
+    chances = {pair: np.zeros(answered.right.shape) for pair, answered in asked.items()}
+    folds = {pair: np.tile(random.integers(FOLDS, size=len(answered)), 2) for pair, answered in asked.items()}
     for fold in range(FOLDS):
-        learned = fit(*_together(asked, {pair: folds[pair] != fold for pair in asked}))
+        learned = fit_choice(*_together(asked, {pair: folds[pair] != fold for pair in asked}))
         for pair, answered in asked.items():
             held_out = folds[pair] == fold
-            chances[pair][held_out] = learned.probability(answered.values[held_out])
+            chances[pair][held_out] = _chances(learned, answered.values[held_out])
     return _confidence(asked, chances, lengths, source), chances
+
+
+def fit_choice(values: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
+    """The features of k answers to each question (n, k, 8) and which are right (n, k) -> the probability
+    that an answer which has the highest is right.
+
+    Fitted to the answers that the last fit chose, the first to all of them.
+    """
+    learned = fit(values.reshape(-1, values.shape[2]), right.ravel())
+    for _ in range(ROUNDS):
+        best = np.arange(len(values)), _chances(learned, values).argmax(axis=1)
+        learned = fit(values[best], right[best])
+    return learned
+
+
+def _chances(calibration: Calibration, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, k, features) -> (n, k)."""
+    return calibration.probability(values.reshape(-1, values.shape[2])).reshape(values.shape[:2])
 
 
 def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
@@ -143,23 +165,29 @@ def _confidence(
     every = {pair: np.ones(len(answered.right), bool) for pair, answered in asked.items()}
     values, right = _together(asked, every)
     chance = np.concatenate([chances[pair] for pair in asked])
+    best = np.arange(len(chance)), chance.argmax(axis=1)
     return Confidence(
         source=source,
         n=len(right),
-        ece=calibration_error(chance, right),
-        curve=risk_coverage(chance, right),
-        plain=fit(values[:, : len(FEATURES)], right),
-        lengths=fit(values, right),
+        ece=calibration_error(chance[best], right[best]),
+        curve=risk_coverage(chance[best], right[best]),
+        plain=fit(values[:, 0, : len(FEATURES)], right[:, 0]),
+        lengths=fit_choice(values, right),
         length=dict(lengths),
     )
 
 
 def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> PairQuality:
+    """Ordered by the chances (2 n, k), without them by score."""
+    chances = -np.arange(answered.right.shape[1], dtype=float)[None] if chances is None else chances
+    order = np.broadcast_to(np.argsort(-chances, axis=1, kind="stable"), answered.right.shape)
+    right = np.take_along_axis(answered.right, order, 1)
+    there = right[: len(answered)]
     return PairQuality(
-        r1=float((answered.place == 0).mean()),
-        r10=float((answered.place < FOUND).mean()),
-        n=len(answered.place),
-        ece=None if chances is None else calibration_error(chances, answered.right),
+        r1=float(there[:, 0].mean()),
+        r10=float(there.any(axis=1).mean()),
+        n=len(answered),
+        ece=None if len(chances) == 1 else calibration_error(chances.max(axis=1), right[:, 0]),
     )
 
 
@@ -167,12 +195,18 @@ def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
     """The manifest with the hubness and quality of each pair of languages and the confidence to be had."""
     scenes = _probes(job, probes.scenes)
     others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
-    indexes = damp_attractors(job, partial(_opened, job, manifest), others)
+    words = _words(job, manifest)
+    indexes = damp_attractors(job, partial(_opened, job, manifest, words), others)
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
         fitted, quality = calibrate(indexes, scenes, progress=bar.advance)
     table, domain = fit_domain(job, indexes, scenes, others)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or unaligned(job.bundle)).model_copy(update={"domain": domain})
+    if domain is not None:
+        told = Domain(table, domain, job.encoder.tokens)
+        fitted_manifest = manifest.model_copy(update={"confidence": confidence})
+        near = least_near(_opened(job, fitted_manifest, words, told), others)
+        confidence = confidence.model_copy(update={"near": near})
     return manifest.model_copy(
         update={
             "calibrated": confidence.source != "fixed",
@@ -183,9 +217,41 @@ def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
     )
 
 
-def _opened(job: Job, manifest: IndexManifest) -> dict[str, SentenceIndex]:
+def least_near(indexes: Indexes, others: Mapping[str, Probes]) -> float:
+    """The confidence that NEAR_OTHERS of the best answers to text of other kinds reach."""
+    pairs = [(source, target) for target in indexes for source in others if source != target]
+    chances = []
+    for seed, (source, target) in enumerate(pairs):
+        asked = others[source].take(others[source].draw(-(-OTHERS_ASKED // len(pairs)), seed))
+        answers = indexes[target].search(asked.vectors, source, 1, asked.texts)
+        chances += [matches[0].confidence for matches in answers]
+    return min(float(np.quantile(chances, 1 - NEAR_OTHERS)), MIN_CONFIDENCE) if chances else MIN_CONFIDENCE
+
+
+def _opened(
+    job: Job,
+    manifest: IndexManifest,
+    words: Mapping[str, WordVectors],
+    domain: Domain | None = None,
+) -> dict[str, SentenceIndex]:
     return {
-        code: SentenceIndex.open(job.work, code, manifest, threads=job.threads) for code in manifest.languages
+        code: SentenceIndex.open(
+            job.work,
+            code,
+            manifest,
+            calibration=job.bundle.manifest.calibration,
+            domain=domain,
+            words=words,
+            threads=job.threads,
+        )
+        for code in manifest.languages
+    }
+
+
+def _words(job: Job, manifest: IndexManifest) -> dict[str, WordVectors]:
+    return {
+        code: WordVectors(code, WordIndex.open(job.work, code, manifest, threads=job.threads), job.encoder)
+        for code in manifest.languages
     }
 
 

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.build.probes import Probes
-from index.confidence.calibration import features, with_lengths
+from index.confidence.calibration import COVERAGE, features
 from index.encoder.vectors import Vectors
 from index.search.hubness import NEIGHBOURS, neighbourhood_means
-from index.search.ranking import gaps, select
+from index.search.ranking import CONSIDERED, Coverage, Evidence, gaps, select
 from index.search.sentence_index import SentenceIndex, length
 from index.search.vector_index import CANDIDATES, Rows
 
 TRIES = 4  # sentences looked at for each question wanted: not all need have a translation
-FOUND = 10
 SAMPLE = 2000  # sentences of a language whose lengths count
 COPIES = 4  # rows of an index that may be one scene
 SAME = 0.9999  # least cosine of a scene to its copy
@@ -32,13 +31,20 @@ Indexes = Mapping[str, SentenceIndex]
 class PairQuestions:
     """Questions of one pair: those first with their translations there, then, again, without.
 
-    `values` (2 n, 6) are the features of the best answers, `right` (2 n,); `place` (n,) is that of the
-    first translation among the ten best, FOUND where there is none.
+    `values` (2 n, k, 8) are the features of the k answers with the highest scores, best first, `right`
+    (2 n, k) which of them are right.
     """
 
     values: NDArray[np.float64]
     right: NDArray[np.bool_]
-    place: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.values) // 2
+
+    @property
+    def found(self) -> float:
+        """The share whose first answer is right, if it is there."""
+        return float(self.right[: len(self), 0].mean())
 
 
 @dataclass(frozen=True)
@@ -53,33 +59,43 @@ class Candidates:
     right: NDArray[np.bool_]
     means: NDArray[np.float32]
     length_of: Callable[[Rows], NDArray[np.float64]]
+    coverage: Coverage | None
     size: int
 
     def answer(self, question_lengths: NDArray[np.float64]) -> PairQuestions:
         """The best answers with the right ones there and without; lengths (n,) are less their mean."""
-        there, hits = self._best(np.zeros_like(self.right), question_lengths)
-        gone, _ = self._best(self.right, question_lengths)
-        place = np.where(hits.any(axis=1), hits.argmax(axis=1), FOUND)
-        right = np.concatenate([place == 0, np.zeros(len(place), bool)])
-        return PairQuestions(np.concatenate([there, gone]), right, place)
+        there = self._best(np.zeros_like(self.right), question_lengths)
+        gone = self._best(self.right, question_lengths)
+        return PairQuestions(*(np.concatenate(parts) for parts in zip(there, gone, strict=True)))
 
     def _best(
         self, left_out: NDArray[np.bool_], question_lengths: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The features of the best answers (n, 6), and which of the ten best are right."""
+        """The features of the best answers (n, k, 8), and which of them are right (n, k)."""
         # What is left out goes to the end, as far from the question as can be.
         cosines = np.where(left_out, np.float32(-1), self.cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
-        near, best, scores, _ = select(cosines, rows, self.means[rows], FOUND)
-        values = features(near[:, 0], scores[:, 0], gaps(scores)[:, 0], self.size)
+        near, best, scores, _ = select(cosines, rows, self.means[rows], CONSIDERED)
+        # Where there are fewer, the last again: all pairs have as many.
+        columns = np.minimum(np.arange(CONSIDERED), best.shape[1] - 1)
+        margins = gaps(scores)[:, columns]
+        near, best, scores = near[:, columns], best[:, columns], scores[:, columns]
+        evidence = Evidence(question_lengths, self.length_of, self.coverage or _no_coverage)
+        values = evidence.extend(features(near, scores, margins, self.size), best)
         right = np.stack(
             [
                 np.isin(chosen, candidates[hits])
                 for chosen, candidates, hits in zip(best, self.rows, self.right, strict=True)
             ]
         )
-        return with_lengths(values, question_lengths, self.length_of(best[:, 0])), right
+        # What was left out comes last, and is no answer.
+        gone = near <= -1
+        return values.reshape(*best.shape, -1), right & ~gone
+
+
+def _no_coverage(rows: Rows) -> NDArray[np.float64]:
+    return np.zeros((*rows.shape, len(COVERAGE)))
 
 
 def questions(
@@ -110,6 +126,7 @@ def ask(
         right=np.stack([np.isin(row, right) for row, right in zip(neighbours, answers, strict=True)]),
         means=target.means_from(pair[0]),
         length_of=lambda rows: target.lengths(rows) - lengths[pair[1]],
+        coverage=target.coverage([source.text(row) for row in rows.tolist()], pair[0]),
         size=len(target),
     )
     return candidates.answer(source.lengths(rows) - lengths[pair[0]])
@@ -137,6 +154,9 @@ def ask_scenes(
         known = target.lengths(np.minimum(rows, len(target) - 1)) - lengths[pair[1]]
         return np.where(rows < len(target), known, own_lengths[np.maximum(rows - len(target), 0)])
 
+    def text_of(row: int) -> str:
+        return target.text(row) if row < len(target) else translations.texts[row - len(target)]
+
     candidates = Candidates(
         np.column_stack(
             [(asked.vectors * translations.vectors).sum(1), np.where(held, np.float32(-1), cosines)]
@@ -147,6 +167,7 @@ def ask_scenes(
             target.means_from(pair[0]), _means_around(indexes, pair, translations.vectors)
         ).astype(np.float32),
         length_of=length_of,
+        coverage=target.coverage(asked.texts, pair[0], text_of),
         size=len(target),
     )
     question_lengths = _lengths(asked)

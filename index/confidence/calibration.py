@@ -1,8 +1,9 @@
-"""Confidence: the probability that an answer is a translation, by logistic regression on 4 or 6 features.
+"""Confidence: the probability that an answer is a translation, by logistic regression on 4 to 8 features.
 
 Platt 1999 scales one score; here the cosine, the CSLS score, the gap to the best other answer and the
 (log) number of candidates enter together, since a score means less the more there was to choose from. Where
-an index knows how long texts of both languages are, so does how much longer the answer is than the question.
+an index knows how long texts of both languages are, so does how much longer the answer is than the question;
+where it knows their words, so does how far question and answer cover each other (search/coverage.py).
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 FEATURES = ("cosine", "score", "gap", "log_candidates")
 LENGTHS = ("length_difference", "length")
+COVERAGE = ("question_covered", "answer_covered")
 RIDGE = 1e-2
 STEPS = 100
 BINS = 10
@@ -21,10 +23,15 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    weights: tuple[FiniteFloat, ...] = Field(min_length=1, max_length=len(FEATURES + LENGTHS))
+    weights: tuple[FiniteFloat, ...] = Field(min_length=1, max_length=len(FEATURES + LENGTHS + COVERAGE))
     bias: FiniteFloat
     n: int = Field(ge=0)
     ece: float | None = Field(default=None, ge=0, le=1)
+
+    @property
+    def by_words(self) -> bool:
+        """Whether it goes by how far question and answer cover each other."""
+        return len(self.weights) == len(FEATURES + LENGTHS + COVERAGE)
 
     def probability(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """(n, features) -> (n,) probabilities in [0, 1]; features without a weight are left out, and weights

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import Calibration
 
 COVERAGES = tuple(step / 10 for step in range(1, 11))
@@ -53,6 +54,8 @@ class Confidence(BaseModel):
     sentences of our own, whose translations were put among those of this index (build/probes.py). `encoder`:
     fitted when the encoder was made, by its bundle. `fixed`: a curve that knows nothing of encoder and index.
     `domain`: how likely a text is of the kinds that the index holds, by which all of these are multiplied.
+    `near`: the confidence from which on an answer below MIN_CONFIDENCE has something of its question, that
+    few of the best answers to text of other kinds reach; none is near where that is not known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +68,7 @@ class Confidence(BaseModel):
     lengths: Calibration | None = None
     length: dict[str, float] = Field(default_factory=dict)
     domain: Calibration | None = None
+    near: float = Field(default=MIN_CONFIDENCE, ge=0, le=1)
 
 
 def risk_coverage(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[CurvePoint, ...]:

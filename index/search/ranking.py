@@ -16,6 +16,9 @@ from index.storage.index_manifest import Scoring
 # "exact": the corpus translates this very text; "memory": nearly this text; "translation": found by vectors;
 # "near": found by vectors, too unlikely to be a translation, and yet the same scene with other details.
 MatchKind = Literal["exact", "memory", "translation", "near"]
+# Rows (n, k) -> (n, k, 2) how far each question is covered by the answer, the answer by the question.
+Coverage = Callable[[Rows], NDArray[np.float64]]
+CONSIDERED = 10  # answers with the highest scores, among which confidence chooses
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,21 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """How long the questions are (n,), and what says so of rows, as `confidence.with_lengths` wants it."""
+class Evidence:
+    """What tells right answers beside scores: how long the questions are (n,), what says so of rows, as
+    `confidence.with_lengths` wants it, and how far questions and rows cover each other (coverage.py)."""
 
     questions: NDArray[np.float64]
     of_rows: Callable[[Rows], NDArray[np.float64]]
+    coverage: Coverage | None = None
 
     def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 6)."""
-        return with_lengths(values, np.repeat(self.questions, rows.shape[1]), self.of_rows(rows.ravel()))
+        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 6), or 8 with coverage."""
+        lengths = self.of_rows(rows.ravel())
+        values = with_lengths(values, np.repeat(self.questions, rows.shape[1]), lengths)
+        if self.coverage is None:
+            return values
+        return np.column_stack([values, self.coverage(rows).reshape(len(values), -1)])
 
 
 def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
@@ -107,22 +116,29 @@ def rank(
     calibration: Calibration,
     *,
     nearest: tuple[Vectors, Rows] | None = None,
-    lengths: Lengths | None = None,
+    evidence: Evidence | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
-    `nearest`: what `candidates` gives, where that is known.
+    `nearest`: what `candidates` gives, where that is known. With coverage the answers with the highest scores
+    are ordered by confidence.
     """
+    by_words = evidence is not None and evidence.coverage is not None
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = candidates(index, queries, k) if nearest is None else nearest
-    cosines, rows, scores, ranked = select(cosines, rows, means[rows], max(k, 2), scoring)
+    cosines, rows, scores, ranked = select(
+        cosines, rows, means[rows], max(k, CONSIDERED if by_words else 2), scoring
+    )
     # Confidence is always by CSLS, so that a calibration holds for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
-    values = values if lengths is None else lengths.extend(values, rows)
+    values = values if evidence is None else evidence.extend(values, rows)
     chances = calibration.probability(values).reshape(scores.shape)
-    return Ranked(rows[:, :k], cosines[:, :k], ranked[:, :k], chances[:, :k])
+    order = np.argsort(-chances, axis=1, kind="stable")[:, :k] if by_words else np.arange(k)[None]
+    order = order[:, : rows.shape[1]]
+    best = np.arange(len(rows))[:, None], order
+    return Ranked(rows[best], cosines[best], ranked[best], chances[best])
 
 
 def select(
@@ -147,7 +163,7 @@ def assess(
     rows: Sequence[int],
     calibration: Calibration,
     *,
-    lengths: Lengths | None = None,
+    evidence: Evidence | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
     """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
@@ -157,7 +173,7 @@ def assess(
     cosines = cosines[None]
     scores = csls_scores(cosines, mean, means[numbers])
     values = features(cosines, scores, np.zeros_like(scores), len(index))
-    values = values if lengths is None else lengths.extend(values, numbers)
+    values = values if evidence is None else evidence.extend(values, numbers)
     ranked = scores if scoring == "csls" else ratio(cosines, mean, means[numbers])
     return Ranked(numbers, cosines, ranked, calibration.probability(values).reshape(scores.shape))
 

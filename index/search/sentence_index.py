@@ -1,8 +1,9 @@
 """SentenceIndex: the sentences of one language, their vectors, how crowded each one's surroundings are."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import log1p
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,16 @@ from index.corpus.groups import Groups
 from index.corpus.sentence_table import COLUMNS, sentence_of
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
+from index.search.coverage import coverage
 from index.search.faiss_index import FaissIndex
 from index.search.hubness import NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
-from index.search.ranking import Lengths, Match, assess, candidates, rank
+from index.search.ranking import Coverage, Evidence, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
+from index.search.word_vectors import WordVectors
 from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
-from index.text.normalisation import clean
-
-# An answer below MIN_CONFIDENCE is the same scene with other details from this cosine on, where its text is
-# at least this likely to be of a kind that the index holds (docs/decisions/0085).
-SAME_SCENE = 0.5
-LEAST_DOMAIN = 0.2
+from index.text.normalisation import SENTENCE_ENDS, clean
+from index.text.placeables import numbers, without_tags
 
 
 def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
@@ -63,6 +62,7 @@ class SentenceIndex:
         confidence: Confidence | None = None,
         scoring: Scoring = "csls",
         domain: Domain | None = None,
+        words: Mapping[str, WordVectors] | None = None,
     ) -> None:
         self.vectors, self.groups = vectors, groups
         self._table = table
@@ -71,6 +71,7 @@ class SentenceIndex:
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
         self._language, self.scoring, self._domain = language, scoring, domain
+        self._words = words or {}
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -84,9 +85,13 @@ class SentenceIndex:
         *,
         calibration: Calibration | None = None,
         domain: Domain | None = None,
+        words: Mapping[str, WordVectors] | None = None,
         threads: int = 1,
     ) -> "SentenceIndex":
-        """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version."""
+        """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version.
+
+        `words` are those of the languages of the index.
+        """
         entry, sources = manifest.languages[language], manifest.sources(language)
         count, links = entry.sentences, entry.links
         return cls(
@@ -100,6 +105,7 @@ class SentenceIndex:
             confidence=manifest.confidence,
             scoring=manifest.scoring,
             domain=domain,
+            words=words,
         )
 
     def search(
@@ -120,7 +126,7 @@ class SentenceIndex:
         nearest = candidates(self.vectors, queries, k)
 
         def finish() -> list[list[Match]]:
-            calibration, lengths = self._calibrated(texts, source)
+            calibration, evidence = self._calibrated(texts, source)
             ranked = rank(
                 self.vectors,
                 self.means_from(source),
@@ -128,15 +134,15 @@ class SentenceIndex:
                 k,
                 calibration,
                 nearest=nearest,
-                lengths=lengths,
+                evidence=evidence,
                 scoring=self.scoring,
             )
             chances = self._domain_chances(texts, nearest[0])
             ranked = replace(ranked, confidences=ranked.confidences * chances[:, None])
-            return [
-                [self._match(*values, chance >= LEAST_DOMAIN) for values in answer]
-                for answer, chance in zip(ranked.answers(), chances.tolist(), strict=True)
-            ]
+            matches = [[self._match(*values) for values in answer] for answer in ranked.answers()]
+            if texts is None:
+                return matches
+            return [self._with_numbers(text, row) for text, row in zip(texts, matches, strict=True)]
 
         return finish
 
@@ -144,9 +150,9 @@ class SentenceIndex:
         self, query: Vectors, rows: Sequence[int], source: str, text: str | None = None
     ) -> list[Match]:
         """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
-        calibration, lengths = self._calibrated(None if text is None else [text], source)
-        means = self.means_from(source)
-        ranked = assess(self.vectors, means, query, rows, calibration, lengths=lengths, scoring=self.scoring)
+        calibration, evidence = self._calibrated(None if text is None else [text], source)
+        means, scoring = self.means_from(source), self.scoring
+        ranked = assess(self.vectors, means, query, rows, calibration, evidence=evidence, scoring=scoring)
         return [self._match(*values) for values in ranked.answers()[0]]
 
     def _domain_chances(self, texts: Sequence[str] | None, cosines: Vectors) -> NDArray[np.float64]:
@@ -156,15 +162,27 @@ class SentenceIndex:
             return np.ones(len(cosines))
         return self._domain.chances(texts, neighbourhood_means(cosines[:, :NEIGHBOURS]))
 
-    def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Lengths | None]:
-        """The calibration with lengths where it and the lengths are known, else the one without."""
-        known = self._confidence.length
-        if texts is None or self._confidence.lengths is None or not {source, self._language} <= known.keys():
+    def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Evidence | None]:
+        """The calibration with lengths and words where it and they are known, else the one without."""
+        known, calibration = self._confidence.length, self._confidence.lengths
+        if texts is None or calibration is None or not {source, self._language} <= known.keys():
             return self._calibration, None
         questions = np.array([length(clean(text)) for text in texts]) - known[source]
-        return self._confidence.lengths, Lengths(
-            questions, lambda rows: self.lengths(rows) - known[self._language]
+        return calibration, Evidence(
+            questions,
+            lambda rows: self.lengths(rows) - known[self._language],
+            self.coverage(texts, source) if calibration.by_words else None,
         )
+
+    def coverage(
+        self, texts: Sequence[str], source: str, text_of: Callable[[int], str] | None = None
+    ) -> Coverage | None:
+        """How far texts in `source` and rows cover each other (coverage.py); None where the words of either
+        language are not known. `text_of` gives the text of a row, where there are more than these."""
+        if not {source, self._language} <= self._words.keys():
+            return None
+        bare = [without_tags(text) for text in texts]
+        return coverage(self._words[source], self._words[self._language], bare, text_of or self.text)
 
     def lengths(self, rows: Rows) -> NDArray[np.float64]:
         """(n,) log(1 + characters) of some rows."""
@@ -198,10 +216,7 @@ class SentenceIndex:
         text: str = self._texts[row].as_py()
         return text
 
-    def _match(
-        self, row: int, score: float, confidence: float, cosine: float, in_domain: bool = True
-    ) -> Match:
-        near = confidence < MIN_CONFIDENCE and in_domain and cosine >= SAME_SCENE
+    def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
         return Match(
             text=self._texts[row].as_py(),
             score=score,
@@ -209,11 +224,25 @@ class SentenceIndex:
             id=self._ids[row].as_py(),
             cosine=cosine,
             metadata=json.loads(self._metadata[row].as_py()),
-            match="near" if near else "translation",
+            match="near" if self._confidence.near <= confidence < MIN_CONFIDENCE else "translation",
             row=row,
         )
 
+    def _with_numbers(self, text: str, matches: list[Match]) -> list[Match]:
+        """Answers with other figures than the text are near at best."""
+        figures = numbers(text)
+        if not figures:
+            return matches
+        limit = min(self._confidence.near, MIN_CONFIDENCE / 2)
+        changed = [
+            replace(match, confidence=limit, match="near")
+            if match.confidence > limit and numbers(match.text) not in (figures, [])
+            else match
+            for match in matches
+        ]
+        return sorted(changed, key=lambda match: -match.confidence)
+
 
 def length(text: str) -> float:
-    """log(1 + characters), as `quality.Confidence` counts."""
-    return float(np.log1p(len(text)))
+    """log(1 + characters) but for punctuation at the end, as `quality.Confidence` counts."""
+    return log1p(len(text.rstrip(SENTENCE_ENDS)))

@@ -15,13 +15,14 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, listed
 from index.search.consistency import consistent, own_translations
-from index.search.differences import WordVectors, differences
+from index.search.differences import differences
 from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall, remember
 from index.search.word_forms import WordForms
 from index.search.word_index import Questions, WordIndex, fold
+from index.search.word_vectors import WordVectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
@@ -58,6 +59,7 @@ class Translator:
         encoder: TextEncoder,
         sentences: dict[str, SentenceIndex],
         words: dict[str, WordIndex],
+        spaces: Mapping[str, WordVectors],
         detector: Detector,
     ) -> None:
         self.manifest = manifest
@@ -68,7 +70,9 @@ class Translator:
         extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
         self.languages = tuple(self._info(code) for code in (*sentences, *extra))
         self._sources = {info.code for info in self.languages}
-        self._word_spaces = {code: WordVectors(code, words.get(code), encoder) for code in self._sources}
+        self._word_spaces = {
+            code: spaces.get(code) or WordVectors(code, words.get(code), encoder) for code in self._sources
+        }
 
     @classmethod
     def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
@@ -82,16 +86,24 @@ class Translator:
         table = np.array(read_array(folder / DOMAIN, (encoder.vocabulary,)))  # slow as a memory map
         weights = manifest.confidence.domain
         domain = None if weights is None else Domain(table, weights, partial(_tokens, encoder))
-        sentences, words = {}, {}
+        words = {code: WordIndex.open(folder, code, manifest, threads=threads) for code in manifest.languages}
+        spaces = {code: WordVectors(code, index, encoder) for code, index in words.items()}
         calibration = bundle.manifest.calibration
-        for code in manifest.languages:
-            sentences[code] = SentenceIndex.open(
-                folder, code, manifest, calibration=calibration, domain=domain, threads=threads
+        sentences = {
+            code: SentenceIndex.open(
+                folder,
+                code,
+                manifest,
+                calibration=calibration,
+                domain=domain,
+                words=spaces,
+                threads=threads,
             )
-            words[code] = WordIndex.open(folder, code, manifest, threads=threads)
+            for code in manifest.languages
+        }
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
         detector = Detector(manifest.detects, table, manifest.languages)
-        return cls(manifest, encoder, sentences, words, detector)
+        return cls(manifest, encoder, sentences, words, spaces, detector)
 
     @property
     def model(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log1p
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,12 @@ class WordIndex:
         """How often a folded word is used in this language, as a share of all words; NaN if it is unknown."""
         row = self._known.get(word)
         return float("nan") if row is None else self._counts[row].as_py() / self._total
+
+    def rarity(self, word: str) -> float:
+        """How rare a folded word is: log(1 + all words / its own), a word that is unknown as one that occurs
+        once."""
+        row = self._known.get(word)
+        return log1p(self._total / (1 if row is None else max(1, self._counts[row].as_py())))
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""

@@ -9,6 +9,7 @@ LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after one letter, and what parts longer runs
 ENDS = ".,!?"  # part of no word that they follow
+SENTENCE_ENDS = " .?!…,;:。？！؟।"
 OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark, where inside it is an apostrophe
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 

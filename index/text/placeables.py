@@ -44,6 +44,11 @@ def placeables(text: str) -> list[Placeable]:
     ]
 
 
+def numbers(text: str) -> list[str]:
+    """The numbers of a text that are written in figures, in ascending order of characters."""
+    return sorted(placeable.text for placeable in placeables(text) if placeable.kind == "numbers")
+
+
 def without_tags(text: str) -> str:
     """The text without its tags and placeholders, as an encoder learned from captions reads it."""
     kept = [placeable for placeable in placeables(text) if placeable.kind != "numbers"]
