@@ -43,7 +43,7 @@ SAME = Differences()
 
 @dataclass(frozen=True)
 class Match:
-    """One answer. `score` ranked it, `confidence` is the probability that it is a translation.
+    """One answer. `score` found it, `confidence` is the probability that it is a translation.
 
     "exact" and "memory" have an `original`, its `similarity` to the text (0 to 1), and that as their
     confidence; `penalties` name what lowered it. `in_vocabulary`: whether the word asked for is one of the

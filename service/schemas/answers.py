@@ -107,7 +107,7 @@ class Answer(BaseModel):
 
     text: str
     score: float = Field(
-        allow_inf_nan=False, description="The score of CSLS. Sentences are ranked by it, words by confidence."
+        allow_inf_nan=False, description="The score of CSLS. The best by it are ranked by confidence."
     )
     confidence: float = Field(
         ge=0,
