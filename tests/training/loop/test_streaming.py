@@ -42,7 +42,7 @@ def samples(data: Path, folder: Path) -> dict[str, tuple[bytes | None, dict[str,
     found = {}
     with tarfile.open(data / "photos" / "images.tar") as tar:
         for name, own in zip(train_split.pictures, captions, strict=True):
-            opened = tar.extractfile(name)
+            opened = tar.extractfile(name.removeprefix("photos/"))
             assert opened is not None
             found[Path(name).stem] = (opened.read(), own)
     return found
