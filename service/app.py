@@ -30,6 +30,7 @@ from service.api.native import router as native
 from service.api.openapi import describe
 from service.api.openapi import router as openapi
 from service.api.operations import router as operations
+from service.api.teaching import router as teaching
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import open_cache
 from service.engine.engine import Engine
@@ -99,6 +100,7 @@ def create_app(
         concordance,
         libretranslate,
         files,
+        teaching,
         amagama,
         admin,
         corpus,

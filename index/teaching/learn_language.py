@@ -20,7 +20,7 @@ from index.storage.manifest import CODE
 from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of, recall
 from index.teaching.material import Material
 from index.teaching.mining import known_sentences, mine
-from index.teaching.report import Learned, card_section, with_card_section
+from index.teaching.report import Learned, with_card_section
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
 
@@ -43,10 +43,11 @@ class Given:
 
 
 def check_language(bundle: Bundle, code: str) -> None:
-    """UsageError for a code that is none, or of a language that the bundle knows."""
+    """UsageError for a code that is none, or of a language that the bundle was trained on; one that it was
+    taught may be taught anew."""
     if not re.match(CODE, code):
         raise UsageError(f"{code!r} is not a language code (BCP 47) such as sw or zh-Hant")
-    if code in bundle.manifest.languages:
+    if code in bundle.manifest.languages and code not in bundle.taught:
         raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
 
 
@@ -76,6 +77,7 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
     learned = Learned(
         code,
         bundle.name,
+        _version(bundle, code),
         {part.kind: len(part) for part in materials},
         recalls,
         suggestions(pictures, given.materials) if pictures else [],
@@ -136,16 +138,20 @@ def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, asked: Sequence[Mat
     return float((1 / (1 + places)).mean()) if len(places) else 0.0
 
 
+def _version(bundle: Bundle, code: str) -> str:
+    """That of the bundle with the languages that it was taught; UsageError where that gets too long."""
+    version = bundle.manifest.version
+    version = version if code in bundle.taught else f"{version}-{code}"
+    if len(version) > LONGEST_VERSION:
+        raise UsageError(f"{bundle.name} was taught as many languages as its version can name")
+    return version
+
+
 def _publish(
     bundle: Bundle, taught: TaughtLanguage, learned: Learned, materials: Sequence[Material], out: Path
 ) -> None:
     """The bundle with this language, at `out`."""
     code, manifest = learned.code, bundle.manifest
-    version = f"{manifest.version}-{code}"
-    if len(version) > LONGEST_VERSION:
-        raise UsageError(
-            f"{bundle.name} was taught so many languages that its version is too long: rename it"
-        )
     out.parent.mkdir(parents=True, exist_ok=True)
     staging = out.parent / f".{out.name}.staging"
     shutil.rmtree(staging, ignore_errors=True)
@@ -157,11 +163,11 @@ def _publish(
     ranked = sorted((-count, word) for word, count in counts.items())
     listing = "".join(f"{word}\t{-count}\n" for count, word in ranked)
     (staging / "words" / f"{code}.tsv").write_text(listing, "utf-8")
-    page = with_card_section(bundle.card.read_text("utf-8"), card_section(learned))
+    page = with_card_section(bundle.card.read_text("utf-8"), learned)
     (staging / CARD).write_text(page, "utf-8")
     update = {
-        "version": version,
-        "languages": tuple(sorted((*manifest.languages, code))),
+        "version": learned.version,
+        "languages": tuple(sorted({*manifest.languages, code})),
         "measures": manifest.measures | learned.measures,
     }
     publish_bundle(staging, out, manifest.model_copy(update=update))

@@ -1,5 +1,6 @@
 """What was learned of a language: the report beside the bundle, and the section of its card."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class Learned:
 
     code: str
     bundle: str
+    version: str
     lines: Mapping[str, int]
     recalls: Mapping[str, Recall]
     next_pictures: Sequence[str]
@@ -58,13 +60,11 @@ def report(learned: Learned) -> str:
     )
 
 
-def card_section(learned: Learned) -> str:
-    """The section of the card that says how the language was learned."""
-    return f"## Taught afterwards: {learned.name} ({learned.code})\n\n{_facts(learned)}"
-
-
-def with_card_section(page: str, section: str) -> str:
-    """A card with a section before its limits, or at its end."""
+def with_card_section(page: str, learned: Learned) -> str:
+    """A card that says how the language was learned, before its limits or at its end."""
+    title = f"## Taught afterwards: {learned.name} ({learned.code})\n"
+    page = re.sub(rf"^{re.escape(title)}.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
+    section = f"{title}\n{_facts(learned)}"
     before, limits, after = page.partition("## Limits")
     return f"{before.rstrip()}\n\n{section}\n{limits}{after}"
 

@@ -36,6 +36,11 @@ def suggestions(pictures: Pictures, materials: Sequence[Material], count: int = 
     return [pictures.names[row] for row in chosen]
 
 
+def ordered(pictures: Pictures, count: int) -> list[str]:
+    """The names of `count` pictures to begin with, those that say most about the others first."""
+    return [pictures.names[row] for row in _uncovered(pictures, [], count)]
+
+
 def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:
     cosines = np.maximum(pictures.vectors @ pictures.vectors.T, 0)
     covered: NDArray[np.float32] = (

@@ -6,6 +6,7 @@ batcher and the cache are shared by the engines of all versions (index_manager.p
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from index.encoder.vectors import Vectors
@@ -18,7 +19,7 @@ from service.engine.answers import Answers, explain_answers, filter_by_confidenc
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
 from service.engine.languages import Languages, Query
-from service.engine.pictograms import pictograms_of
+from service.engine.pictograms import pictograms_of, teaching_pictures
 from service.http.problems import overloaded, store_unreachable
 from service.observability.metrics import Metrics, Stage
 from service.schemas import Kind, Pictogram
@@ -104,6 +105,10 @@ class Engine:
         every = list(dict.fromkeys(texts))
         return dict(zip(every, await self._batched("encode", self._pictograms, every), strict=True))
 
+    async def teaching_pictures(self) -> list[tuple[str, str]]:
+        """Pictograms that the encoder carries, with their emoji, those that say most of the others first."""
+        return (await self._batched("search", self._teaching_pictures, [None]))[0]
+
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
         for language in self.translator.languages:
@@ -183,6 +188,13 @@ class Engine:
 
     def _pictograms(self, texts: Sequence[str]) -> list[list[Pictogram]]:
         return pictograms_of(self.translator, texts)
+
+    def _teaching_pictures(self, items: Sequence[None]) -> list[list[tuple[str, str]]]:
+        return [self._ordered_pictures] * len(items)
+
+    @cached_property
+    def _ordered_pictures(self) -> list[tuple[str, str]]:
+        return teaching_pictures(self.translator)
 
     def _search_words(self, keys: Sequence[CacheKey]) -> list[Answers]:
         answers: dict[CacheKey, Answers] = {}

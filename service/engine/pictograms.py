@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from index.encoder.pictograms import emoji, family
+from index.encoder.pictures import PICTOGRAMS, Pictures
 from index.search.translator import Translator
+from index.teaching.suggestions import ordered
 from service.engine.answers import SCORE_DIGITS
 from service.schemas import Answer, PartResult, Pictogram, SentenceResult, WordResult
 
+TEACHING_PICTURES = 300  # that are listed
 Seen = Mapping[str, list[Pictogram]]
 Given = TypeVar("Given", SentenceResult, WordResult)
 
@@ -20,6 +24,17 @@ def pictograms_of(translator: Translator, texts: Sequence[str]) -> list[list[Pic
         [Pictogram(emoji=near.emoji, cosine=round(near.cosine, SCORE_DIGITS)) for near in row]
         for row in pictograms.nearest(translator.encode(texts))
     ]
+
+
+def teaching_pictures(translator: Translator) -> list[tuple[str, str]]:
+    """SET/NAME and emoji of the pictograms to caption first, of variants of a concept the first alone."""
+    pictograms = translator.pictograms
+    if pictograms is None:
+        return []
+    first = {family(code): row for row, code in reversed(list(enumerate(pictograms.codes)))}
+    rows = sorted(first.values())
+    plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
+    return [(f"{PICTOGRAMS}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
 
 
 def texts_of(results: Sequence[SentenceResult | WordResult]) -> list[str]:

@@ -31,8 +31,22 @@ from index.progress import Progress, Step, heard_by
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, version_before, versions
+from index.teaching.report import Learned
+from index.teaching.teach_index import teach_index
 from service.jobs.record import Record
-from service.jobs.schemas import Add, Build, Collect, Delete, Event, NewSentence, Replace, Rollback, Spec
+from service.jobs.schemas import (
+    Add,
+    Build,
+    Collect,
+    Delete,
+    Event,
+    NewSentence,
+    Replace,
+    Rollback,
+    Spec,
+    Taught,
+    Teach,
+)
 from service.jobs.spool import NO_SPACE, Spool
 
 log = logging.getLogger("passepartout.jobs")
@@ -118,6 +132,17 @@ class _JobRun:
             case Collect(keep=keep):
                 self._retry_while_busy(lambda: collect(self.index, keep))
                 return Event(state="succeeded", version=current(self.index))
+            case Teach() as request:
+                return self._teach(request)
+
+    def _teach(self, request: Teach) -> Event:
+        base = self._remembered("base", lambda: current(self.index))
+        captions = [(caption.picture, caption.text) for caption in request.captions]
+        manifest, learned = self._retry_while_busy(
+            lambda: teach_index(self.index, request.language, captions, base=base)
+        )
+        taught = _taught(learned) if learned else None
+        return Event(state="succeeded", version=manifest.version, taught=taught)
 
     def _add_or_replace(self, request: Add | Replace) -> Event:
         with self._sources(request) as sources:
@@ -234,6 +259,18 @@ def _manifest_of(index: Path, version: str | None) -> IndexManifest | None:
     if version is None or version not in versions(index):
         return None
     return read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
+
+
+def _taught(learned: Learned) -> Taught:
+    score = learned.recalls.get("captions")
+    return Taught(
+        language=learned.code,
+        lines=sum(learned.lines.values()),
+        asked=score.lines if score else 0,
+        r10=round(score.r10, 1) if score else None,
+        chance=round(score.chance[1], 1) if score else None,
+        next_pictures=list(learned.next_pictures),
+    )
 
 
 def _json_line(sentence: NewSentence) -> str:

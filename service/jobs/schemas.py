@@ -140,8 +140,35 @@ class Collect(RequestModel):
     keep: Annotated[int, Field(strict=True, ge=1, le=1000)] = 2
 
 
+class TaughtCaption(RequestModel):
+    """What a picture that the encoder carries is called, or a phrase about it, in the new language."""
+
+    picture: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
+    text: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+
+
+class Teach(RequestModel):
+    """Teach the encoder one more language from captions of its own pictures."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "action": "teach",
+                    "language": "eo",
+                    "captions": [{"picture": "pictograms/1f415", "text": "hundo"}],
+                }
+            ]
+        }
+    )
+
+    action: Literal["teach"]
+    language: Annotated[str, Field(pattern=CODE)]
+    captions: Annotated[list[TaughtCaption], Field(min_length=1, max_length=5_000, fail_fast=True)]
+
+
 Request = Annotated[
-    Add | Replace | Delete | Build | Rollback | Collect,
+    Add | Replace | Delete | Build | Rollback | Collect | Teach,
     Field(discriminator="action"),
 ]
 
@@ -151,6 +178,21 @@ class Spec(RequestModel):
 
     request: Request
     by: str | None
+
+
+class Taught(BaseModel):
+    """What was learned of a language."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    language: str = Field(examples=["eo"])
+    lines: int = Field(description="How many captions.", examples=[300])
+    asked: int = Field(description="Lines about a tenth of the pictures, held out to measure.", examples=[30])
+    r10: float | None = Field(
+        default=None, description="In how many of 100 of them the picture is among the ten nearest."
+    )
+    chance: float | None = Field(default=None, description="The same for pictures drawn by lot.")
+    next_pictures: list[str] = Field(description="What to caption next, best first.")
 
 
 class Event(BaseModel):
@@ -183,6 +225,7 @@ class Event(BaseModel):
         description="The first of them, each with file, line and reason.",
         examples=[["sentences.tsv, line 7: 3 cells, but line 1 names 2: mend the line"]],
     )
+    taught: Taught | None = Field(default=None, description="What was learned of a language.")
     reason: str | None = Field(
         default=None, description="Why it failed and what to change, in one line.", examples=[None]
     )
@@ -190,7 +233,7 @@ class Event(BaseModel):
 
 class Job(Event):
     id: str = Field(pattern=JOB_ID, examples=["7b52009b64fd0a2a49e6d8a939753077"])
-    action: Literal["add", "replace", "delete", "build", "rollback", "gc"]
+    action: Literal["add", "replace", "delete", "build", "rollback", "gc", "teach"]
     by: str | None = Field(description="The name of the admin's key.", examples=["boss"])
     created: AwareDatetime
     ended: AwareDatetime | None

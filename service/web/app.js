@@ -6,6 +6,7 @@ import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
 import { browse, browsed, scenesView } from "./scenes.js";
+import { beginTeaching, teachView } from "./teach.js";
 import { reasons } from "./why.js";
 
 const KINDS = { sentence: "text", word: "word" };
@@ -23,7 +24,7 @@ const GONE = { title: "No answer", detail: "The service cannot be reached. Is it
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 // wanted: a translation was requested before the languages had loaded.
@@ -50,6 +51,7 @@ function choose(kind) {
   page.scenes.hidden = kind !== "scenes";
   page.languages.hidden = kind !== "languages";
   page.corpus.hidden = kind !== "corpus";
+  page.teach.hidden = kind !== "teach";
   if (!(kind in KINDS)) return;
   page.windows.setAttribute("aria-labelledby", `tab-${kind}`);
   page["text-label"].textContent = HINTS[kind].label;
@@ -180,6 +182,7 @@ function readLanguages(asked) {
 
 function begin(asked) {
   if (state.kind === "scenes") browse(asked.get("source") ?? "", asked.get("text") ?? "");
+  if (state.kind === "teach") beginTeaching();
   if ((asked.get("text") || state.wanted) && state.kind in KINDS) translate();
   else showWelcome();
 }
@@ -345,6 +348,7 @@ for (const tab of tabs) {
     choose(tab.dataset.kind);
     page.detected.textContent = "";
     if (state.kind === "scenes" && !browsed() && !state.loading) browse(page.source.value, "");
+    if (state.kind === "teach" && !state.loading) beginTeaching();
     showWelcome();
   });
   tab.addEventListener("keydown", (event) => {
@@ -366,6 +370,7 @@ try {
   page.scenes.replaceChildren(...scenesView(state.languages, { targets: chosenTargets, address: sentenceAddress }));
   document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languageName }));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));
+  page.teach.replaceChildren(...teachView(state.languages, changed));
   readLanguages(address());
   begin(address());
   await describe();

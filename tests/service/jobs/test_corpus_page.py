@@ -42,14 +42,14 @@ def page(browser: Browser, stage: Stage) -> Iterator[Page]:
 
 
 def unlock(page: Page) -> None:
-    page.get_by_label("Key").fill(KEY)
+    page.get_by_label("Key", exact=True).fill(KEY)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Upload a file")).to_be_visible()
 
 
 def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stage) -> None:
     first = current(stage.index)
-    page.get_by_label("Key").fill("a wrong one")
+    page.get_by_label("Key", exact=True).fill("a wrong one")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not an admin key")
     unlock(page)
@@ -86,7 +86,7 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
     assert KEY not in page.content()
     assert page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])") == '[{},{},""]'
     page.get_by_role("button", name="Forget the key").press("Enter")
-    expect(page.get_by_label("Key")).to_be_focused()
+    expect(page.get_by_label("Key", exact=True)).to_be_focused()
     expect(page.get_by_role("heading", name="Versions")).to_have_count(0)
 
 

@@ -1,0 +1,58 @@
+"""Teaches the encoder of an index one more language, as a new version of the index.
+
+The version has the files of the one before it, since the other languages' vectors do not change; only its
+encoder is another. It translates from the new language; sentences in it are added as in any other.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from index.encoder.bundle import open_index_encoder
+from index.encoder.pictures import Pictures
+from index.errors import UsageError
+from index.storage.index_manifest import IndexManifest
+from index.storage.versions import ENCODER, building, made, next_version, open_version, publish
+from index.teaching.learn_language import Given, check_language, learn_language
+from index.teaching.material import read_captions
+from index.teaching.report import Learned
+
+
+def teach_index(
+    index: Path, code: str, captions: Sequence[tuple[str, str]], *, base: str | None = None
+) -> tuple[IndexManifest, Learned | None]:
+    """Teach the language `code` from names of pictures with texts; the new version, and what was learned.
+
+    `base`: the version to change; where that was already taught so, its successor is given and nothing is
+    learned. Raises UsageError for what is no material, BusyError while another build runs.
+    """
+    folder, manifest = open_version(index, base)
+    bundle = open_index_encoder(folder, manifest)
+    check_language(bundle, code)
+    pictures = Pictures.open(bundle)
+    if pictures is None:
+        raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
+    lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
+    given = Given([read_captions(lines, "captions", pictures)])
+    key = hashlib.sha256(json.dumps([manifest.digest, code, lines]).encode()).hexdigest()
+    if base and (done := made(index, key, base)):
+        return open_version(index, done)[1], None
+    with building(index, key) as work:
+        shutil.rmtree(work)
+        work.mkdir()
+        learned = learn_language(bundle, code, given, pictures, work / ENCODER)
+        for name in manifest.files:
+            if not name.startswith(f"{ENCODER}/"):
+                os.link(folder / name, work / name)
+        update = {
+            "version": next_version(index),
+            "base": manifest.version,
+            "created": datetime.now(UTC),
+            "model": f"{bundle.manifest.name}@{learned.version}",
+            "key": key,
+        }
+        return publish(index, work, manifest.model_copy(update=update)), learned

@@ -1,0 +1,199 @@
+// Teach a language: what pictograms are called in it is typed here, kept by the browser, and learned by a job.
+
+import { ask, element } from "./dom.js";
+
+const MORE = 24; // pictograms shown at a time
+const LEAST = 10; // lines that can be learned from
+const ENDED = ["succeeded", "failed", "cancelled"];
+const AGAIN = 1000; // milliseconds before a job is asked for anew
+const CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
+const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
+const KEPT = "teach:"; // and a language's code: what was typed
+
+const state = { pictures: [], shown: 0, code: "", typed: {} };
+const part = {};
+
+// taught: called when the index knows one more language.
+export function teachView(languages, taught) {
+  Object.assign(state, { languages, taught });
+  part.code = element("input", { id: "teach-code", maxlength: "11", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    form: "teaching", placeholder: "eo", required: "" });
+  part.cards = element("ul", { class: "wall taught" });
+  part.said = element("p", { class: "quiet", role: "status" });
+  part.more = element("button", { type: "button", class: "plain", onclick: showMore }, "More pictures");
+  part.count = element("p", { class: "quiet", role: "status" });
+  part.key = element("input", { id: "teach-key", type: "password", autocomplete: "off", form: "teaching" });
+  part.start = element("button", { class: "go", form: "teaching" }, "Teach");
+  part.going = element("div", { class: "going" });
+  part.trying = element("section", { class: "view", hidden: "" });
+  part.code.addEventListener("change", recall);
+  document.getElementById("teaching").onsubmit = (event) => {
+    event.preventDefault();
+    teach();
+  };
+  return [
+    element("section", { class: "view" }, element("h2", {}, "Teach a language"),
+      element("p", {}, "Say what the pictures are called in a language that is not here yet, and if you like a phrase about each. "
+        + "Thirty are a beginning, three hundred are good. What you type stays in this browser until you teach it."),
+      element("div", { class: "fields" }, field("Its code, such as eo or qu", part.code)),
+      part.cards, part.said, part.more),
+    element("section", { class: "view" }, part.count,
+      element("div", { class: "fields" }, field("Admin key", part.key), part.start,
+        element("button", { type: "button", class: "plain", onclick: download }, "Download as TSV")), part.going),
+    part.trying,
+  ];
+}
+
+function field(name, control) {
+  return element("div", { class: "field" }, element("label", { for: control.id }, name), control);
+}
+
+// The pictures, when the tab is first opened.
+export async function beginTeaching() {
+  if (state.pictures.length) return;
+  part.said.textContent = "Looking …";
+  try {
+    state.pictures = (await ask("teach/pictures")).results;
+    part.said.textContent = state.pictures.length ? "" : "The encoder of this index carries no pictures to teach with.";
+    showMore();
+    count();
+  } catch (error) {
+    part.said.textContent = (error.problem ?? GONE).detail ?? GONE.detail;
+  }
+}
+
+function showMore() {
+  const next = state.pictures.slice(state.shown, state.shown + MORE);
+  state.shown += next.length;
+  part.cards.append(...next.map(card));
+  part.more.hidden = state.shown >= state.pictures.length;
+}
+
+function card({ picture, emoji }) {
+  const [name, phrase] = ["its name", "a phrase"].map((asked, row) => {
+    const input = element("input", { maxlength: "200", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder: asked,
+      "aria-label": `${emoji} ${asked}`, "data-picture": picture, "data-row": row, form: "teaching" });
+    input.value = state.typed[picture]?.[row] ?? "";
+    input.addEventListener("input", () => typed(picture, row, input.value));
+    return input;
+  });
+  return element("li", { class: "card" }, element("p", { class: "card-picture" }, element("span", { class: "seen" }, emoji)), name, phrase);
+}
+
+// ---- what was typed
+
+function typed(picture, row, value) {
+  (state.typed[picture] ??= ["", ""])[row] = value;
+  keep();
+}
+
+function keep() {
+  count();
+  try {
+    if (state.code) localStorage.setItem(KEPT + state.code, JSON.stringify(state.typed));
+  } catch {
+    // Then it is lost with the page, unless it is downloaded.
+  }
+}
+
+// Each language has its own lines; what was typed before there was a code belongs to the first.
+function recall() {
+  const code = CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
+  if (!code || code === state.code) return;
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem(KEPT + code)) ?? {};
+  } catch {
+    // Nothing is kept.
+  }
+  state.typed = state.code ? kept : { ...kept, ...state.typed };
+  state.code = code;
+  for (const input of part.cards.querySelectorAll("input")) {
+    input.value = state.typed[input.dataset.picture]?.[Number(input.dataset.row)] ?? "";
+  }
+  keep();
+}
+
+function lines() {
+  return Object.entries(state.typed).flatMap(([picture, texts]) => texts.map((text) => text.replace(/\s+/g, " ").trim())
+    .filter(Boolean).map((text) => ({ picture, text })));
+}
+
+function count() {
+  const many = lines().length;
+  part.count.textContent = many === 1 ? "1 line typed." : `${many} lines typed.`;
+}
+
+function download() {
+  const table = lines().map(({ picture, text }) => `${picture}\t${text}\n`).join("");
+  const address = URL.createObjectURL(new Blob([table], { type: "text/tab-separated-values" }));
+  element("a", { href: address, download: `captions.${CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), AGAIN);
+}
+
+// ---- learning
+
+async function teach() {
+  const language = part.code.value.trim(), captions = lines();
+  if (!CODE.test(language)) return refuse(part.code, "Give the language's code, such as eo, qu or zh-Hant.");
+  if (captions.length < LEAST) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${LEAST} pictures or more.`);
+  const headers = { "X-API-Key": part.key.value };
+  const text = element("p", { role: "status" }, "Waiting for a worker …");
+  part.going.replaceChildren(text);
+  part.start.disabled = true;
+  try {
+    let job = await ask("admin/jobs", { action: "teach", language, captions }, undefined, headers);
+    while (!ENDED.includes(job.state)) {
+      if (job.stage) text.textContent = "Learning …";
+      await new Promise((later) => { setTimeout(later, AGAIN); });
+      job = await ask(`admin/jobs/${job.id}`, undefined, undefined, headers);
+    }
+    if (job.state !== "succeeded") throw Object.assign(new Error("failed"), { problem: { title: "Nothing was learned", detail: job.reason } });
+    text.textContent = outcome(job);
+    await state.taught();
+    tryIt(language);
+  } catch (error) {
+    const noKey = error.problem?.status === 401 && { title: "Not an admin key", detail: "The service does not accept this key: see its setting admin_keys." };
+    const { title, detail } = noKey || error.problem || GONE;
+    part.going.replaceChildren(element("div", { class: "problem", role: "alert" }, element("h3", {}, title ?? "Something went wrong"),
+      element("p", {}, detail ?? "The service gave no reason.")));
+  } finally {
+    part.start.disabled = false;
+  }
+}
+
+function refuse(control, message) {
+  part.going.replaceChildren(element("p", { role: "alert" }, message));
+  control.focus();
+}
+
+function outcome({ taught }) {
+  if (!taught) return "Learned.";
+  const found = taught.asked ? ` Of ${taught.asked} lines that were left out to measure, ${Math.round(taught.r10)}% find their picture among `
+    + `the ten nearest (by lot ${taught.chance}%).` : " Too few lines to measure what was learned.";
+  return `Learned from ${taught.lines} lines.${found}`;
+}
+
+function tryIt(language) {
+  const targets = state.languages.filter(({ sentences }) => sentences);
+  const text = element("input", { id: "try-text", maxlength: "200", form: "trying", dir: "auto", lang: language });
+  const target = element("select", { id: "try-target", form: "trying" }, ...targets.map(({ code, name }) => element("option", { value: code }, name)));
+  const answers = element("ol", { class: "tried" });
+  document.getElementById("trying").onsubmit = async (event) => {
+    event.preventDefault();
+    if (!text.value.trim()) return;
+    try {
+      const { results } = await ask("translate/sentence", { text: text.value, source: language, target: [target.value], k: 3 });
+      const rows = results[0].translations[target.value];
+      answers.replaceChildren(...rows.map((row) => element("li", { lang: target.value, dir: "auto" }, row.text)));
+      if (!rows.length) answers.replaceChildren(element("li", {}, "Nothing in the index is near."));
+    } catch (error) {
+      answers.replaceChildren(element("li", {}, (error.problem ?? GONE).detail ?? GONE.detail));
+    }
+  };
+  part.trying.replaceChildren(element("h2", {}, "Try it"),
+    element("div", { class: "fields" }, field("In the new language", text), field("Into", target),
+      element("button", { class: "go", form: "trying" }, "Translate")), answers);
+  part.trying.hidden = false;
+  text.focus();
+}

@@ -1,0 +1,65 @@
+"""An index whose encoder is taught one more language."""
+
+from pathlib import Path
+
+import pytest
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.errors import UsageError
+from index.search.translator import Translator
+from index.storage.versions import VERSIONS, open_version
+from index.teaching.teach_index import teach_index
+from tests.bundles import DRAWN, make_corpus
+
+CAPTIONS = [
+    (f"pictograms/{code}", text)
+    for name, code in DRAWN.items()
+    for text in (f"{name[::-1]}o", f"la {name[::-1]}o")
+]
+
+
+@pytest.fixture
+def index(bundle: Bundle, tmp_path: Path) -> Path:
+    build_index(bundle, make_corpus(tmp_path / "corpus", ("en", "de"), 40), tmp_path / "index")
+    return tmp_path / "index"
+
+
+def test_the_new_version_translates_from_it_and_else_as_before(index: Path) -> None:
+    before = Translator.open(index)
+    manifest, learned = teach_index(index, "eo", CAPTIONS)
+    assert learned is not None
+    assert learned.lines == {"captions": 12}
+    after = Translator.open(index)
+    assert after.version == manifest.version != before.version
+    assert after.model == "tiny@1-eo"
+    asked = ["A small dog runs on the beach.", "The bird sits."]
+    assert before.sentences(asked, "en", "de", 5) == after.sentences(asked, "en", "de", 5)
+    assert "dog" in after.sentences(["la godo"], "eo", "en")[0][0].text
+    old, new = (index / VERSIONS / name for name in (before.version, after.version))
+    assert (old / "en.arrow").stat().st_ino == (new / "en.arrow").stat().st_ino, "not copied"
+
+
+def test_it_is_taught_once_and_anew_with_more(index: Path) -> None:
+    base = open_version(index)[1].version
+    first, _ = teach_index(index, "eo", CAPTIONS[:10], base=base)
+    again, learned = teach_index(index, "eo", CAPTIONS[:10], base=base)
+    assert (again.version, learned) == (first.version, None)
+    second, learned = teach_index(index, "eo", CAPTIONS)
+    assert learned is not None
+    assert (second.model, second.base) == ("tiny@1-eo", first.version)
+    card = (index / VERSIONS / second.version / "encoder" / "README.md").read_text("utf-8")
+    assert card.count("Taught afterwards") == 1
+
+
+def test_what_is_no_material_is_refused(index: Path) -> None:
+    version = open_version(index)[1].version
+    for code, captions in (
+        ("de", CAPTIONS),
+        ("eo", CAPTIONS[:3]),
+        ("eo", [("dog", "hundo")] * 12),
+        ("x/", CAPTIONS),
+    ):
+        with pytest.raises(UsageError):
+            teach_index(index, code, captions)
+    assert open_version(index)[1].version == version

@@ -1,0 +1,124 @@
+"""A language taught on the page, in a real browser, by a real worker."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from index.encoder.bundle import open_bundle
+from index.storage.versions import ENCODER, VERSIONS, current
+from tests.bundles import DRAWN
+from tests.service.http.test_web import browser, serious
+from tests.service.jobs.conftest import KEY, Stage
+
+__all__ = ["browser"]
+
+ESPERANTO = {
+    "dog": "hundo",
+    "cat": "kato",
+    "horse": "ĉevalo",
+    "bird": "birdo",
+    "beach": "strando",
+    "snow": "neĝo",
+}
+SHOTS = os.environ.get("PASSEPARTOUT_SCREENSHOTS")  # a folder to keep what the page looked like in
+
+
+@pytest.fixture
+def page(browser: Browser, stage: Stage) -> Iterator[Page]:
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((stage.url, "blob:")) else faults.append(request.url),
+    )
+    page.goto(f"{stage.url}#kind=teach")
+    expect(page.get_by_role("tab", name="Teach")).to_have_attribute("aria-selected", "true")
+    yield page
+    page.close()
+    assert faults == []
+
+
+def shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
+
+
+def fill(page: Page) -> None:
+    for name, code in DRAWN.items():
+        for row, text in enumerate((ESPERANTO[name], f"Jen {ESPERANTO[name]}.")):
+            page.locator(f'input[data-picture="pictograms/{code}"][data-row="{row}"]').fill(text)
+
+
+def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
+    first = current(stage.index)
+    page.get_by_label("Its code").fill("eo")
+    fill(page)
+    expect(page.get_by_text("12 lines typed.")).to_be_visible()
+    shoot(page, "teach-desktop")
+    page.reload()
+    page.get_by_label("Its code").fill("eo")
+    page.get_by_label("Its code").press("Tab")
+    expect(page.get_by_text("12 lines typed.")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as TSV").click()
+    assert download.value.suggested_filename == "captions.eo.tsv"
+    lines = download.value.path().read_text("utf-8").splitlines()
+    assert "pictograms/1f415\thundo" in lines
+    assert len(lines) == 12
+
+    page.get_by_label("Admin key").fill("a wrong one")
+    page.get_by_role("button", name="Teach", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Not an admin key")
+    page.get_by_label("Admin key").fill(KEY)
+    page.get_by_role("button", name="Teach", exact=True).click()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    with stage.working():
+        expect(page.get_by_text("Learned from 12 lines.")).to_be_visible(timeout=60_000)
+    taught = open_bundle(stage.index / VERSIONS / current(stage.index) / ENCODER)
+    assert current(stage.index) != first
+    assert "eo" in taught.manifest.languages
+    page.get_by_label("In the new language").fill("La hundo")
+    page.get_by_label("Into", exact=True).select_option("en")
+    page.get_by_role("button", name="Translate").last.click()
+    expect(page.locator(".tried li").first).to_contain_text("dog")
+    shoot(page, "taught-desktop")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert serious(page) == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    shoot(page, "taught-phone")
+
+
+def test_what_cannot_be_learned_is_said(page: Page, stage: Stage) -> None:
+    page.get_by_role("button", name="Teach", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Give the language's code")
+    page.get_by_label("Its code").fill("ia")
+    page.get_by_role("button", name="Teach", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Name 10 pictures or more")
+
+
+def test_only_admins_teach_and_only_with_pictures_that_there_are(stage: Stage) -> None:
+    captions = [{"picture": "pictograms/1f415", "text": "hundo"}]
+    body = {"action": "teach", "language": "eo", "captions": captions}
+    with stage.client(key=None) as client:
+        assert client.post("/admin/jobs", json=body).status_code == 401
+    for wrong in (
+        {"language": "../eo"},
+        {"captions": []},
+        {"captions": [{"picture": "\x00", "text": "hundo"}]},
+    ):
+        assert stage.ask("POST", "/admin/jobs", json=body | wrong).status_code == 422
+    unknown = [{"picture": f"../../etc/{number}", "text": "hundo"} for number in range(12)]
+    with stage.working():
+        for refused, reason in (
+            (unknown, "captions: 12 pictures are not among the bundle's: ../../etc/0"),
+            (captions, "1 lines teach nothing"),
+        ):
+            job = stage.submit(action="teach", language="ia", captions=refused)
+            end = stage.end(job["id"])
+            assert (end["state"], reason in end["reason"]) == ("failed", True), end
