@@ -16,7 +16,7 @@ const part = {};
 // taught: called when the index knows one more language.
 export function teachView(languages, taught) {
   Object.assign(state, { languages, taught });
-  part.code = element("input", { id: "teach-code", maxlength: "11", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  part.code = element("input", { id: "teach-code", type: "text", maxlength: "11", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     form: "teaching", placeholder: "eo", required: "" });
   part.cards = element("ul", { class: "wall taught" });
   part.said = element("p", { class: "quiet", role: "status" });
@@ -71,7 +71,7 @@ function showMore() {
 
 function card({ picture, emoji }) {
   const [name, phrase] = ["its name", "a phrase"].map((asked, row) => {
-    const input = element("input", { maxlength: "200", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder: asked,
+    const input = element("input", { type: "text", maxlength: "200", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder: asked,
       "aria-label": `${emoji} ${asked}`, "data-picture": picture, "data-row": row, form: "teaching" });
     input.value = state.typed[picture]?.[row] ?? "";
     input.addEventListener("input", () => typed(picture, row, input.value));
@@ -176,7 +176,7 @@ function outcome({ taught }) {
 
 function tryIt(language) {
   const targets = state.languages.filter(({ sentences }) => sentences);
-  const text = element("input", { id: "try-text", maxlength: "200", form: "trying", dir: "auto", lang: language });
+  const text = element("input", { id: "try-text", type: "text", maxlength: "200", form: "trying", dir: "auto", lang: language });
   const target = element("select", { id: "try-target", form: "trying" }, ...targets.map(({ code, name }) => element("option", { value: code }, name)));
   const answers = element("ol", { class: "tried" });
   document.getElementById("trying").onsubmit = async (event) => {
