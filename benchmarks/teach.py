@@ -4,8 +4,8 @@
 
 BUNDLE was trained as BUNDLE2 but for these languages (`passepartout train open --set data.languages=...`).
 It is taught each as `passepartout learn-language` does, from the names of pictograms that are learned from,
-and up to 300 lines of train pictures of storybooks where it carries those. Asked are lines of test pictures: the
-names of pictograms and the pages of storybooks, each for the English text of the same picture, by cosine.
+and up to 300 lines of train pictures of storybooks where it carries those. Asked are lines of test pictures:
+the names of pictograms and the pages of storybooks, each for the English text of the same picture, by cosine.
 The test texts of English are encoded by the bundle that is asked.
 """
 

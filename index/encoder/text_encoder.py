@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from index.encoder.bundle import Bundle
-from index.encoder.taught import TaughtLanguage, read_taught
+from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
@@ -42,6 +42,7 @@ class TextEncoder:
         self.dimension = bundle.manifest.dimension
         self.precision = bundle.manifest.precision if precision == "auto" else precision
         self.tokenizer = BundleTokenizer.of(bundle)
+        self._taught = {code: read_taught(file, self.dimension) for code, file in bundle.taught.items()}
         self._session = _open_session(_graph(bundle, self.precision), self.dimension, threads)
 
     @property
@@ -73,10 +74,6 @@ class TextEncoder:
         """What `encode_tokens` gives for texts (n, d), with what was learned afterwards of their language."""
         taught = self._taught.get(language)
         return taught(texts, vectors) if taught else vectors
-
-    @cached_property
-    def _taught(self) -> dict[str, TaughtLanguage]:
-        return {code: read_taught(file, self.dimension) for code, file in self.bundle.taught.items()}
 
     def encode_tokens(
         self, tokens: Tokens, batch_size: int = 64, progress: Callable[[int], None] | None = None

@@ -107,7 +107,7 @@ class Engine:
 
     async def teaching_pictures(self) -> list[tuple[str, str]]:
         """Pictograms that the encoder carries, with their emoji, those that say most of the others first."""
-        return (await self._batched("search", self._teaching_pictures, [None]))[0]
+        return await self.apart(lambda: self._ordered_pictures)
 
     def warm_up(self) -> None:
         """One search in each language, so that the first request waits for no page of the index."""
@@ -188,9 +188,6 @@ class Engine:
 
     def _pictograms(self, texts: Sequence[str]) -> list[list[Pictogram]]:
         return pictograms_of(self.translator, texts)
-
-    def _teaching_pictures(self, items: Sequence[None]) -> list[list[tuple[str, str]]]:
-        return [self._ordered_pictures] * len(items)
 
     @cached_property
     def _ordered_pictures(self) -> list[tuple[str, str]]:
