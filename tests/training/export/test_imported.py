@@ -4,18 +4,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
 import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoModel
 
+from index.build.probes import scenes
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run
 from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
-from training.export.imported import Told, export_transformer, import_encoder
+from training.export.imported import Told, export_transformer, import_encoder, read_tokenizer
 
 
 def hidden_states(folder: Path, text: str) -> Tensor:
@@ -134,3 +136,17 @@ def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
 def test_nothing_is_overwritten(source: Path, imported: Bundle) -> None:
     assert run(["encoder", "import", str(source), "--out", str(imported.folder)]) == 2
     open_bundle(imported.folder)
+
+
+def test_a_sentencepiece_model_alone_becomes_a_tokenizer(tmp_path: Path) -> None:
+    lines = scenes("en")
+    (tmp_path / "lines.txt").write_text("\n".join(lines), "utf-8")
+    folder = tmp_path / "encoder"
+    write_json(folder / "config.json", {"model_type": "xlm-roberta"})
+    model = folder / "sentencepiece.bpe.model"
+    settings = {"model_prefix": str(model.with_suffix("")), "vocab_size": 400, "minloglevel": 2}
+    sentencepiece.SentencePieceTrainer.train(input=str(tmp_path / "lines.txt"), **settings)
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    tokenizer = read_tokenizer(folder)
+    for line in lines[:50]:
+        assert tokenizer.encode(line).tokens == ["<s>", *pieces.encode(line, out_type=str), "</s>"]
