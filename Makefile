@@ -19,7 +19,7 @@ serve: install $(INDEX)/CURRENT  ## Install, index the shipped sentences, serve 
 index: install $(INDEX)/CURRENT  ## Build the index of the shipped sentences, if missing or outdated
 
 $(INDEX)/CURRENT: models/small/manifest.json $(wildcard corpora/everyday/*.txt) | $(VENV)/base
-	$(BIN)/passepartout index build --encoder models/small --keep language $(CORPORA) --out $(INDEX)
+	$(BIN)/passepartout index build --encoder models/small --keep language --measure-aligned $(CORPORA) --out $(INDEX)
 	@touch $@
 
 install: $(VENV)/base  ## Install what serving and indexing need (no torch)

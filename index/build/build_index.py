@@ -37,8 +37,8 @@ from index.corpus.cleaning import Cleaning
 from index.corpus.reader import Intake, by_language, sources_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.errors import BundleError, OutdatedError, PassepartoutError
-from index.formats.registry import Source
+from index.errors import BundleError, OutdatedError, PassepartoutError, UsageError
+from index.formats.registry import Source, format_of
 from index.storage.files import fsync_tree, verify
 from index.storage.index_manifest import (
     INDEX_FORMAT,
@@ -76,8 +76,8 @@ class Plan:
     """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
 
     `fingerprints` stands for all of it but the encoder, as JSON; `inputs` are its files; `base` is what is
-    changed. A version later than `since` that has been made so already is taken as it is: whoever
-    asked was killed before they heard of it.
+    changed. With `measure_aligned` quality is measured by line. A version later than `since` that has been
+    made so already is taken as it is: whoever asked was killed before they heard of it.
     """
 
     intakes: Mapping[str, Intake]
@@ -90,6 +90,7 @@ class Plan:
     searching: SearchOptions = DEFAULT_SEARCH
     word_options: WordOptions = EVERY_WORD
     since: str | None = None
+    measure_aligned: bool = False
 
     def entry(self) -> CleaningEntry:
         rules = self.cleaning
@@ -117,16 +118,20 @@ def build_index(
     word_options: WordOptions = EVERY_WORD,
     since: str | None = None,
     engine: Engine = LOCAL,
+    measure_aligned: bool = False,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from files by language, or sources; its manifest.
 
-    `since`: take a version later than this that was made of the same as it is. Raises UnknownLanguageError
-    for a language that the bundle does not know, CorpusError for a file that cannot be read, BusyError while
-    another build of `out` runs, BundleError if `out` cannot be written.
+    `since`: take a version later than this that was made of the same as it is. `measure_aligned`: line i says
+    the same in every file, by which quality is measured and nothing is answered. Raises UsageError where that
+    cannot be, UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that
+    cannot be read, BusyError while another build of `out` runs, BundleError if `out` cannot be written.
     """
     known = bundle.manifest.languages
     inputs = Inputs.of(sources_of(corpora))
     sources_by_language, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
+    if measure_aligned:
+        _check_lines(sources_by_language, expected)
     intakes = {
         code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
         for code, sources in sources_by_language.items()
@@ -140,8 +145,21 @@ def build_index(
         searching=searching,
         word_options=word_options,
         since=since,
+        measure_aligned=measure_aligned,
     )
     return run_plan(bundle, plan, out, threads, batch_size, engine)
+
+
+def _check_lines(found: Mapping[str, Sequence[Source]], lines: Mapping[str, int]) -> None:
+    """UsageError unless each language has one text file, and all have equally many lines."""
+    sources = [source for files in found.values() for source in files]
+    if len(sources) > len(found) or any(format_of(source) != "txt" for source in sources):
+        raise UsageError("--measure-aligned: give one text file a language, line i the same in each")
+    if len(set(lines.values())) > 1:
+        described = ", ".join(f"{code} {count}" for code, count in lines.items())
+        raise UsageError(
+            f"--measure-aligned: the files differ in lines ({described}): line i must say the same"
+        )
 
 
 def run_plan(
@@ -192,6 +210,7 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
                 asdict(plan.searching),
                 asdict(plan.word_options),
                 fingerprint(),
+                *(["measure aligned"] if plan.measure_aligned else []),
             ]
         ).encode()
     ).hexdigest()
@@ -245,7 +264,11 @@ class _Build:
             self.entries[code] = entry.model_copy(update=update)
         detector = tokens.with_corpora(self.counts)
         save_array(self.work / DETECTOR, detector.table)
-        manifest = with_quality(self.job, self._manifest(next_version(out), alignment, detector.languages))
+        manifest = with_quality(
+            self.job,
+            self._manifest(next_version(out), alignment, detector.languages),
+            by_line=self.plan.measure_aligned,
+        )
         if self.plan.searching.store:
             from index.build.milvus_store import put_into_store  # pymilvus is an extra
 

@@ -27,9 +27,14 @@ from index.build.questions import (
     mean_length,
     questions,
 )
+<<<<<<< HEAD
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import FEATURES, Calibration, calibration_error, fit
 from index.confidence.domain import Domain
+=======
+from index.build.reading import lines_of
+from index.confidence.calibration import FEATURES, calibration_error, fit
+>>>>>>> c59c48a (Index: build --measure-aligned measures pairs by lines of the same number; make index shows the matrix)
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
 from index.progress import Progress
@@ -45,9 +50,13 @@ QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
 LEAST_RIGHT = 0.3  # of the scenes, or nothing is fitted on them
 FOLDS = 2
+<<<<<<< HEAD
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
 NEAR_OTHERS = 0.05  # of their best answers may count as near
 ROUNDS = 3  # of choosing answers and fitting to those chosen
+=======
+MEASURED = 200  # lines of each pair, where the files of a build correspond
+>>>>>>> c59c48a (Index: build --measure-aligned measures pairs by lines of the same number; make index shows the matrix)
 SAMPLE = 2000  # sentences of each language whose hubness is measured
 
 
@@ -83,6 +92,28 @@ def calibrate(
     if count < LEAST or sum(len(pair) * pair.found for pair in shown.values()) < LEAST_RIGHT * count:
         return None, quality
     return _fitted(shown, lengths, random, "scenes")[0], quality
+
+
+def measure_lines(
+    indexes: Indexes, lines: Mapping[str, NDArray[np.int64]], seed: int = 0
+) -> dict[Pair, PairQuality]:
+    """The quality of each pair by lines of the same number, of which answers know nothing.
+
+    `lines` (rows,): the line of each sentence in its file. Without an `ece`: no confidence is fitted on them.
+    """
+    random = np.random.default_rng(seed)
+    lengths = {code: mean_length(index) for code, index in indexes.items()}
+    measured = {}
+    with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="measure") as bar:
+        for source, target in permutations(indexes, 2):
+            shared, rows, answers = np.intersect1d(lines[source], lines[target], return_indices=True)
+            drawn = np.sort(random.permutation(len(shared))[:MEASURED])
+            if len(drawn):
+                right = [[row] for row in answers[drawn].tolist()]
+                answered = ask(indexes, (source, target), rows[drawn], right, lengths)
+                measured[source, target] = _quality(answered, None)
+            bar.advance()
+    return measured
 
 
 def _ask_scenes(
@@ -191,14 +222,19 @@ def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> Pa
     )
 
 
-def with_quality(job: Job, manifest: IndexManifest) -> IndexManifest:
-    """The manifest with the hubness and quality of each pair of languages and the confidence to be had."""
+def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) -> IndexManifest:
+    """The manifest with the hubness and quality of each pair of languages and the confidence to be had.
+
+    `by_line`: lines of the same number correspond, for measuring alone.
+    """
     scenes = _probes(job, probes.scenes)
     others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
     words = _words(job, manifest)
     indexes = damp_attractors(job, partial(_opened, job, manifest, words), others)
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
         fitted, quality = calibrate(indexes, scenes, progress=bar.advance)
+    if by_line:
+        quality = measure_lines(indexes, {code: lines_of(job, code) for code in indexes}) | quality
     table, domain = fit_domain(job, indexes, scenes, others)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or unaligned(job.bundle)).model_copy(update={"domain": domain})

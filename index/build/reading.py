@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from index.build.job import Job, making
 from index.build.previous_version import KeptRows, PreviousVersion
@@ -67,6 +68,13 @@ def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = N
             for first in rows[::size]:
                 yield column.slice(first, min(size, rows.stop - first))
             begin += len(column)
+
+
+def lines_of(job: Job, code: str) -> NDArray[np.int64]:
+    """(rows,) the line that each sentence of a language had in its text file, the first being 1."""
+    with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
+        ids = file.read_all().column("id").to_pylist()
+    return np.array([int(name.rpartition(":")[2]) for name in ids], np.int64)
 
 
 class _Reading:

@@ -132,6 +132,12 @@ for command in (concordance, *COMMANDS):
 @searching("auto", "csls", 1, True)
 @encoding
 @click.option(
+    "--measure-aligned",
+    is_flag=True,
+    help="Line i says the same in every file (one text file a language): measure by it how well each pair of "
+    "languages translates. Answers do not use it.",
+)
+@click.option(
     "--out",
     type=FOLDER,
     required=True,
@@ -152,6 +158,7 @@ def build(
     phrases: bool,
     engine: Literal["local", "ray"],
     ray_address: str | None,
+    measure_aligned: bool,
     out: Path,
     threads: int,
     as_json: bool,
@@ -174,6 +181,7 @@ def build(
         ),
         word_options=WordOptions(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
+        measure_aligned=measure_aligned,
     )
     report_bad_units(corpora.bad, out)
     describe(out, manifest, as_json)

@@ -286,7 +286,7 @@ def _conclude(folder: Path, manifest: IndexManifest) -> None:
     for file, count in manifest.skipped.items():
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     if best := [quality.r1 for quality in manifest.quality.values()]:
-        click.echo(f"aligned sentences answered first: {min(best):.3f} to {max(best):.3f} by pair")
+        click.echo(f"translations of the index found first: {min(best):.3f} to {max(best):.3f} by pair")
     confidence = "calibrated" if manifest.calibrated else "not calibrated"
     click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
 
@@ -307,6 +307,6 @@ def _quality(quality: PairQuality | None, hubness: HubnessEntry) -> str:
     """What is known of asking in one language for sentences of another."""
     crowded = f"hubness {hubness.csls:.1f} (by cosine {hubness.cosine:.1f})"
     if quality is None:
-        return f"no aligned sentences, {crowded}"
+        return f"not measured, {crowded}"
     sure = "" if quality.ece is None else f", calibration error {quality.ece:.3f}"
     return f"R@1 {quality.r1:.3f}, R@10 {quality.r10:.3f} of {quality.n}{sure}, {crowded}"

@@ -13,10 +13,11 @@ COVERAGES = tuple(step / 10 for step in range(1, 11))
 
 
 class PairQuality(BaseModel):
-    """Of one language's aligned sentences, asked in another language.
+    """Of one language's sentences whose translation in another is known, asked in that language.
 
     `r1`, `r10`: the share whose translation is the best answer, among the best ten. `n` were asked.
-    `ece`: the expected calibration error of confidence, fitted without the answer it is measured on.
+    `ece`: the expected calibration error of confidence, fitted without the answer it is measured on; None
+    where no confidence is fitted on them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

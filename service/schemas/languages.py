@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 
 class Quality(BaseModel):
-    """How often aligned sentences of the corpus found their own translation."""
+    """How often sentences of the corpus found their own translation."""
 
     r1: float = Field(ge=0, le=1, description="The share that found it first.")
     r10: float = Field(ge=0, le=1, description="The share that found it among the first ten.")
@@ -28,8 +28,8 @@ class Language(BaseModel):
         examples=[{"pt": 0.61, "zh": 0.58}],
     )
     quality: dict[str, Quality] = Field(
-        description="How good the pair with each target is, for those that the corpus has aligned sentences "
-        "of.",
+        description="How good the pair with each target is, where sentences whose translation is in the "
+        "index were asked.",
         examples=[{"pt": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": 0.03}}],
     )
     calibrated: bool = Field(

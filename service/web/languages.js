@@ -37,7 +37,7 @@ function cell(text, kind = "") {
 // ---- quality
 
 function quality(languages) {
-  const note = "How many sentences in 100 found their own translation first, measured on the aligned sentences of the corpus; from "
+  const note = "How many sentences in 100 found their own translation first, measured on sentences whose translation is in the index; from "
     + "the language of the row into that of the column. The paler, the less reliable.";
   const into = languages.filter(({ sentences }) => sentences);
   const head = element("tr", {}, element("td"), ...into.map(({ code, name }) => element("th", { scope: "col", title: name }, code)));

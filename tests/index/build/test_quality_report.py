@@ -13,6 +13,7 @@ from index.build.vectors import SearchOptions
 from index.confidence.calibration import calibration_error
 from index.confidence.quality import risk_coverage
 from index.encoder.bundle import Bundle
+from index.errors import UsageError
 from index.formats.registry import Source
 from index.search.sentence_index import SentenceIndex
 from index.search.translator import Translator
@@ -142,6 +143,59 @@ def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) ->
     assert not manifest.calibrated
     assert manifest.quality["en-de"].n == 12
     assert manifest.quality["en-de"].ece is None
+
+
+def by_line(folder: Path, count: int = 200) -> list[Source]:
+    return [Source(path, code) for code, path in make_corpus(folder, CODES, count).items()]
+
+
+def test_lines_that_correspond_are_measured_and_answer_nothing(
+    noisy: Bundle, manifest: IndexManifest, tmp_path: Path
+) -> None:
+    sources = by_line(tmp_path / "c")
+    plain = build_index(noisy, sources, tmp_path / "plain")
+    measured = build_index(noisy, sources, tmp_path / "measured", measure_aligned=True)
+    assert set(measured.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
+    for entry in measured.quality.values():
+        assert (entry.n, entry.ece) == (200, None)
+        assert 0.2 < entry.r1 < entry.r10 <= 1
+    # The same lines in a format whose lines are translations: as many are found, of a third as many.
+    known = build_index(noisy, moses(tmp_path / "moses", 200), tmp_path / "known").quality
+    assert {pair: entry.r10 for pair, entry in measured.quality.items()} == {
+        pair: pytest.approx(entry.r10, abs=1e-9) for pair, entry in known.items()
+    }
+    # All the rest is as without.
+    assert all(entry.links == 0 for entry in measured.languages.values())
+    assert measured.confidence == plain.confidence
+    answers = [
+        Translator.open(tmp_path / name).sentences(["A black dog runs on the snow."], "en", "de")
+        for name in ("plain", "measured")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path) -> None:
+    """And those after them keep their numbers."""
+    sources = by_line(tmp_path / "c", 60)
+    lines = sources[0].path.read_text("utf-8").splitlines()
+    sources[0].path.write_text("\n".join([*lines[:20], *lines[:20], *lines[40:]]) + "\n", "utf-8")
+    manifest = build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
+    assert manifest.quality["en-de"].n == 40
+    assert manifest.quality["pt-de"].n == 60
+    assert manifest.quality["en-de"].r10 > 0.5
+
+
+def test_lines_that_cannot_correspond_are_refused(noisy: Bundle, tmp_path: Path) -> None:
+    sources = by_line(tmp_path / "c", 20)
+    table = tmp_path / "c" / "more.tsv"
+    table.write_text("A dog runs.\n", "utf-8")
+    for wrong in ([*sources, Source(table, "en")], [*sources[1:], Source(table, "en")]):
+        with pytest.raises(UsageError, match="one text file a language"):
+            build_index(noisy, wrong, tmp_path / "index", measure_aligned=True)
+    with sources[0].path.open("a", encoding="utf-8") as file:
+        file.write("A cat sleeps.\n")
+    with pytest.raises(UsageError, match=r"differ in lines \(en 21, de 20, pt 20\)"):
+        build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
 
 
 def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
