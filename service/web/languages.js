@@ -49,7 +49,7 @@ function quality(languages) {
 
 function shade(quality) {
   if (!quality) return element("td", { class: "unknown" }, "·");
-  const shaded = element("td", { "data-dark": quality.r1 >= 0.55, title: `of ${quality.n} sentences; ${percent(quality.r10)} among the first ten` },
+  const shaded = element("td", { title: `of ${quality.n} sentences; ${percent(quality.r10)} among the first ten` },
     String(Math.round(quality.r1 * 100)));
   shaded.style.setProperty("--share", percent(quality.r1));
   return shaded;
