@@ -27,14 +27,10 @@ from index.build.questions import (
     mean_length,
     questions,
 )
-<<<<<<< HEAD
+from index.build.reading import lines_of
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import FEATURES, Calibration, calibration_error, fit
 from index.confidence.domain import Domain
-=======
-from index.build.reading import lines_of
-from index.confidence.calibration import FEATURES, calibration_error, fit
->>>>>>> c59c48a (Index: build --measure-aligned measures pairs by lines of the same number; make index shows the matrix)
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
 from index.progress import Progress
@@ -50,13 +46,10 @@ QUESTIONS = 4000  # over all pairs of languages
 LEAST = 100  # questions of an index; with fewer nothing is fitted
 LEAST_RIGHT = 0.3  # of the scenes, or nothing is fitted on them
 FOLDS = 2
-<<<<<<< HEAD
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
 NEAR_OTHERS = 0.05  # of their best answers may count as near
 ROUNDS = 3  # of choosing answers and fitting to those chosen
-=======
 MEASURED = 200  # lines of each pair, where the files of a build correspond
->>>>>>> c59c48a (Index: build --measure-aligned measures pairs by lines of the same number; make index shows the matrix)
 SAMPLE = 2000  # sentences of each language whose hubness is measured
 
 
