@@ -88,11 +88,15 @@ def calibrate(
 
 
 def measure_lines(
-    indexes: Indexes, lines: Mapping[str, NDArray[np.int64]], seed: int = 0
+    indexes: Indexes,
+    lines: Mapping[str, NDArray[np.int64]],
+    fitted: Confidence | None,
+    seed: int = 0,
 ) -> dict[Pair, PairQuality]:
     """The quality of each pair by lines of the same number, of which answers know nothing.
 
-    `lines` (rows,): the line of each sentence in its file. Without an `ece`: no confidence is fitted on them.
+    `lines` (rows,): the line of each sentence in its file. Answers are ordered as people get them, by the
+    confidence that was `fitted`; without an `ece`, since that was not fitted on these lines.
     """
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}
@@ -104,7 +108,9 @@ def measure_lines(
             if len(drawn):
                 right = [[row] for row in answers[drawn].tolist()]
                 answered = ask(indexes, (source, target), rows[drawn], right, lengths)
-                measured[source, target] = _quality(answered, None)
+                known = fitted and fitted.lengths
+                chances = known.probability(answered.values) if known else None
+                measured[source, target] = _quality(answered, chances).model_copy(update={"ece": None})
             bar.advance()
     return measured
 
@@ -227,7 +233,7 @@ def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) ->
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
         fitted, quality = calibrate(indexes, scenes, progress=bar.advance)
     if by_line:
-        quality = measure_lines(indexes, {code: lines_of(job, code) for code in indexes}) | quality
+        quality = measure_lines(indexes, {code: lines_of(job, code) for code in indexes}, fitted) | quality
     table, domain = fit_domain(job, indexes, scenes, others)
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or unaligned(job.bundle)).model_copy(update={"domain": domain})
