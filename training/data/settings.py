@@ -51,7 +51,7 @@ class DataSettings(Table):
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
     proportional, higher values are more even. If left out, each picture comes once.
     stream: a folder of shards, below the data folder, to stream training pictures and captions from instead
-    of the sets' (training.data.shards); "": none. An epoch is then one window of `window` pictures.
+    of the sets' (training.data.streaming.shards); "": none. An epoch is then one window of `window` pictures.
     bad_pictures: the share of pictures that may be missing or undecodable; these are skipped with their
     captions. With more of them the run does not start.
     held_out: languages that get their share of the disjoint pictures but are not learned, so that

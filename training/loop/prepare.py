@@ -17,7 +17,7 @@ from training.data.picture_sets import move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
 from training.data.skipped import Skipped, check_pictures
-from training.data.stream import Inventory, Stream
+from training.data.streaming.stream import Inventory, Stream
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of

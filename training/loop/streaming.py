@@ -12,7 +12,7 @@ from training.data.folder import DataFolder
 from training.data.picture_source import AugmentedPictures, PixelScale
 from training.data.pictures import PictureCollection
 from training.data.skipped import Skipped, check_pictures
-from training.data.stream import Inventory, Stream, Window, take_inventory
+from training.data.streaming.stream import Inventory, Stream, Window, take_inventory
 from training.data.terms import require_open
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.training_data import TrainingData

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from index.errors import RecipeError, TrainingError, UsageError
-from tests.training.data.shards import Samples, write_parquet_shard, write_tar_shard
+from tests.training.data.streaming.shards import Samples, write_parquet_shard, write_tar_shard
 from tests.training.loop.test_training_loop import train_until
 from tests.training.tiny import LANGUAGES, TRANSFORMER, recipe
 from training.data.captions import load_split

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.errors import DamagedError, DataError, UsageError
-from tests.training.data.shards import Samples, write_parquet_shard, write_tar_shard
+from tests.training.data.streaming.shards import Samples, write_parquet_shard, write_tar_shard
 from tests.training.data.test_pictures import encoded, write_tar
-from training.data.shards import Sample, read_shard
-from training.data.stream import Inventory, Stream, take_inventory
+from training.data.streaming.shards import Sample, read_shard
+from training.data.streaming.stream import Inventory, Stream, take_inventory
 
 RED, BLUE = encoded("red"), encoded("blue")
 CODES = ("en", "de")

@@ -15,8 +15,8 @@ from index.progress import Progress
 from index.storage.files import replace_text
 from training.data.captions import Caption, CaptionedPictures
 from training.data.pictures import decode
-from training.data.shards import Sample, find_shards, read_shard
 from training.data.skipped import Skipped
+from training.data.streaming.shards import Sample, find_shards, read_shard
 
 
 class Shard(BaseModel):
