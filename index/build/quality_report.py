@@ -109,7 +109,7 @@ def measure_lines(
                 right = [[row] for row in answers[drawn].tolist()]
                 answered = ask(indexes, (source, target), rows[drawn], right, lengths)
                 known = fitted and fitted.lengths
-                chances = known.probability(answered.values) if known else None
+                chances = _chances(known, answered.values) if known else None
                 measured[source, target] = _quality(answered, chances).model_copy(update={"ece": None})
             bar.advance()
     return measured

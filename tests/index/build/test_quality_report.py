@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from index.build.build_index import build_index
-from index.build.quality_report import calibrate
+from index.build.quality_report import calibrate, measure_lines
 from index.build.questions import questions
 from index.build.vectors import SearchOptions
 from index.confidence.calibration import calibration_error
@@ -159,7 +159,7 @@ def test_lines_that_correspond_are_measured_and_answer_nothing(
     for entry in measured.quality.values():
         assert (entry.n, entry.ece) == (200, None)
         assert 0.2 < entry.r1 < entry.r10 <= 1
-    # The same lines in a format whose lines are translations: as many are found, of a third as many.
+    # As many are found as where the same lines are declared translations of each other.
     known = build_index(noisy, moses(tmp_path / "moses", 200), tmp_path / "known").quality
     assert {pair: entry.r10 for pair, entry in measured.quality.items()} == {
         pair: pytest.approx(entry.r10, abs=1e-9) for pair, entry in known.items()
@@ -172,6 +172,22 @@ def test_lines_that_correspond_are_measured_and_answer_nothing(
         for name in ("plain", "measured")
     ]
     assert answers[0] == answers[1]
+
+
+def test_lines_are_asked_as_people_ask(
+    index: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The share that is found first is that of `search`, which chooses by the confidence that was fitted."""
+    monkeypatch.setattr("index.build.quality_report.MEASURED", 600)
+    indexes = opened(index)
+    lines = {code: np.arange(len(rows)) for code, rows in indexes.items()}
+    measured = measure_lines(indexes, lines, manifest.confidence)["en", "de"]
+    vectors = indexes["en"].vectors.reconstruct(np.arange(600))
+    texts = [indexes["en"].sentence(row).text for row in range(600)]
+    answers = indexes["de"].search(vectors, "en", 1, texts)
+    rows = indexes["de"].rows([matches[0].id for matches in answers])
+    assert (measured.n, measured.ece) == (600, None)
+    assert measured.r1 == pytest.approx(np.mean(np.array(rows) == np.arange(600)), abs=0.02)
 
 
 def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path) -> None:
