@@ -153,9 +153,9 @@ class WordIndex:
 
     def rarity(self, word: str) -> float:
         """How rare a folded word is: log(1 + all words / its own), a word that is unknown as one that occurs
-        once."""
+        once. Where no sentence has a listed word, all are as rare."""
         row = self._known.get(word)
-        return log1p(self._total / (1 if row is None else max(1, self._counts[row].as_py())))
+        return log1p(max(1, self._total) / (1 if row is None else max(1, self._counts[row].as_py())))
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""

@@ -50,6 +50,7 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /health",
         "post /translate_file",
         "get /download_file/{name}",
+        "get /teach/pictures",
         "get /tmserver/languages/",
         "get /tmserver/{source_language}/{target_language}/unit/{text}",
         "post /admin/reload",

@@ -42,7 +42,7 @@ def test_the_new_language_is_found_and_the_others_keep_what_they_had(four: Run) 
     found = means(four, "synthetic_test")
     for direction in ("from zh", "to zh"):
         before, after = (found[direction][when]["csls_r10"] for when in ("before", "after"))
-        assert before <= 2 * CHANCE
+        assert before <= 3 * CHANCE
         assert after > 4 * CHANCE
     before, after = (found["the other languages"][when]["csls_r10"] for when in ("before", "after"))
     assert before > 10 * CHANCE
@@ -119,7 +119,7 @@ def test_what_cannot_be_added_is_told_in_a_line(
     assert "knows en" in fails(capsys, 2, *words(three, drawn, out, language="en"))
     assert "is not a language code" in fails(capsys, 2, *words(three, drawn, out, language="../x"))
     assert "has no photos/" in fails(capsys, 2, *words(three, tmp_path, out))
-    assert "nl.tsv cannot be read" in fails(capsys, 2, *words(three, drawn, out, language="nl"))
+    assert "has no captions/nl.tsv in photos" in fails(capsys, 2, *words(three, drawn, out, language="nl"))
     assert "no picture of split train is left for ar" in fails(
         capsys, 2, *words(three, drawn, out, language="ar")
     )
