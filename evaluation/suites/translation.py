@@ -24,6 +24,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
 SCENES = 928  # the first lines of corpora/everyday; what people say comes after them
+ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
 POOL = 200  # captions a language in Globetrotter's measure (5.2)
 
 
@@ -104,7 +105,7 @@ def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequ
         "All captions in one pool: per cent of a caption's M - 1 counterparts in the other languages found "
         "among its M - 1 nearest. Counterparts describe one picture of split test; not all are translations."
     )
-    return score_pool("photos, one pool", note, encode(encoder, texts), chosen)
+    return score_pool(ONE_POOL, note, encode(encoder, texts), chosen)
 
 
 def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:

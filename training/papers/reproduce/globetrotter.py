@@ -18,6 +18,7 @@ from training.papers.reproduce.systems import (
     Figures,
     call,
     measure,
+    read_pool,
     train,
 )
 
@@ -123,7 +124,7 @@ def _trained(study: Study, experiment: Experiment, system: System, seed: int) ->
     def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         train(study.data, folder, system.recipe, study.settings(seed))
         figures = measure(study.data, folder)
-        pool = outcome(read_tables(folder / "photos")[-1])
+        pool = outcome(read_pool(folder / "photos"))
         return Outcome(measures=named(figures), matrices=pool.matrices if system.recipe in DRAWN else {})
 
     step = Step(experiment, system.recipe, system.minutes, run, seed)

@@ -21,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.measures.scores import ALL, PairScore
+from evaluation.measures.scores import ALL, PairScore, Table
 from evaluation.reports.report import read_tables
+from evaluation.suites.translation import ONE_POOL
 from index.encoder.bundle import open_bundle
 from index.errors import PassepartoutError
 from index.text.languages import language
@@ -67,8 +68,13 @@ def measure(data: Path, folder: Path, languages: str = "") -> Figures:
     means = read_tables(folder / "multi30k")[0].means
     figures = {name: means.get(languages, means[ALL])[name] for name in TRANSLATION}
     figures |= between_scripts(read_tables(folder / "scripts")[0].pairs)
-    figures[POOL] = read_tables(folder / "photos")[-1].means[ALL][POOL]
+    figures[POOL] = read_pool(folder / "photos").means[ALL][POOL]
     return {name: round(value, 2) for name, value in figures.items()}
+
+
+def read_pool(report: Path) -> Table:
+    """Read the table of captions in one pool from a report of the suite `photos`."""
+    return next(table for table in read_tables(report) if table.name == ONE_POOL)
 
 
 def measure_pictures(data: Path, folder: Path) -> Figures:
