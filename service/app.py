@@ -177,6 +177,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        nonlocal translator
         metrics = app.state.metrics
         cache = open_cache(settings, metrics)
         bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
@@ -192,6 +193,7 @@ def _lifespan(
             lambda opened: Engine(opened, cache, batcher, metrics, explainer),
         )
         await manager.start(translator)
+        translator = None  # the manager's alone, so that it is freed when another version is served
         app.state.index_manager = manager
         if deployed:
             gc.freeze()  # it would look again and again at what is there for good

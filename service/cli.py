@@ -34,12 +34,11 @@ def serve(index: Path | None, host: str | None, port: int | None, workers: int |
     settings = load_settings(index=index, host=host, port=port, workers=workers)
     _check_address(settings)
     _prepare(settings)
-    translator = _open(settings)
     if settings.workers > 1:
-        del translator  # opened to fail early, in one line, and to check the files once for all workers
+        _open(settings)  # to fail early, in one line, and to check the files once for all workers
         _serve_many(settings)
     else:
-        _serve_one(settings, translator)
+        _serve_one(settings)
 
 
 def _check_address(settings: Settings) -> None:
@@ -73,12 +72,15 @@ def _open(settings: Settings) -> "Translator":
     return Translator.open(settings.index, threads=settings.threads)
 
 
-def _serve_one(settings: Settings, translator: "Translator") -> None:
+def _serve_one(settings: Settings) -> None:
+    translator = _open(settings)
     import uvicorn
 
     from service.app import create_app
 
-    uvicorn.run(create_app(settings, translator, deployed=True), **_options(settings))
+    app = create_app(settings, translator, deployed=True)
+    del translator  # the index manager's alone, so that it is freed when another version is served
+    uvicorn.run(app, **_options(settings))
 
 
 def _serve_many(settings: Settings) -> None:
