@@ -24,6 +24,7 @@ from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import PICTOGRAMS, Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.learn_language import Given, learn_language
+from index.teaching.lesson import Recall, places_among
 from index.teaching.material import read_captions as read_material
 
 STORYBOOKS = "storybooks"
@@ -93,9 +94,9 @@ def _pages(data: Path, code: str, part: str) -> Texts:
 
 def _recall(encoder: TextEncoder, code: str, asked: list[str], answers: list[str]) -> dict[str, float]:
     """R@1 and R@10 in percent: line i of what is asked is answered by line i."""
-    cosines = encoder.encode(asked, language=code) @ encoder.encode(answers, language="en").T
-    places = (cosines > np.diagonal(cosines)[:, None]).sum(axis=1)
-    return {f"r{k}": round(100 * float((places < k).mean()), 1) for k in (1, NEAREST)}
+    questions, candidates = encoder.encode(asked, language=code), encoder.encode(answers, language="en")
+    recall = Recall.of(places_among(questions, candidates, np.arange(len(asked))), len(answers))
+    return {"r1": round(recall.r1, 1), "r10": round(recall.r10, 1)}
 
 
 if __name__ == "__main__":

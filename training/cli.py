@@ -178,7 +178,7 @@ def import_(
         from index.importing.use import import_use
 
         check_target(out)
-        bundle = import_use(out)
+        bundle = import_use(str(source), out)
     else:
         from training.export.imported import Told, import_encoder
 

@@ -8,6 +8,7 @@ others.
 """
 
 import re
+import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -136,6 +137,17 @@ class Bundle:
 
     def _file(self, name: str) -> Path | None:
         return self.folder / name if name in self.manifest.files else None
+
+
+def staging_folder(target: Path, source: Path | None = None) -> Path:
+    """Make a folder beside `target` to be published there: empty, or with the files of a bundle `source`."""
+    staging = target.parent / f".{target.name}.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    if source is None:
+        staging.mkdir(parents=True)
+    else:
+        shutil.copytree(source, staging)
+    return staging
 
 
 def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bundle:

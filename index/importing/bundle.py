@@ -1,8 +1,6 @@
 """An imported encoder's graph and tokenizer as an encoder bundle, its confidence fitted on our scenes."""
 
-import os
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -68,14 +66,6 @@ def check_target(out: Path) -> None:
     """UsageError where there is something already."""
     if out.exists():
         raise UsageError(f"{out} exists: give a new folder")
-
-
-def staging_folder(out: Path) -> Path:
-    """An empty folder beside `out`, in which its files are made."""
-    staging = out.parent / f".{out.name}.{os.getpid()}.staging"  # others may fill the same cache
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
-    return staging
 
 
 def write_tokenizer(tokenizer: Tokenizer, pad: int | None, lowercase: bool, staging: Path) -> None:

@@ -115,16 +115,22 @@ def normalise(nodes: Nodes, rows: str) -> None:
     nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), OUTPUT)
 
 
-def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
-    """Write a model without what notes say of the machine that made it; return the dimension of OUTPUT.
-
-    UsageError if ONNX Runtime cannot run it.
-    """
+def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
+    """Write a model without its notes: torch's name, at each node, folders of the machine that made it."""
     graph = model.graph
-    for part in (model, graph, *graph.node, *graph.value_info, *graph.initializer):
+    values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
+    for part in (model, graph, *graph.node, *values):
         part.ClearField("metadata_props")
         part.ClearField("doc_string")
     onnx.save(model, path)
+
+
+def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
+    """Write a model without its notes; return the dimension of OUTPUT.
+
+    UsageError if ONNX Runtime cannot run it.
+    """
+    save_without_notes(model, path)
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         ones = np.ones((2, 3), np.int64)

@@ -26,4 +26,4 @@ def open_encoder(folder: Path) -> Bundle:
     try:
         return open_bundle(kept)
     except (DamagedError, FormatError):  # not there yet, or of another version of this project
-        return import_use(kept)
+        return import_use(USE_MULTILINGUAL, kept)

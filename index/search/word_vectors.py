@@ -1,6 +1,6 @@
 """The words of sentences: their vectors, how rare they are, how crowded it is around them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,7 +61,7 @@ class WordVectors:
         """Vectors (n, d) of the space of sentences in that of this language's words."""
         return vectors if self._rotation is None else vectors @ self._rotation
 
-    def known(self, wanted: Iterable[str]) -> dict[str, Word]:
+    def known(self, wanted: Collection[str]) -> dict[str, Word]:
         """What is known of some words."""
         kept = self._kept
         known = {word: kept[word] for word in wanted if word in kept}

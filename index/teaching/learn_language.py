@@ -1,7 +1,6 @@
 """Teaches a bundle one more language, as `passepartout learn-language` and the service do."""
 
 import re
-import shutil
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -10,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from index.encoder.bundle import CARD, Bundle, publish_bundle, taught_file
+from index.encoder.bundle import CARD, Bundle, publish_bundle, staging_folder, taught_file
 from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.progress import Progress
 from index.storage.manifest import CODE
-from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of, recall
+from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of
 from index.teaching.material import Material
 from index.teaching.mining import known_sentences, mine
 from index.teaching.report import Learned, with_card_section
@@ -107,12 +106,11 @@ def _measured(encoder: TextEncoder, materials: Sequence[Material], base: float) 
     if not remaining:
         return {}
     taught = learn(encoder, remaining, base)
-    recalls = {
-        whole.kind: recall(places_of(encoder, taught, asked), len(whole.topics.names))
+    return {
+        whole.kind: Recall.of(places_of(encoder, taught, asked), len(whole.topics.names))
         for whole, _, asked in split
         if len(asked) and whole.kind != "sentences"
     }
-    return {kind: measured for kind, measured in recalls.items() if measured}
 
 
 def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> list[Material]:
@@ -152,10 +150,7 @@ def _publish(
 ) -> None:
     """The bundle with this language, at `out`."""
     code, manifest = learned.code, bundle.manifest
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = out.parent / f".{out.name}.staging"
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(bundle.folder, staging)
+    staging = staging_folder(out, bundle.folder)
     (staging / taught_file(code)).parent.mkdir(exist_ok=True)
     (staging / taught_file(code)).write_bytes(taught.packed())
     (staging / "words").mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from index.encoder.taught import BEGIN, END, TaughtLanguage, spelled, subwords
 from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
 from index.teaching.material import Material
 from index.teaching.ridge import ridge
 from index.text.pre_tokens import Integers
@@ -27,6 +28,15 @@ class Recall:
     r10: float
     lines: int
     candidates: int
+
+    @classmethod
+    def of(cls, places: Integers, candidates: int) -> "Recall":
+        """From how many candidates are before the right one, line by line; there is a line."""
+        first, ten = (100 * float((places < k).mean()) for k in (1, 10))
+        return cls(first, ten, len(places), candidates)
+
+    def __str__(self) -> str:
+        return f"R@1 {self.r1:.1f}, R@10 {self.r10:.1f}"
 
     @property
     def chance(self) -> tuple[float, float]:
@@ -70,19 +80,15 @@ def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) 
 def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Material) -> Integers:
     """(n,) for each line asked, how many topics are nearer to it than its own."""
     vectors = taught(asked.texts, encoder.encode(asked.texts))
-    cosines = vectors @ asked.topics.vectors.T
-    own = np.take_along_axis(cosines, asked.rows[:, None], axis=1)
+    return places_among(vectors, asked.topics.vectors, asked.rows)
+
+
+def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Integers:
+    """(n,) for each question (n, d), how many candidates are nearer to it than its own, that of its row."""
+    cosines = questions @ candidates.T
+    own = np.take_along_axis(cosines, rows[:, None], axis=1)
     places: Integers = (cosines > own).sum(axis=1)
     return places
-
-
-def recall(places: Integers, candidates: int) -> Recall | None:
-    """None where nothing was asked."""
-    if not len(places):
-        return None
-    return Recall(
-        100 * float((places < 1).mean()), 100 * float((places < 10).mean()), len(places), candidates
-    )
 
 
 def _part(topic: str) -> int:

@@ -104,7 +104,7 @@ def _sources(learned: Learned) -> str:
 
 def _figures(score: Recall) -> str:
     return (
-        f"R@1 {score.r1:.1f}, R@10 {score.r10:.1f} of {score.lines} among {score.candidates} "
+        f"{score} of {score.lines} among {score.candidates} "
         f"(chance {score.chance[0]:.1f}, {score.chance[1]:.1f})"
     )
 

@@ -1,6 +1,5 @@
 """Turns a finished run into an encoder bundle, after checking that ONNX gives what torch gives."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from index.encoder.bundle import (
     BundleManifest,
     Origin,
     publish_bundle,
+    staging_folder,
 )
 from index.encoder.text_encoder import Precision, TextEncoder
 from index.errors import TrainingError, UsageError
@@ -72,9 +72,7 @@ def export_run(
     manifest = _manifest(run, _offered(run, without), str(result["data_sha256"]), name, version, licence)
     captions = training_captions(run, data)
     model = load_model(run, data)
-    staging = out.parent / f".{out.name}.staging"
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
+    staging = staging_folder(out)
     _write_parts(run, manifest.languages, captions, training_texts(run, data), model, staging)
     measured = _measure(run, data, model, staging, manifest)
     if compact:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from index.encoder.bundle import ENCODER, Bundle, Origin
+from index.encoder.bundle import ENCODER, Bundle, Origin, staging_folder
 from index.errors import UsageError
 from index.importing.bundle import (
     Description,
     check_target,
     publish_imported,
-    staging_folder,
     write_tokenizer,
 )
 from index.importing.graph import Head, read_graph, save_graph, with_head

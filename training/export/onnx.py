@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnxruntime.quantization as quantization
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from index.encoder.text_encoder import INPUTS, OUTPUT
+from index.importing.graph import save_without_notes
 from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
 
@@ -28,38 +30,37 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
     Inputs `input_ids` and `attention_mask` (n, t) int64, output `sentence_embedding` (n, d) float32;
     n and t are free.
     """
-    branch = _TextBranch(model).cpu().eval()
+    branch = _TextBranch(model).cpu()
     ids = torch.full((2, 6), 5, dtype=torch.int64)
     sizes = {0: torch.export.Dim("n"), 1: torch.export.Dim("t", max=model.text.max_tokens)}
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     try:
-        with quiet(), torch.no_grad():
-            torch.onnx.export(
-                branch,
-                (ids, torch.ones_like(ids)),
-                file,
-                input_names=list(INPUTS),
-                output_names=[OUTPUT],
-                dynamic_shapes=(sizes, sizes),
-                dynamo=True,
-                external_data=False,
-                verbose=False,
-            )
+        write_graph(branch, (ids, torch.ones_like(ids)), file, OUTPUT, sizes)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
-    _strip_source_locations(file)
+    save_without_notes(onnx.load(file), file)
 
 
-def _strip_source_locations(file: Path) -> None:
-    """Drop the source line that torch notes at each node: it names folders of the exporting machine."""
-    model = onnx.load(file)
-    graph = model.graph
-    values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
-    for part in (model, graph, *graph.node, *values):
-        part.ClearField("metadata_props")
-        part.ClearField("doc_string")
-    onnx.save(model, file)
+def write_graph(
+    module: nn.Module, example: tuple[Tensor, Tensor], file: Path, output: str, sizes: dict[int, Any]
+) -> None:
+    """Write a module of token ids and mask as an ONNX graph with one output.
+
+    example: ids and mask (n, t). sizes: what is free of the two dimensions, as torch.export names it.
+    """
+    with quiet(), torch.no_grad():
+        torch.onnx.export(
+            module.eval(),
+            example,
+            file,
+            input_names=list(INPUTS),
+            output_names=[output],
+            dynamic_shapes=(sizes, sizes),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
 
 
 def quantise(file: Path, target: Path) -> None:

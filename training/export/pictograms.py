@@ -6,7 +6,6 @@ turned onto the bundle's texts (orthogonal Procrustes), since principal axes hav
 better than drawings do: a pictogram is the mean of both (docs/decisions/0094).
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,11 +16,20 @@ from numpy.typing import NDArray
 
 from evaluation.reports.card import with_section
 from evaluation.suites.pictograms import Named, is_flag, part_of, read_names
-from index.encoder.bundle import CARD, PICTOGRAMS, PICTURES, Bundle, open_bundle, publish_bundle
+from index.encoder.bundle import (
+    CARD,
+    PICTOGRAMS,
+    PICTURES,
+    Bundle,
+    open_bundle,
+    publish_bundle,
+    staging_folder,
+)
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
 from index.errors import DataError, UsageError
+from index.teaching.lesson import Recall, places_among
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
@@ -52,17 +60,6 @@ over {languages} languages, names in the language asked in left out:
 `passepartout pictograms BUNDLE --data DIR`
 
 """
-
-
-@dataclass(frozen=True)
-class Recall:
-    """In how many of 100 a name finds its own pictogram first, and among the first ten."""
-
-    r1: float
-    r10: float
-
-    def __str__(self) -> str:
-        return f"R@1 {self.r1:.1f}, R@10 {self.r10:.1f}"
 
 
 @dataclass(frozen=True)
@@ -220,12 +217,9 @@ def _others(named: NDArray[np.float32], row: int) -> Vectors:
 
 def _recall(asked: NDArray[np.float32], answers: Sequence[Vectors]) -> Recall:
     """Questions (L, n, d), for each language its answers (n, d): line i answers line i."""
-    places = []
-    for questions, candidates in zip(asked, answers, strict=True):
-        cosines = questions @ candidates.T
-        places.append((cosines > np.diagonal(cosines)[:, None]).sum(axis=1))
-    ranks = np.stack(places)
-    return Recall(100 * float((ranks < 1).mean()), 100 * float((ranks < 10).mean()))
+    rows = np.arange(asked.shape[1])
+    places = [places_among(*texts, rows) for texts in zip(asked, answers, strict=True)]
+    return Recall.of(np.concatenate(places), len(rows))
 
 
 def _names(data: Path, language: str) -> Mapping[str, Named]:
@@ -249,9 +243,7 @@ def _section(written: Written) -> str:
 def _publish(bundle: Bundle, content: bytes, section: str) -> None:
     """The bundle with this file and section, in its place."""
     folder = bundle.folder
-    staging = folder.parent / f".{folder.name}.staging"
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(folder, staging)
+    staging = staging_folder(folder, folder)
     (staging / PICTOGRAMS).unlink(missing_ok=True)
     (staging / PICTURES).write_bytes(content)
     page = bundle.card.read_text("utf-8")

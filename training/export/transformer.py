@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 from transformers.utils import logging
 
-from index.encoder.text_encoder import INPUTS
+from training.export.onnx import write_graph
 from training.quiet import quiet
 
 TOKEN = 5  # any that is no padding
@@ -41,15 +41,4 @@ def write_transformer(folder: Path, file: Path, output: str) -> None:
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
-    with quiet(), torch.no_grad():
-        torch.onnx.export(
-            _Tokens(model).eval(),
-            (ids, mask),
-            file,
-            input_names=list(INPUTS),
-            output_names=[output],
-            dynamic_shapes=(sizes, sizes),
-            dynamo=True,
-            external_data=False,
-            verbose=False,
-        )
+    write_graph(_Tokens(model), (ids, mask), file, output, sizes)
