@@ -13,11 +13,11 @@ from index.search.sentence_index import SentenceIndex
 from index.text.normalisation import clean
 
 ROWS_READ = 1 << 14  # at a time
-MOST_ROWS = 1 << 20  # of a page
+MOST_ROWS = 1 << 20  # read for one page
 MOST_TRANSLATIONS = 20  # of a sentence into one language
 
 LETTERS = r"\pL\pM\pN_"  # as RE2 spells them
-# Scripts without spaces between words, by the beginning of the names of their letters.
+# Scripts without spaces between words: how the Unicode names of their letters begin.
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ", "BOPOMOFO")
 
 
@@ -32,7 +32,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Page:
-    """Occurrences in the order of the corpus, and the row to go on from; None at the end."""
+    """Occurrences in corpus order; `next` is the row where the next page begins, None on the last page."""
 
     occurrences: Sequence[Occurrence]
     next: int | None
@@ -47,10 +47,10 @@ def concordance(
     begin: int = 0,
     count: int = 20,
 ) -> Page:
-    """At most `count` sentences of `source` from row `begin` on that have the phrase, as whole words where
-    its script parts words, whatever the case; all sentences where it is None.
+    """Find up to `count` sentences in `source` that contain a phrase, from row `begin` on.
 
-    A page looks at no more than MOST_ROWS rows, so it may have fewer and yet not be the last.
+    Case is ignored, and the phrase must be whole words if its script separates words. Without a phrase, every
+    sentence matches. A page reads at most MOST_ROWS rows, so a page with fewer sentences may not be the last.
     """
     index = indexes[source]
     if phrase is None:
@@ -100,10 +100,12 @@ def _translations(index: SentenceIndex, target: SentenceIndex, row: int) -> list
 
 
 def _pattern(phrase: str) -> str:
-    """A regular expression for RE2."""
-    escaped = "".join(f"\\{sign}" if sign in string.punctuation else sign for sign in phrase)
-    before = rf"(?:^|[^{LETTERS}])" if _parts_words(phrase[0]) else ""
-    after = rf"(?:$|[^{LETTERS}])" if _parts_words(phrase[-1]) else ""
+    """The RE2 regular expression that finds a phrase."""
+    escaped = "".join(
+        f"\\{character}" if character in string.punctuation else character for character in phrase
+    )
+    before = rf"(?:^|[^{LETTERS}])" if _script_has_spaces(phrase[0]) else ""
+    after = rf"(?:$|[^{LETTERS}])" if _script_has_spaces(phrase[-1]) else ""
     return f"{before}{escaped}{after}"
 
 
@@ -111,19 +113,19 @@ def _places(phrase: str, text: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(re.escape(phrase), text, re.IGNORECASE):
         begin, end = match.span()
         before, after = text[begin - 1 : begin], text[end : end + 1]
-        if not (_joined(before, phrase[0]) or _joined(after, phrase[-1])):
+        if not (_in_one_word(before, phrase[0]) or _in_one_word(after, phrase[-1])):
             yield begin, end
 
 
-def _joined(neighbour: str, sign: str) -> bool:
-    """Whether the sign and its neighbour are of one word."""
-    return bool(neighbour) and _parts_words(sign) and _is_letter(neighbour)
+def _in_one_word(neighbour: str, character: str) -> bool:
+    """Whether a character and its neighbour, which may be empty, belong to the same word."""
+    return bool(neighbour) and _script_has_spaces(character) and _is_letter(neighbour)
 
 
-def _is_letter(sign: str) -> bool:
-    return sign == "_" or unicodedata.category(sign)[0] in "LMN"
+def _is_letter(character: str) -> bool:
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
-def _parts_words(sign: str) -> bool:
-    """Whether it is a letter or digit of a script that writes spaces between words."""
-    return _is_letter(sign) and not unicodedata.name(sign, "").startswith(UNSPACED)
+def _script_has_spaces(character: str) -> bool:
+    """Whether a character is a letter or digit of a script that separates words by spaces."""
+    return _is_letter(character) and not unicodedata.name(character, "").startswith(UNSPACED)

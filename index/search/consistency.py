@@ -1,8 +1,8 @@
-"""Cross-lingual consistency at query time (SMALR, Burns et al. 2020, 3.4): a question's translations into
-other languages are asked as well, and what all of them find counts.
+"""Cross-lingual consistency at query time (SMALR, Burns et al. 2020, section 3.4).
 
-The translations may be given, or be our own: the nearest sentence of each other language's index. What
-orders the answers is the mean of the scores of all languages (CLC-A).
+A question is asked together with its translations into other languages, and the answers are ordered by the
+mean of the scores over all these languages (CLC-A). The translations are either given, or taken from the
+index: the nearest sentence in each third language.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Scores = NDArray[np.floating]
 
 
 def mean_scores(cosines: Mapping[str, Scores]) -> Scores:
-    """CLC-A: the mean over the languages that there are."""
+    """Average scores over languages (CLC-A); all arrays have the same shape."""
     means: Scores = np.mean(list(cosines.values()), axis=0)
     return means
 
@@ -26,8 +26,11 @@ def mean_scores(cosines: Mapping[str, Scores]) -> Scores:
 def own_translations(
     indexes: Mapping[str, SentenceIndex], vectors: Vectors, source: str, target: str
 ) -> dict[str, Vectors]:
-    """Questions in `source`, (n, d) unit rows -> language -> (n, d): themselves, and the vector of what each
-    third language's index answers to each."""
+    """Translate questions into every third language of the index.
+
+    `vectors` (n, d): unit rows of questions in `source`. Returns, by language, the questions themselves and
+    the vector of the nearest sentence to each of them, (n, d).
+    """
     translations = {source: vectors}
     for language, index in indexes.items():
         if language not in (source, target) and len(index) and len(vectors):
@@ -37,7 +40,10 @@ def own_translations(
 
 
 def mean_queries(translations: Mapping[str, Vectors]) -> Vectors:
-    """One question for all its translations, (n, d) unit rows: cosines to it order as CLC-A does."""
+    """Combine each question with its translations into one unit vector, (n, d).
+
+    Ordering by the cosine with this vector is the same as ordering by CLC-A.
+    """
     return unit(np.sum(list(translations.values()), axis=0))
 
 
@@ -48,10 +54,10 @@ def consistent(
     target: str,
     k: int,
 ) -> list[list[Match]]:
-    """Each question's k answers in `target`, in the order of CLC-A.
+    """Find the k best answers in `target` to each question, ordered by CLC-A.
 
-    `questions`: language -> (n, d) unit rows, row i the question i, in `source`, or a translation of it. The
-    answers' scores and confidences are the ones that the question alone gives them.
+    `questions` maps languages to (n, d) unit rows: row i is question i, which is in `source`, or its
+    translation. Scores and confidences of the answers are those for the question alone.
     """
     index = indexes[target]
     _, rows = index.vectors.search(mean_queries(questions), k)

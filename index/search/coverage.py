@@ -1,8 +1,8 @@
-"""Coverage: how far a sentence has words for those of another.
+"""Coverage: how much of one sentence the words of another cover.
 
-Each word looks for the one of the other sentence that is nearest by CSLS; a sentence is covered by the mean
-over its words, the rare ones weighing more. So does BERTScore (Zhang et al. 2020, section 3), by cosines, of
-which a word that is near everything has high ones to all.
+Each word is scored by its nearest word in the other sentence, and a sentence's coverage is the mean of these
+scores, weighted by how rare its words are. BERTScore (Zhang et al. 2020, section 3) does the same with
+cosines; we use CSLS, because a word that is close to everything has a high cosine with every word.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,30 +16,34 @@ from index.search.ranking import Coverage
 from index.search.vector_index import Rows
 from index.search.word_vectors import WordVectors, words_of
 
-AT_ONCE = 16  # questions: all words of these meet all words of their answers
-KINDS = 2
+QUESTIONS_AT_ONCE = 16  # one matrix compares all their words with all the words of their answers
+DIRECTIONS = 2  # the question covered by the answer, the answer covered by the question
 
 
 def coverage(
     asked: WordVectors, answered: WordVectors, questions: Sequence[str], text_of: Callable[[int], str]
 ) -> Coverage:
-    """Questions (n) and what gives the text of a row -> rows (n, k) -> (n, k, 2): how far each question is
-    covered by the answer, and the answer by the question; 0 where either has no word."""
+    """Return a function that measures the coverage between n questions and their answers.
 
-    def of_rows(rows: Rows) -> NDArray[np.float64]:
-        found = np.zeros((*rows.shape, KINDS))
-        for start in range(0, len(questions), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            answers = [[text_of(row) for row in line] for line in rows[part].tolist()]
-            _cover(asked, answered, questions[part], answers, found[part])
-        return found
+    It takes the rows of the answers, (n, k), whose texts `text_of` returns, and gives (n, k, 2): how much of
+    the question the answer covers, and how much of the answer the question covers; 0 where either has no
+    words. `asked` and `answered` are the word vectors of the two languages.
+    """
 
-    return of_rows
+    def measure(rows: Rows) -> NDArray[np.float64]:
+        scores = np.zeros((*rows.shape, DIRECTIONS))
+        for start in range(0, len(questions), QUESTIONS_AT_ONCE):
+            block = slice(start, start + QUESTIONS_AT_ONCE)
+            answers = [[text_of(row) for row in line] for line in rows[block].tolist()]
+            _measure_block(asked, answered, questions[block], answers, scores[block])
+        return scores
+
+    return measure
 
 
 @dataclass(frozen=True)
-class _Words:
-    """Different words and their numbers; vectors (u, d), what CSLS takes off (u,), rarities (u,)."""
+class _DistinctWords:
+    """The u distinct words of some texts, numbered: vectors (u, d), CSLS penalties (u,), rarities (u,)."""
 
     numbers: dict[str, int]
     vectors: Vectors
@@ -47,12 +51,12 @@ class _Words:
     rarities: NDArray[np.float32]
 
     @classmethod
-    def of(cls, space: WordVectors, other: str, rows: Sequence[Sequence[str]]) -> "_Words":
-        every = list(dict.fromkeys(word for row in rows for word in row))
-        known = space.known(every)
-        words = [known[word] for word in every]
+    def of(cls, space: WordVectors, other: str, texts: Sequence[Sequence[str]]) -> "_DistinctWords":
+        spellings = list(dict.fromkeys(word for text in texts for word in text))
+        by_spelling = space.look_up(spellings)
+        words = [by_spelling[spelling] for spelling in spellings]
         return cls(
-            {word: number for number, word in enumerate(every)},
+            {spelling: number for number, spelling in enumerate(spellings)},
             np.stack([word.vector for word in words]),
             space.crowding(words, other),
             np.array([word.rarity for word in words], np.float32),
@@ -62,34 +66,35 @@ class _Words:
         return np.array([self.numbers[word] for word in words], np.int64)
 
 
-def _cover(
+def _measure_block(
     asked: WordVectors,
     answered: WordVectors,
     questions: Sequence[str],
     answers: Sequence[Sequence[str]],
-    found: NDArray[np.float64],
+    scores: NDArray[np.float64],
 ) -> None:
-    """Fill `found` (n, k, 2)."""
+    """Write the coverage of a block of questions and answers into `scores` (n, k, 2)."""
     question_words = [words_of(text, asked.language) for text in questions]
     answer_words = [[words_of(text, answered.language) for text in row] for row in answers]
-    every = [words for row in answer_words for words in row]
-    if not any(question_words) or not any(every):
+    all_answers = [words for row in answer_words for words in row]
+    if not any(question_words) or not any(all_answers):
         return
-    questions_known = _Words.of(asked, answered.language, question_words)
-    answers_known = _Words.of(answered, asked.language, every)
-    nearness = 2 * questions_known.vectors @ answers_known.vectors.T
-    nearness -= questions_known.crowding[:, None] + answers_known.crowding
+    in_questions = _DistinctWords.of(asked, answered.language, question_words)
+    in_answers = _DistinctWords.of(answered, asked.language, all_answers)
+    csls = 2 * in_questions.vectors @ in_answers.vectors.T
+    csls -= in_questions.crowding[:, None] + in_answers.crowding
     for number, words in enumerate(question_words):
         places = [place for place, row in enumerate(answer_words[number]) if row]
         if not words or not places:
             continue
-        rows = questions_known.rows(words)
-        columns = [answers_known.rows(answer_words[number][place]) for place in places]
-        starts = np.cumsum([0, *map(len, columns[:-1])])
-        flat = np.concatenate(columns)
-        scores = nearness[np.ix_(rows, flat)]
-        weights = questions_known.rarities[rows]
-        covered = weights @ np.maximum.reduceat(scores, starts, axis=1) / weights.sum()
-        weights = answers_known.rarities[flat]
-        back = np.add.reduceat(scores.max(axis=0) * weights, starts) / np.add.reduceat(weights, starts)
-        found[number, places] = np.column_stack([covered, back])
+        rows = in_questions.rows(words)
+        columns_by_answer = [in_answers.rows(answer_words[number][place]) for place in places]
+        starts = np.cumsum([0, *map(len, columns_by_answer[:-1])])
+        columns = np.concatenate(columns_by_answer)
+        similarities = csls[np.ix_(rows, columns)]
+        weights = in_questions.rarities[rows]
+        question_covered = weights @ np.maximum.reduceat(similarities, starts, axis=1) / weights.sum()
+        weights = in_answers.rarities[columns]
+        weighted = np.add.reduceat(similarities.max(axis=0) * weights, starts)
+        answer_covered = weighted / np.add.reduceat(weights, starts)
+        scores[number, places] = np.column_stack([question_covered, answer_covered])

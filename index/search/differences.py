@@ -1,7 +1,7 @@
-"""Differences: the words of a question that an answer does not cover, and those that the question lacks.
+"""Differences: which words of a question the answer leaves out, and which words the answer adds.
 
-A word points towards the sentences that mean it. One that points towards its own sentence and not towards the
-other is a difference, unless some word of the other means the same.
+A word is a difference if its vector is clearly closer to its own sentence than to the other sentence, and no
+word of the other sentence means the same.
 """
 
 import numpy as np
@@ -11,30 +11,40 @@ from index.encoder.vectors import Vectors
 from index.search.ranking import SAME, Differences
 from index.search.word_vectors import Sentence
 
-APART = 0.3  # by which the cosine of a word to its own sentence is above that to the other
-ALIKE = 0.45  # cosine from which on two words mean the same
+MIN_MARGIN = 0.3  # cosine of a word with its own sentence, less that with the other sentence
+SYNONYM_COSINE = 0.45  # two words with at least this cosine mean the same
 
 
-def differences(question: Sentence, answer: Sentence, back: Vectors, there: Vectors) -> Differences:
-    """What each has that the other has not; `there` is the question's vector in the space of the answer's
-    words, `back` the answer's in that of the question's."""
+def differences(
+    question: Sentence, answer: Sentence, answer_vector: Vectors, question_vector: Vectors
+) -> Differences:
+    """Find the words of each sentence that the other one does not express.
+
+    `answer_vector` (d,) is the answer in the word space of the question's language, `question_vector` (d,)
+    the question in the word space of the answer's language.
+    """
     if not question.words or not answer.words:
         return SAME
-    alike = question.vectors @ answer.vectors.T
+    cosines = question.vectors @ answer.vectors.T
     return Differences(
-        _apart(question, back, alike.max(axis=1)),
-        _apart(answer, there, alike.max(axis=0)),
+        _unexpressed(question, answer_vector, cosines.max(axis=1)),
+        _unexpressed(answer, question_vector, cosines.max(axis=0)),
     )
 
 
-def _apart(sentence: Sentence, other: Vectors, alike: NDArray[np.float32]) -> tuple[str, ...]:
-    distances = sentence.vectors @ (sentence.vector - other)
-    rows = np.flatnonzero((distances > APART) & (alike < ALIKE)).tolist()
+def _unexpressed(sentence: Sentence, other: Vectors, nearest_cosines: NDArray[np.float32]) -> tuple[str, ...]:
+    """Words of a sentence that the sentence with the vector `other` (d,) lacks.
+
+    `nearest_cosines` (n,): each word's cosine with the most similar word of the other sentence.
+    """
+    margins = sentence.vectors @ (sentence.vector - other)
+    rows = np.flatnonzero((margins > MIN_MARGIN) & (nearest_cosines < SYNONYM_COSINE)).tolist()
     return tuple(dict.fromkeys(_as_written(sentence.words[row], sentence.text) for row in rows))
 
 
 def _as_written(word: str, text: str) -> str:
-    place = text.lower().find(word)
-    # Where lower case changes the length, places do not correspond.
-    written = text[place : place + len(word)] if place >= 0 else word
+    """A lower-cased word of a text, spelled as in the text."""
+    position = text.lower().find(word)
+    written = text[position : position + len(word)] if position >= 0 else word
+    # Lower-casing can change the length of a text; positions then do not correspond.
     return written if written.lower() == word else word

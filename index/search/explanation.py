@@ -1,8 +1,8 @@
-"""Why an answer: the parts of its score, and whether going back, or through a third language, leads to it.
+"""Explanation: the parts of an answer's score, and whether other translation paths support the answer.
 
-For a question x and an answer y the score is CSLS, 2 cos(x, y) - r(x) - r(y) (hubness.py). Its neighbours say
-how far to trust it: an answer that leads back to the question, and that other languages lead to as well, is
-right more often than one that only a single pair of vectors speaks for.
+For a question x and an answer y the score is CSLS, 2 cos(x, y) - r(x) - r(y) (hubness.py). An answer is more
+often right if translating it back leads to the question, and if the best answers in third languages lead to
+it too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ from index.search.ranking import select
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
-NEAR = 10  # an answer further down a third language's answers is not agreed with
+AGREEING_PLACES = 10  # a third language supports an answer only if it is among its own first ten
 
 
 class Searched(Protocol):
-    """What sentences and words have in common: unit vectors, each with an ID and a neighbourhood mean."""
+    """What SentenceIndex and WordIndex have in common: unit vectors with IDs and neighbourhood means."""
 
     vectors: VectorIndex
     scoring: Scoring
@@ -32,7 +32,7 @@ class Searched(Protocol):
         ...
 
     def rows(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each ID, None where there is none."""
+        """The row of each ID; None for an ID that does not exist."""
         ...
 
     def text(self, row: int) -> str:
@@ -46,7 +46,7 @@ class Searched(Protocol):
 
 @dataclass(frozen=True)
 class Return:
-    """The answer translated to the question's language; `cosine` is the likeness of that to the question."""
+    """The best translation of an answer back into the question's language, and its cosine to the question."""
 
     text: str
     id: str
@@ -55,10 +55,10 @@ class Return:
 
 @dataclass(frozen=True)
 class Detour:
-    """The best answer in a third language and where it leads.
+    """The path from the question to the answer through the best answer in a third language.
 
-    `question` and `answer` are its cosines to those; `place` is that of the answer among its own answers,
-    from 1, None where it is not among the first NEAR.
+    `question` and `answer` are that sentence's cosines to the two; `place`, from 1, is where the answer comes
+    among its translations, None if not among the first AGREEING_PLACES.
     """
 
     language: str
@@ -71,11 +71,11 @@ class Detour:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The parts of one answer's score, and who agrees.
+    """The parts of one answer's score, and the paths that support or contradict it.
 
-    score = 2 `cosine` - `question_mean` - `answer_mean`; a mean is that of the cosines to the NEIGHBOURS
-    nearest in the other language. `margin`: how far the score is above the best other answer's, negative
-    where it is below. `candidates`: how many answers there were to choose from.
+    score = 2 `cosine` - `question_mean` - `answer_mean`; the means are those of the cosines to the
+    NEIGHBOURS nearest in the other language. `margin`: the score minus that of the best other answer.
+    `candidates`: the number of answers to choose from.
     """
 
     cosine: float
@@ -90,8 +90,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The candidates of one search, best first: their rows, cosines and CSLS, (m,) each, and the mean cosine
-    of the question to its neighbours."""
+    """The candidates of one search, best first: rows, cosines and CSLS scores, (m,) each.
+
+    `mean` is the mean cosine of the question to its neighbours.
+    """
 
     rows: Rows
     cosines: NDArray[np.float32]
@@ -101,7 +103,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Stop:
-    """The best answer in a third language, by which all answers in a target are checked."""
+    """The best answer in a third language: the intermediate sentence of a Detour."""
 
     language: str
     text: str
@@ -113,13 +115,13 @@ class Stop:
 def explain(
     indexes: Mapping[str, Searched], query: Vectors, source: str, answers: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Explanation]]:
-    """Why each of `answers`, target -> IDs, answers a question in `source`, a unit vector (1, d).
+    """Explain each of the `answers`, target -> IDs, to a question in `source`, a unit vector (1, d).
 
-    ValueError for an ID that is not there.
+    Raises ValueError for an ID that does not exist.
     """
     targets = {target: _rows(indexes[target], ids) for target, ids in answers.items()}
     asked = [target for target, rows in targets.items() if rows]
-    # A single target is no third language of its own answers.
+    # If there is only one target, it is not a third language.
     visited = [language for language in indexes if asked and language != source and [language] != asked]
     rankings = {language: _ranked(indexes[language], query, [source])[0] for language in {*asked, *visited}}
     stops = [
@@ -161,7 +163,7 @@ def _explain(
 ) -> list[Explanation]:
     means = index.means_from(source)[rows]
     scores = csls_scores(cosines, np.full_like(cosines, ranking.mean), means)
-    best = list(zip(ranking.rows[:2].tolist(), ranking.scores[:2].tolist(), strict=True))
+    two_best = list(zip(ranking.rows[:2].tolist(), ranking.scores[:2].tolist(), strict=True))
     columns = (rows, cosines.tolist(), means.tolist(), scores.tolist(), backs, vias)
     return [
         Explanation(
@@ -169,7 +171,7 @@ def _explain(
             question_mean=ranking.mean,
             answer_mean=mean,
             score=score,
-            margin=_margin(row, score, best),
+            margin=_margin(row, score, two_best),
             candidates=len(index.vectors),
             back=back,
             via=via,
@@ -178,16 +180,18 @@ def _explain(
     ]
 
 
-def _margin(row: int, score: float, best: Sequence[tuple[int, float]]) -> float:
-    others = [value for other, value in best if other != row]
-    return score - others[0] if others else 0.0
+def _margin(row: int, score: float, two_best: Sequence[tuple[int, float]]) -> float:
+    other_scores = [other_score for other_row, other_score in two_best if other_row != row]
+    return score - other_scores[0] if other_scores else 0.0
 
 
 def _backs(
     index: Searched | None, query: NDArray[np.float32], vectors: Mapping[str, Vectors]
 ) -> dict[str, list[Return | None]]:
-    """For each target each answer's own best answer in the language of the question, None where there is
-    none; `vectors` are the answers'."""
+    """Translate each answer back: by target, its best answer in the language of the question.
+
+    `vectors`: by target, those of the answers, (n, d). None if that language has no sentences.
+    """
     if index is None or not vectors or not len(index.vectors):
         return {target: [None] * len(answers) for target, answers in vectors.items()}
     languages = [target for target, answers in vectors.items() for _ in answers]
@@ -210,30 +214,30 @@ def _stop(language: str, index: Searched, ranking: Ranking) -> Stop:
 def _via(
     index: Searched, stops: Sequence[Stop], rows: Sequence[int], vectors: Vectors
 ) -> list[tuple[Detour, ...]]:
-    """For each answer in the language of `index`, a row with its vector, the detour through each stop."""
+    """The detours through each stop to each answer in the language of `index`, given by row and vector."""
     if not stops:
         return [()] * len(rows)
     questions = np.stack([stop.vector for stop in stops])
-    onward = [
-        {row: place for place, row in enumerate(ranking.rows[:NEAR].tolist(), 1)}
+    places_by_stop = [
+        {row: place for place, row in enumerate(ranking.rows[:AGREEING_PLACES].tolist(), 1)}
         for ranking in _ranked(index, questions, [stop.language for stop in stops])
     ]
     return [
         tuple(
             Detour(stop.language, stop.text, stop.id, stop.cosine, cosine, places.get(row))
-            for stop, cosine, places in zip(stops, cosines, onward, strict=True)
+            for stop, cosine, places in zip(stops, cosines, places_by_stop, strict=True)
         )
         for row, cosines in zip(rows, (vectors @ questions.T).tolist(), strict=True)
     ]
 
 
 def _ranked(index: Searched, queries: Vectors, sources: Sequence[str]) -> list[Ranking]:
-    """The candidates for (n, d) unit queries, each in the language that `sources` (n,) says."""
+    """Rank the candidates for (n, d) unit queries; `sources` (n,) are the queries' languages."""
     cosines, rows = index.vectors.search(queries, CANDIDATES)
-    seen = np.stack([index.means_from(source)[own] for source, own in zip(sources, rows, strict=True)])
-    means = neighbourhood_means(cosines)
-    ordered = zip(*select(cosines, rows, seen, rows.shape[1], index.scoring)[:3], means.tolist(), strict=True)
-    return [Ranking(own, near, scores, mean) for near, own, scores, mean in ordered]
+    row_means = np.stack([index.means_from(source)[row] for source, row in zip(sources, rows, strict=True)])
+    query_means = neighbourhood_means(cosines).tolist()
+    cosines, rows, scores, _ = select(cosines, rows, row_means, rows.shape[1], index.scoring)
+    return [Ranking(*columns) for columns in zip(rows, cosines, scores, query_means, strict=True)]
 
 
 def _rows(index: Searched, ids: Sequence[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Hubness: some points are near everything; CSLS takes that back (Lample et al. 2018b, section 2.3).
+"""Hubness: some points are near everything, which CSLS corrects for (Lample et al. 2018b, section 2.3).
 
 CSLS(x, y) = 2 cos(x, y) - r(x) - r(y), where r is a point's mean cosine to its k nearest neighbours
 in the other language. The ratio margin (Artetxe and Schwenk 2019, equation 2) is 2 cos(x, y) / (r(x) + r(y)).
@@ -14,13 +14,13 @@ NEIGHBOURS = 10
 
 
 def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
-    """(n, m) cosines -> (n,) mean of each row's k highest; of all m where m < k, 0 where m = 0."""
+    """(n, m) cosines -> (n,) the mean of each row's k highest; of all m if m < k, 0 if m = 0."""
     rows, columns = similarities.shape
     if columns == 0:
         return np.zeros(rows, np.float32)
     if columns > k:
         similarities = np.partition(similarities, columns - k, axis=1)[:, columns - k :]
-    # Sorted first: the same mean whatever the order of the columns was.
+    # Sorted, so that the rounding of the mean does not depend on the order of the columns.
     means: NDArray[np.float32] = (
         np.sort(similarities, axis=1).mean(axis=1, dtype=np.float64).astype(np.float32)
     )
@@ -28,35 +28,40 @@ def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS)
 
 
 class NeighbourhoodMeans:
-    """How crowded it is around each row of a language, seen from each of the languages `sources`."""
+    """The mean cosine of each row of a language to its nearest neighbours in each of the other languages."""
 
     def __init__(self, means: NDArray[np.float32], sources: Sequence[str]) -> None:
-        """`means` are the rows' neighbourhood means, (rows, sources)."""
+        """Take the means (rows, sources), a column for each language of `sources`."""
         self._means = means
-        self._of = dict(zip(sources, means.T, strict=True))
+        self._by_source = dict(zip(sources, means.T, strict=True))
 
     def seen_from(self, source: str) -> NDArray[np.float32]:
-        """(rows,) means; for a language that is none of `sources` the mean over them, 0 without any."""
-        means = self._of.get(source)
+        """(rows,) the means for queries in `source`; the mean over all sources for a language not among them.
+
+        0 if there are no sources.
+        """
+        means = self._by_source.get(source)
         return self._overall if means is None else means
 
     @cached_property
     def _overall(self) -> NDArray[np.float32]:
         rows = len(self._means)
-        means: NDArray[np.float32] = self._means.mean(axis=1) if self._of else np.zeros(rows, np.float32)
+        means: NDArray[np.float32] = (
+            self._means.mean(axis=1) if self._by_source else np.zeros(rows, np.float32)
+        )
         return means
 
 
 def csls_scores(
     cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
 ) -> NDArray[np.float32]:
-    """Cosines and both sides' neighbourhood means, of shapes that go together -> CSLS scores."""
+    """CSLS scores from cosines and the neighbourhood means of queries and rows, whose shapes broadcast."""
     scores: NDArray[np.float32] = (2 * cosines - queries - rows).astype(np.float32, copy=False)
     return scores
 
 
 def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
-    """(n, m) cosines between all of two languages -> (n, m) CSLS scores."""
+    """(n, m) cosines between all sentences of two languages -> (n, m) CSLS scores."""
     queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))
     return csls_scores(similarities, queries[:, None], rows)
 
@@ -64,15 +69,15 @@ def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.
 def ratio(
     cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
 ) -> NDArray[np.float32]:
-    """Cosines and both sides' neighbourhood means, of shapes that go together -> ratio margins."""
-    # Means near zero or below it are those of points without neighbours: they get no bonus for it.
+    """Ratio margins from cosines and the neighbourhood means of queries and rows, whose shapes broadcast."""
+    # A mean near or below zero belongs to a point without neighbours, which must not raise its score.
     return (2 * cosines / np.maximum(queries + rows, 1e-3)).astype(np.float32)
 
 
 def skewness(scores: NDArray[np.floating], k: int = NEIGHBOURS) -> float:
-    """(n, m) scores -> skewness of how often each column is among the k best of a row.
+    """(n, m) scores -> the skewness of how often each column is among the k best of a row.
 
-    Radovanović et al. 2010, equation 1: E[(N - mean)^3] / deviation^3; 0 where all occur equally often.
+    Radovanović et al. 2010, equation 1: E[(N - mean)^3] / deviation^3; 0 if all columns occur equally often.
     """
     columns = scores.shape[1]
     if not scores.size or columns <= k:

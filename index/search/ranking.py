@@ -1,4 +1,4 @@
-"""Ranking candidates by CSLS or ratio margin, answers with a confidence: sentences and words alike."""
+"""Ranking: candidates ordered by CSLS or ratio margin, with a confidence; for sentences and words alike."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means, r
 from index.search.vector_index import CANDIDATES, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
-# "exact": the corpus translates this very text; "memory": nearly this text; "translation": found by vectors;
-# "near": found by vectors, too unlikely to be a translation, and yet the same scene with other details.
+# "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
+# by vectors; "near": found by vectors, too unlikely to be a translation, but the same scene in other details.
 MatchKind = Literal["exact", "memory", "translation", "near"]
-# Rows (n, k) -> (n, k, 2) how far each question is covered by the answer, the answer by the question.
+# The rows of answers (n, k) -> (n, k, 2): how much of the question the answer covers, and the reverse.
 Coverage = Callable[[Rows], NDArray[np.float64]]
-CONSIDERED = 10  # answers with the highest scores, among which confidence chooses
+CONSIDERED = 10  # answers with the highest scores, which are then ordered by confidence
 
 
 @dataclass(frozen=True)
 class Original:
-    """The sentence of the corpus that an answer from the translation memory is the translation of."""
+    """The corpus sentence whose translation an answer from the translation memory is."""
 
     text: str
     id: str
@@ -31,8 +31,10 @@ class Original:
 
 @dataclass(frozen=True)
 class Differences:
-    """Words of the question that the answer does not cover, and words of the answer that the question lacks,
-    as they are written there."""
+    """Words of the question that the answer lacks, and words of the answer that the question lacks.
+
+    Spelled as in their own text.
+    """
 
     question: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
@@ -43,12 +45,12 @@ SAME = Differences()
 
 @dataclass(frozen=True)
 class Match:
-    """One answer. `score` found it, `confidence` is the probability that it is a translation.
+    """One answer, with the `score` that ranked it and the probability that it is a translation.
 
-    "exact" and "memory" have an `original`, its `similarity` to the text (0 to 1), and that as their
-    confidence; `penalties` name what lowered it. `in_vocabulary`: whether the word asked for is one of the
-    index; None for sentences. `metadata` is what the corpus says, and never what we do. `row` is its place
-    among its language's sentences; `differs` is known where it was asked for (Translator.compare).
+    An "exact" or "memory" match has an `original` and its `similarity` to the text (0 to 1), which is also
+    its confidence; `penalties` name what lowered it. `in_vocabulary`: whether the index has the word that was
+    asked for; None for sentences. `metadata` comes from the corpus. `row` is the answer's row in its
+    language; `differs` is filled in by `Translator.compare`.
     """
 
     text: str
@@ -77,7 +79,7 @@ class Ranked:
     confidences: NDArray[np.float64]
 
     def answers(self) -> list[list[tuple[int, float, float, float]]]:
-        """For each query its (row, score, confidence, cosine), best first."""
+        """The (row, score, confidence, cosine) of each query's answers, best first."""
         columns = (self.rows, self.scores, self.confidences, self.cosines)
         return [
             list(zip(*values, strict=True))
@@ -87,24 +89,27 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What tells right answers beside scores: how long the questions are (n,), what says so of rows, as
-    `confidence.with_lengths` wants it, and how far questions and rows cover each other (coverage.py)."""
+    """Evidence for right answers besides scores: lengths, and mutual coverage by words (coverage.py).
 
-    questions: NDArray[np.float64]
-    of_rows: Callable[[Rows], NDArray[np.float64]]
+    `question_lengths` (n,) and the lengths that `row_lengths` gives for rows are as in
+    `calibration.with_lengths`.
+    """
+
+    question_lengths: NDArray[np.float64]
+    row_lengths: Callable[[Rows], NDArray[np.float64]]
     coverage: Coverage | None = None
 
     def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-        """The features of the answers `rows` (n, k), (n k, 4) -> (n k, 6), or 8 with coverage."""
-        lengths = self.of_rows(rows.ravel())
-        values = with_lengths(values, np.repeat(self.questions, rows.shape[1]), lengths)
+        """Add features to those of the answers `rows` (n, k): (n k, 4) -> (n k, 6), or 8 with coverage."""
+        lengths = self.row_lengths(rows.ravel())
+        values = with_lengths(values, np.repeat(self.question_lengths, rows.shape[1]), lengths)
         if self.coverage is None:
             return values
         return np.column_stack([values, self.coverage(rows).reshape(len(values), -1)])
 
 
 def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-    """(n, d) unit queries -> cosines and rows (n, k or more), among which `rank` finds the k best."""
+    """Find the candidates among which `rank` chooses k: cosines and rows (n, k or more) for unit queries."""
     return index.search(queries, max(CANDIDATES, k))
 
 
@@ -119,11 +124,11 @@ def rank(
     evidence: Evidence | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
-    """Rank the rows of `index` for (n, d) unit queries by `scoring` over the candidates nearest by cosine.
+    """Rank the rows of `index` nearest to (n, d) unit queries by `scoring`, and return the best k.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
-    `nearest`: what `candidates` gives, where that is known. With coverage the answers with the highest scores
-    are ordered by confidence.
+    `nearest`: the result of `candidates`, if there is one already. With coverage, the answers with the
+    highest scores are ordered by confidence.
     """
     by_words = evidence is not None and evidence.coverage is not None
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
@@ -131,7 +136,7 @@ def rank(
     cosines, rows, scores, ranked = select(
         cosines, rows, means[rows], max(k, CONSIDERED if by_words else 2), scoring
     )
-    # Confidence is always by CSLS, so that a calibration holds for either scoring.
+    # Confidence always uses CSLS, so that a calibration is valid for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
     values = values if evidence is None else evidence.extend(values, rows)
     chances = calibration.probability(values).reshape(scores.shape)
@@ -144,7 +149,9 @@ def rank(
 def select(
     cosines: Vectors, rows: Rows, means: Vectors, k: int, scoring: Scoring = "csls"
 ) -> tuple[Vectors, Rows, Vectors, Vectors]:
-    """(n, m) candidates, best first by cosine -> the k best: cosines, rows, CSLS, and what ranks them.
+    """Choose the best k of (n, m) candidates, given best first by cosine.
+
+    Returns their cosines, rows, CSLS scores and ranking scores, (n, k) each.
 
     `means` (n, m): each candidate's mean cosine to its nearest neighbours in the language of the query.
     """
@@ -166,20 +173,20 @@ def assess(
     evidence: Evidence | None = None,
     scoring: Scoring = "csls",
 ) -> Ranked:
-    """Score some rows for one query (1, d) as `rank` does, in the order given and with no gap to others."""
-    numbers = np.asarray(rows, np.int64)[None]
+    """Score given rows for one query (1, d) as `rank` does, keeping their order; the gap to others is 0."""
+    row_numbers = np.asarray(rows, np.int64)[None]
     cosines = index.reconstruct(rows) @ query[0]
     mean = neighbourhood_means(index.search(query, CANDIDATES)[0])
     cosines = cosines[None]
-    scores = csls_scores(cosines, mean, means[numbers])
+    scores = csls_scores(cosines, mean, means[row_numbers])
     values = features(cosines, scores, np.zeros_like(scores), len(index))
-    values = values if evidence is None else evidence.extend(values, numbers)
-    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[numbers])
-    return Ranked(numbers, cosines, ranked, calibration.probability(values).reshape(scores.shape))
+    values = values if evidence is None else evidence.extend(values, row_numbers)
+    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[row_numbers])
+    return Ranked(row_numbers, cosines, ranked, calibration.probability(values).reshape(scores.shape))
 
 
 def gaps(scores: Vectors) -> Vectors:
-    """(n, k) scores, best first -> how far each is above the best other answer (0 for an only answer)."""
+    """(n, k) scores, best first -> how far each is above the best other answer; 0 for a single answer."""
     if scores.shape[1] < 2:
         return np.zeros_like(scores)
     gaps = scores - scores[:, :1]

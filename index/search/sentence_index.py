@@ -1,4 +1,4 @@
-"""SentenceIndex: the sentences of one language, their vectors, how crowded each one's surroundings are."""
+"""SentenceIndex: the sentences of one language with their vectors and neighbourhood means, to be searched."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ from index.text.placeables import numbers, without_tags
 def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
     """Open LANG.faiss of a verified version, or the collection that LANG.milvus names.
 
-    DamagedError if it is not of the manifest's shape, StoreError where Milvus does not answer.
+    Raises DamagedError if its shape is not that of the manifest, StoreError if Milvus does not answer.
     """
     search, count = manifest.languages[language].search, manifest.languages[language].sentences
     dimension = manifest.dimension
@@ -47,7 +47,7 @@ def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: 
 
 
 class SentenceIndex:
-    """The sentences of one language; `sources` are the languages that its hubness was measured from."""
+    """The sentences of one language; `sources` are the languages of the columns of `means`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """Open LANG.faiss or LANG.milvus, LANG.arrow and LANG.hubness.npy of a verified version.
 
-        `words` are those of the languages of the index.
+        `words` are the word vectors of each language of the index.
         """
         entry, sources = manifest.languages[language], manifest.sources(language)
         count, links = entry.sentences, entry.links
@@ -111,16 +111,16 @@ class SentenceIndex:
     def search(
         self, queries: Vectors, source: str, k: int = 1, texts: Sequence[str] | None = None
     ) -> list[list[Match]]:
-        """(n, d) unit vectors of sentences in `source` -> at most k matches each, best first.
+        """Find up to k matches for each unit vector (n, d) of a sentence in `source`, best first.
 
-        Confidence knows more where the sentences themselves are given.
+        With their `texts`, confidence is based on more evidence.
         """
         return self.begin(queries, source, k, texts)()
 
     def begin(
         self, queries: Vectors, source: str, k: int, texts: Sequence[str] | None
     ) -> Callable[[], list[list[Match]]]:
-        """The long part of `search`, which hardly needs Python's lock; what it gives does the rest."""
+        """Do the long part of `search`, which hardly holds the GIL; the returned function ends it."""
         if len(queries) == 0:
             return list
         nearest = candidates(self.vectors, queries, k)
@@ -149,43 +149,48 @@ class SentenceIndex:
     def assess(
         self, query: Vectors, rows: Sequence[int], source: str, text: str | None = None
     ) -> list[Match]:
-        """Score some rows for a sentence in `source`, a unit vector (1, d), as in search."""
+        """Score given rows for the unit vector (1, d) of a sentence in `source`, as `search` does."""
         calibration, evidence = self._calibrated(None if text is None else [text], source)
         means, scoring = self.means_from(source), self.scoring
         ranked = assess(self.vectors, means, query, rows, calibration, evidence=evidence, scoring=scoring)
         return [self._match(*values) for values in ranked.answers()[0]]
 
     def _domain_chances(self, texts: Sequence[str] | None, cosines: Vectors) -> NDArray[np.float64]:
-        """(n,) how likely each text is of a kind that the index holds, 1 where nothing tells; `cosines`
-        (n, m) are those of its nearest, best first."""
+        """(n,) the probability that each text is of a kind that the index holds; 1 if it is unknown.
+
+        `cosines` (n, m): those of the nearest sentences to each text, best first.
+        """
         if self._domain is None or texts is None:
             return np.ones(len(cosines))
         return self._domain.chances(texts, neighbourhood_means(cosines[:, :NEIGHBOURS]))
 
     def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Evidence | None]:
-        """The calibration with lengths and words where it and they are known, else the one without."""
-        known, calibration = self._confidence.length, self._confidence.lengths
-        if texts is None or calibration is None or not {source, self._language} <= known.keys():
+        """The calibration that uses lengths and words, if they are known; otherwise the one without them."""
+        mean_lengths, calibration = self._confidence.length, self._confidence.lengths
+        if texts is None or calibration is None or not {source, self._language} <= mean_lengths.keys():
             return self._calibration, None
-        questions = np.array([length(clean(text)) for text in texts]) - known[source]
+        question_lengths = np.array([length(clean(text)) for text in texts]) - mean_lengths[source]
         return calibration, Evidence(
-            questions,
-            lambda rows: self.lengths(rows) - known[self._language],
+            question_lengths,
+            lambda rows: self.lengths(rows) - mean_lengths[self._language],
             self.coverage(texts, source) if calibration.by_words else None,
         )
 
     def coverage(
         self, texts: Sequence[str], source: str, text_of: Callable[[int], str] | None = None
     ) -> Coverage | None:
-        """How far texts in `source` and rows cover each other (coverage.py); None where the words of either
-        language are not known. `text_of` gives the text of a row, where there are more than these."""
+        """The function that measures how texts in `source` and rows cover each other (coverage.py).
+
+        None if the words of either language are unknown. `text_of` gives the text of a row, also of rows
+        that are not in the index; by default `text`.
+        """
         if not {source, self._language} <= self._words.keys():
             return None
         bare = [without_tags(text) for text in texts]
         return coverage(self._words[source], self._words[self._language], bare, text_of or self.text)
 
     def lengths(self, rows: Rows) -> NDArray[np.float64]:
-        """(n,) log(1 + characters) of some rows."""
+        """(n,) the `length` of the sentences in the given rows."""
         return np.array([length(self._texts[row].as_py()) for row in rows.tolist()], np.float64)
 
     def means_from(self, source: str) -> NDArray[np.float32]:
@@ -193,10 +198,10 @@ class SentenceIndex:
         return self._means.seen_from(source)
 
     def rows(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each ID, None where there is none."""
-        places = pc.indices_nonzero(pc.is_in(self._ids, value_set=pa.array(ids, self._ids.type))).to_pylist()
-        known = {self._ids[row].as_py(): row for row in places}
-        return [known.get(sentence_id) for sentence_id in ids]
+        """The row of each ID; None for an ID that does not exist."""
+        rows = pc.indices_nonzero(pc.is_in(self._ids, value_set=pa.array(ids, self._ids.type))).to_pylist()
+        by_id = {self._ids[row].as_py(): row for row in rows}
+        return [by_id.get(sentence_id) for sentence_id in ids]
 
     def id(self, row: int) -> str:
         """The ID of a row."""
@@ -204,11 +209,11 @@ class SentenceIndex:
         return sentence_id
 
     def sentence(self, row: int) -> Sentence:
-        """What a row holds, without its language and line."""
+        """The sentence of a row, without its language and line."""
         return sentence_of(self._table, row)
 
     def texts(self, begin: int, end: int) -> Any:  # noqa: ANN401 (pyarrow is untyped)
-        """The texts of the rows from `begin` to before `end`, as an Arrow column."""
+        """The texts of the rows from `begin` up to but not including `end`, as an Arrow column."""
         return self._texts.slice(begin, end - begin)
 
     def text(self, row: int) -> str:
@@ -229,7 +234,7 @@ class SentenceIndex:
         )
 
     def _with_numbers(self, text: str, matches: list[Match]) -> list[Match]:
-        """Answers with other figures than the text are near at best."""
+        """Lower the confidence of answers whose numbers differ from the text's: they are near at best."""
         figures = numbers(text)
         if not figures:
             return matches
@@ -244,5 +249,5 @@ class SentenceIndex:
 
 
 def length(text: str) -> float:
-    """log(1 + characters) but for punctuation at the end, as `quality.Confidence` counts."""
+    """log(1 + characters) of a text without its final punctuation, as `quality.Confidence` counts."""
     return log1p(len(text.rstrip(SENTENCE_ENDS)))

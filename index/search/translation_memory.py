@@ -1,8 +1,8 @@
-"""Translation memory: a text that is (nearly) a sentence of the index is answered by its own target.
+"""Translation memory: a text that (nearly) equals a sentence of the index gets that sentence's translation.
 
-The sentences nearest by vector are compared as text, without tags, case and punctuation and with every number
-and placeholder alike: similarity is 1 less the Levenshtein distance over the length of the longer one, less a
-penalty for each kind of difference that this leaves out.
+The text is compared with the sentences whose vectors are nearest, ignoring tags, case and punctuation, and
+treating all numbers and all placeholders as equal. Similarity is 1 - Levenshtein distance / length of the
+longer text, minus a penalty for each kind of difference that the comparison ignored.
 """
 
 import unicodedata
@@ -20,7 +20,7 @@ from index.text.placeables import Placeable, placeables, put_back, skeleton
 
 CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
-MAX_INEXACT = 0.99  # of texts that are not the same
+MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
 PENALTIES: dict[Penalty, float] = {
@@ -34,14 +34,14 @@ PENALTIES: dict[Penalty, float] = {
 
 @dataclass(frozen=True)
 class Likeness:
-    """How alike two texts are, 0 to 1, and what was taken off for differences that are not counted."""
+    """The similarity of two texts, 0 to 1, and the penalties that are included in it."""
 
     similarity: float
     penalties: tuple[Penalty, ...] = ()
 
 
 class Comparison:
-    """A text to compare with others."""
+    """A text, prepared to be compared with many others."""
 
     def __init__(self, text: str) -> None:
         self.text = clean(text)
@@ -50,30 +50,30 @@ class Comparison:
         self._folded = _fold(self._skeleton)
 
     def with_text(self, other: str) -> Likeness | None:
-        """How alike the other text is; None below MIN_SIMILARITY."""
+        """Compare with another text; None if the similarity is below MIN_SIMILARITY."""
         other = clean(other)
         if other == self.text:
             return Likeness(1.0)
-        bare = skeleton(other)
-        folded = _fold(bare)
-        mine, others = (self._folded, folded) if self._folded and folded else (self.text, other)
-        similarity = Levenshtein.normalized_similarity(mine, others, score_cutoff=MIN_SIMILARITY)
+        other_skeleton = skeleton(other)
+        folded = _fold(other_skeleton)
+        pair = (self._folded, folded) if self._folded and folded else (self.text, other)
+        similarity = Levenshtein.normalized_similarity(*pair, score_cutoff=MIN_SIMILARITY)
         if similarity < MIN_SIMILARITY:
             return None
-        penalties = tuple(self._penalties(other, bare))
+        penalties = tuple(self._penalties(other, other_skeleton))
         similarity = min(similarity - sum(PENALTIES[name] for name in penalties), MAX_INEXACT)
         return Likeness(similarity, penalties) if similarity >= MIN_SIMILARITY else None
 
-    def _penalties(self, other: str, bare: str) -> Iterator[Penalty]:
-        if self._placeables or bare is not other:
-            others = placeables(other)
+    def _penalties(self, other: str, other_skeleton: str) -> Iterator[Penalty]:
+        if self._placeables or other_skeleton is not other:
+            other_placeables = placeables(other)
             for kind in ("tags", "placeholders", "numbers"):
-                if _of_kind(self._placeables, kind) != _of_kind(others, kind):
+                if _of_kind(self._placeables, kind) != _of_kind(other_placeables, kind):
                     yield kind
-        mine, theirs = _without_punctuation(self._skeleton), _without_punctuation(bare)
-        if Levenshtein.distance(mine, theirs) > Levenshtein.distance(mine.casefold(), theirs.casefold()):
+        pair = _without_punctuation(self._skeleton), _without_punctuation(other_skeleton)
+        if Levenshtein.distance(*pair) > Levenshtein.distance(*(words.casefold() for words in pair)):
             yield "case"
-        if _punctuation(self._skeleton) != _punctuation(bare):
+        if _punctuation(self._skeleton) != _punctuation(other_skeleton):
             yield "punctuation"
 
 
@@ -86,13 +86,13 @@ def recall(
     answers: Sequence[list[Match]],
     k: int,
 ) -> list[list[Match]]:
-    """Merge what the translations in `source_index` say with the `answers` in `target`, k in all.
+    """Merge the matches of the translation memory into the `answers` found by vectors, k for each text.
 
-    Such a match is "exact" or "memory": it has an original, and that one's similarity is its confidence.
-    Exact ones come first, the others in the order of confidence.
+    A memory match is "exact" or "memory": its confidence is the similarity of the text to its original. Exact
+    matches come first, the others in the order of confidence.
     """
-    remembered = remember(source_index, target, texts, vectors, source)
-    return [_merged(own, matches, k) for own, matches in zip(remembered, answers, strict=True)]
+    memories = remember(source_index, target, texts, vectors, source)
+    return [_merged(remembered, matches, k) for remembered, matches in zip(memories, answers, strict=True)]
 
 
 def remember(
@@ -102,8 +102,10 @@ def remember(
     vectors: Vectors,
     source: str,
 ) -> list[list[Match]]:
-    """For each text the targets in `target` of the sentence that is most like it, the nearest first; [] for
-    none. `vectors` (n, d) are those of the texts."""
+    """Find, for each text, the translations in `target` of the sentence most similar to it, best first.
+
+    [] for a text without a similar sentence. `vectors` (n, d) are those of the texts.
+    """
     if source_index.groups is None or target.groups is None or not len(texts):
         return [[] for _ in texts]
     nearest = source_index.vectors.search(vectors, CANDIDATES)[1].tolist()
@@ -143,7 +145,7 @@ def _remembered(
 
 
 def _alike(source_index: SentenceIndex, text: str, rows: Sequence[int]) -> list[tuple[Likeness, int]]:
-    """Likeness and row of those that are alike, the most alike first."""
+    """The likeness and row of each sentence similar to the text, the most similar first."""
     comparison = Comparison(text)
     compared = ((comparison.with_text(source_index.text(row)), row) for row in rows)
     alike = [(likeness, row) for likeness, row in compared if likeness is not None]
@@ -151,17 +153,17 @@ def _alike(source_index: SentenceIndex, text: str, rows: Sequence[int]) -> list[
 
 
 def _merged(remembered: list[Match], matches: Sequence[Match], k: int) -> list[Match]:
-    """Each target once, as the more confident of what memory and encoder say of it."""
+    """The best k matches, each target once: from memory or from vectors, whichever is more confident."""
     if not remembered:
         return list(matches[:k])
     by_id = {match.id: match for match in matches}
-    ours = [
+    preferred = [
         match
         for match in remembered
         if match.match == "exact" or match.id not in by_id or match.confidence >= by_id[match.id].confidence
     ]
-    known = {match.id for match in ours}
-    merged = [*ours, *(match for match in matches if match.id not in known)]
+    preferred_ids = {match.id for match in preferred}
+    merged = [*preferred, *(match for match in matches if match.id not in preferred_ids)]
     merged.sort(key=lambda match: (match.match != "exact", -match.confidence))
     return merged[:k]
 
@@ -171,7 +173,7 @@ def _of_kind(parts: Sequence[Placeable], kind: str) -> list[str]:
 
 
 class _Table(dict[int, str | None]):
-    """For str.translate: drops punctuation and symbols, or all but these."""
+    """A table for str.translate that drops punctuation and symbols or, if `keep`, everything else."""
 
     def __init__(self, *, keep: bool) -> None:
         super().__init__()

@@ -38,7 +38,7 @@ Kind = Literal["sentence", "word"]
 
 @dataclass(frozen=True)
 class LanguageInfo:
-    """A language that can be translated from; into it too, where it has sentences."""
+    """A language to translate from and, if the index has sentences in it, into."""
 
     code: str
     name: str
@@ -50,7 +50,7 @@ class LanguageInfo:
 class Translator:
     """One version of an index, read-only and safe to share between threads.
 
-    Searching and encoding run in the calling thread, in at most `threads` threads a call.
+    Searching and encoding run in the calling thread and use at most `threads` threads for one call.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Translator:
         self.encoder = encoder
         self._sentences, self._words, self._detector = sentences, words, detector
         self._forms: dict[str, WordForms] = {}
-        # Any language of the encoder can be a source: its sentences are encoded, not looked up.
+        # Any language of the encoder can be a source, since questions are encoded and not looked up.
         extra = [code for code in encoder.bundle.manifest.languages if code not in sentences]
         self.languages = tuple(self._info(code) for code in (*sentences, *extra))
         self._sources = {info.code for info in self.languages}
@@ -76,9 +76,9 @@ class Translator:
 
     @classmethod
     def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
-        """Verify and open a version of an index (the current one without `version`).
+        """Verify and open a version of an index, by default the current one.
 
-        Raises BundleError where there is no index or no such version, FormatError, DamagedError.
+        Raises BundleError if there is no index or no such version, FormatError, DamagedError.
         """
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
@@ -112,41 +112,41 @@ class Translator:
 
     @cached_property
     def pictograms(self) -> Pictograms | None:
-        """The pictograms that the encoder learned from, where its bundle has them."""
+        """The pictograms that the encoder learned from; None if its bundle has none."""
         return Pictograms.open(self.encoder.bundle)
 
     @property
     def version(self) -> str:
-        """The ID of the version of the index, such as `20261120-1`."""
+        """The ID of the index version, such as `20261120-1`."""
         return self.manifest.version
 
     @property
     def calibrated(self) -> bool:
-        """Whether sentence confidences were fitted for this index or its encoder, or come from a fallback."""
+        """Whether confidences of sentences were fitted for this index or its encoder."""
         return self.manifest.calibrated
 
     @cached_property
     def nearness(self) -> dict[str, dict[str, float]]:
-        """For each language with sentences and each other: the mean cosine to the ten nearest there."""
+        """The mean cosine of the sentences of each language to their ten nearest in each other language."""
         return {
             code: {source: float(index.means_from(source).mean()) for source in self.manifest.sources(code)}
             for code, index in self._sentences.items()
         }
 
     def encode(self, texts: Sequence[str], source: str = "") -> Vectors:
-        """Texts in `source` -> (n, d) unit vectors, for `sentences(vectors=...)` into several targets.
+        """Encode texts in `source` as (n, d) unit vectors, leaving out tags and placeholders.
 
-        Tags and placeholders are not encoded.
+        To translate the same texts into several targets, pass these to `sentences(vectors=...)`.
         """
         return self.encoder.encode([without_tags(text) for text in texts], language=source)
 
     def sentences(
         self, texts: Sequence[str], source: str, target: str, k: int = 1, *, vectors: Vectors | None = None
     ) -> list[list[Match]]:
-        """For each text in `source` the k sentences of `target` that say the same, best first.
+        """Find the k sentences in `target` that best translate each text in `source`, best first.
 
-        Where the index has translations of a text, or of nearly that text, they come first and `match`
-        says so (translation_memory.py). `vectors` (n, d), where the texts were encoded already.
+        If the index has translations of a text, or of nearly that text, they come first, and `match` says so
+        (translation_memory.py). `vectors` (n, d): the texts as encoded by `encode`, if they were already.
         Raises UnknownLanguageError.
         """
         vectors = self.encode(texts, source) if vectors is None else vectors
@@ -155,17 +155,17 @@ class Translator:
     def begin(
         self, texts: Sequence[str], vectors: Vectors, source: str, target: str, k: int
     ) -> Callable[[], list[list[Match]]]:
-        """The long part of `sentences`, which hardly needs Python's lock; what it gives does the rest."""
+        """Do the long part of `sentences`, which hardly holds the GIL; the returned function ends it."""
         index = self._sentences[self._pair(source, target)]
         finish = index.begin(vectors, source, k, texts)
         memory = self._sentences.get(source)
         if memory is None or memory.groups is None or index.groups is None:
             return finish
-        answers = recall(memory, index, texts, vectors, source, finish(), k)  # which searches, too
+        answers = recall(memory, index, texts, vectors, source, finish(), k)  # a second search
         return lambda: answers
 
     def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
-        """For each text in `source` what the index itself translates so, or nearly; [] for none.
+        """Look each text in `source` up in the translation memory alone; [] for a text that it does not have.
 
         Raises UnknownLanguageError.
         """
@@ -188,27 +188,32 @@ class Translator:
         target: str,
         answers: Sequence[Sequence[Match]],
     ) -> list[list[Match]]:
-        """The answers to each text, with the words by which they differ from it; `vectors` (n, d) are its
-        texts', encoded. Those that are exact do not differ."""
+        """Add to each answer the words by which it differs from its text; exact answers do not differ.
+
+        `vectors` (n, d): the texts as encoded by `encode`.
+        """
         index = self._sentences[self._pair(source, target)]
-        places = [
-            (text, place)
-            for text, row in enumerate(answers)
-            for place, match in enumerate(row)
+        inexact = [
+            (question, rank)
+            for question, matches in enumerate(answers)
+            for rank, match in enumerate(matches)
             if match.match != "exact"
         ]
-        compared = [list(row) for row in answers]
-        if not places:
+        compared = [list(matches) for matches in answers]
+        if not inexact:
             return compared
-        matches = [answers[text][place] for text, place in places]
-        found = index.vectors.reconstruct([match.row for match in matches])
+        matches = [answers[question][rank] for question, rank in inexact]
+        answer_vectors = index.vectors.reconstruct([match.row for match in matches])
         source_words, target_words = self._word_spaces[source], self._word_spaces[target]
         asked = source_words.sentences(texts, vectors)
-        answered = target_words.sentences([match.text for match in matches], found)
-        there, back = target_words.turned(vectors), source_words.turned(found)
-        for number, (text, place) in enumerate(places):
-            differs = differences(asked[text], answered[number], back[number], there[text])
-            compared[text][place] = replace(matches[number], differs=differs)
+        answered = target_words.sentences([match.text for match in matches], answer_vectors)
+        questions_in_target = target_words.to_word_space(vectors)
+        answers_in_source = source_words.to_word_space(answer_vectors)
+        for number, (question, rank) in enumerate(inexact):
+            differs = differences(
+                asked[question], answered[number], answers_in_source[number], questions_in_target[question]
+            )
+            compared[question][rank] = replace(matches[number], differs=differs)
         return compared
 
     def consistent(
@@ -220,10 +225,11 @@ class Translator:
         *,
         given: Mapping[str, Sequence[str]] | None = None,
     ) -> list[list[Match]]:
-        """As `sentences`, asked in other languages as well (consistency.py): with the translations `given`,
-        language -> one a text, or with those that this index has in third languages.
+        """Translate as `sentences` does, but ask in several languages at once (consistency.py).
 
-        Ordered by the mean of the scores over the languages. Raises UnknownLanguageError.
+        The questions in other languages are `given` (language -> a translation of each text), or else are
+        the best translations that this index has in third languages. Answers are ordered by the mean of the
+        scores over the languages. Raises UnknownLanguageError.
         """
         self._pair(source, target)
         questions = {source: self.encode(texts, source)}
@@ -234,18 +240,19 @@ class Translator:
         return consistent(self._sentences, questions, source, target, k)
 
     def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[list[Match]]:
-        """For each word in `source` the k words of `target` of the same meaning, best first.
+        """Find the k words in `target` that best translate each word in `source`, best first.
 
-        `in_vocabulary` says whether the word asked for is one that the index knows; another is answered by
-        its subwords. Raises UnknownLanguageError.
+        `in_vocabulary` says whether the index has the word that was asked for; a word that it does not have
+        is translated by its subwords. Raises UnknownLanguageError.
         """
         index = self._words[self._pair(source, target)]
-        known = self._words.get(source)
-        frequency = (lambda word: float("nan")) if known is None else known.frequency
+        source_index = self._words.get(source)
+        frequency = (lambda word: float("nan")) if source_index is None else source_index.frequency
         frequencies = np.array([frequency(fold(word)) for word in words])
-        own = self._own_vectors(words, source)
         forms = self._word_forms(target)
-        questions = Questions(own, frequencies, self.encoder.word_vectors, frequency)
+        questions = Questions(
+            self._encoded_words(words, source), frequencies, self.encoder.word_vectors, frequency
+        )
         answers = index.search(self._word_vectors(words, source), source, k, questions)
         return [
             [
@@ -253,7 +260,7 @@ class Translator:
                     match,
                     text=forms.form(match.text),
                     examples=forms.examples(match.text),
-                    in_vocabulary=known is not None and word in known,
+                    in_vocabulary=source_index is not None and word in source_index,
                 )
                 for match in matches
             ]
@@ -261,7 +268,7 @@ class Translator:
         ]
 
     def _word_forms(self, code: str) -> WordForms:
-        """How a language's words are written; read at the first word asked for, since sentences need none."""
+        """How a language's words are written; collected when the first word is asked for."""
         forms = self._forms.get(code)
         if forms is None:
             vocabulary = {word for word, _ in self._words[code].vocabulary()}
@@ -269,16 +276,19 @@ class Translator:
         return forms
 
     def vocabulary(self, language: str) -> list[tuple[str, int]]:
-        """The words of a language and how often they occur, most frequent first; none for a source alone."""
+        """The words of a language with their numbers of occurrences, most frequent first.
+
+        Empty for a language that can only be translated from.
+        """
         index = self._words.get(language)
         return [] if index is None else index.vocabulary()
 
     def explain(
         self, kind: Kind, text: str, source: str, answers: Mapping[str, Sequence[str]]
     ) -> dict[str, list[Explanation]]:
-        """Why each of the answers, target -> IDs, answers a text in `source` (explanation.py).
+        """Explain the score of each of the `answers`, target -> IDs, to a text in `source` (explanation.py).
 
-        Raises UnknownLanguageError, ValueError for an ID that is not there.
+        Raises UnknownLanguageError, ValueError for an ID that does not exist.
         """
         for target in answers:
             self._pair(source, target)
@@ -287,36 +297,38 @@ class Translator:
         return explain(self._sentences, self.encode([text], source), source, answers)
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
-        """The language of a text, among those of the encoder; None where it is not clear."""
+        """Identify the language of a text among those of the encoder; None if it is not clear."""
         return clear_language(self.language_chances(text, kind=kind))
 
     def language_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
-        """The probability of each language of the encoder for a text, the likeliest first; none without
-        letters."""
+        """The probability that a text is in each language of the encoder, highest first.
+
+        Empty for a text without letters.
+        """
         if not has_letters(text):
             return {}
         return self._detector.chances(self._tokens(text, kind), fasttext_chances(text))
 
     def token_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
-        """`language_chances` by the tokens of the text alone, without fastText."""
+        """The probabilities of `language_chances` from the tokens of the text alone, without fastText."""
         return self._detector.chances(self._tokens(text, kind))
 
     def _tokens(self, text: str, kind: Kind) -> Sequence[int]:
         return self.encoder.tokens([fold(text) if kind == "word" else text])[0]
 
-    def _own_vectors(self, words: Sequence[str], source: str) -> Vectors:
+    def _encoded_words(self, words: Sequence[str], source: str) -> Vectors:
         return self.encoder.word_vectors([fold(word) for word in words], source)
 
     def _word_vectors(self, words: Sequence[str], source: str) -> Vectors:
-        """(n, d) unit vectors in the space that the words of all share; by the encoder for unknown words."""
-        vectors = self._own_vectors(words, source)
+        """(n, d) unit vectors in the shared word space; from the encoder for words not in the index."""
+        vectors = self._encoded_words(words, source)
         index = self._words.get(source)
         if index is None:
             return vectors
         vectors = vectors @ index.rotation
         for row, word in enumerate(words):
-            if (known := index.known(word)) is not None:
-                vectors[row] = known
+            if (indexed := index.vector(word)) is not None:
+                vectors[row] = indexed
         return vectors
 
     def _pair(self, source: str, target: str) -> str:

@@ -1,4 +1,4 @@
-"""VectorIndex: what the rest of the house asks of nearest-neighbour search, whichever engine does it."""
+"""VectorIndex: the interface of nearest-neighbour search, whichever engine implements it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,36 +15,39 @@ Rows = NDArray[np.int64]
 
 
 class VectorIndex(Protocol):
-    """(n, d) unit vectors, searched by cosine; opened for reading, never changed."""
+    """Read-only (n, d) unit vectors that can be searched by cosine."""
 
     dimension: int
 
     def __len__(self) -> int: ...
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        """(n, d) unit queries -> cosines and rows (n, min(k, len)), best first, ties to the lower row."""
+        """Find the nearest rows to (n, d) unit queries: cosines and rows, (n, min(k, len)) each.
+
+        Best first; of equal cosines the lower row comes first.
+        """
         ...
 
     def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
-        """(n,) rows -> (n, d) their vectors, as they are compared."""
+        """The vectors (n, d) of the given rows, as they are compared with queries."""
         ...
 
 
 def drawn_rows(rows: int, count: int) -> Rows:
-    """Up to `count` of so many rows, drawn evenly by a fixed seed, in order."""
-    # Without `shuffle` the memory that it takes does not grow with the rows.
+    """Draw up to `count` of the numbers below `rows`, uniformly by a fixed seed, in ascending order."""
+    # Without `shuffle`, memory does not grow with the number of rows.
     random = np.random.default_rng(0)
     return np.sort(random.choice(rows, min(count, rows), replace=False, shuffle=False))
 
 
 def by_cosine(cosines: Vectors, rows: Rows) -> tuple[Vectors, Rows]:
-    """(n, k) neighbours in any order -> best first, ties to the lower row."""
+    """Sort neighbours, cosines and rows of (n, k) each, best first; of equal cosines the lower row first."""
     order = np.lexsort((rows, -cosines))
     return np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
 
 def recall(retrieved: Rows, wanted: Rows) -> float:
-    """The share of `wanted` (n, k) that is in `retrieved` (n, m), row by row."""
+    """The share of the rows `wanted` (n, k) that are among those `retrieved` (n, m) for the same query."""
     hits = sum(
         len(set(ours) & set(true)) for ours, true in zip(retrieved.tolist(), wanted.tolist(), strict=True)
     )

@@ -1,4 +1,4 @@
-"""How the corpus writes the words of a language, and sentences that use them."""
+"""Word forms: how the corpus writes the words of a language, and sentences that use them."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,14 +8,15 @@ from itertools import pairwise
 from index.search.sentence_index import SentenceIndex
 
 SENTENCES_READ = 1 << 15  # the first of a language
-EXAMPLES = 2  # kept of a word
+EXAMPLES = 2  # sentences for each word
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 class WordForms:
-    """Of the words and two-word phrases of a vocabulary, folded: how they are written, and where they stand.
+    """How the folded words and two-word phrases of a vocabulary are written, and sentences that contain them.
 
-    Made from the first SENTENCES_READ sentences. The first word of a sentence tells nothing of capitals.
+    Collected from the first SENTENCES_READ sentences. The first word of a sentence does not count as a form,
+    because it is capitalised anyway.
     """
 
     def __init__(self, sentences: SentenceIndex, vocabulary: Collection[str]) -> None:
@@ -34,10 +35,10 @@ class WordForms:
                         self._rows[word].append(row)
 
     def form(self, word: str) -> str:
-        """How a folded word is mostly written inside of sentences; as it is where none has it there."""
+        """The most frequent spelling of a folded word inside sentences; the word itself if there is none."""
         forms = self._forms.get(word)
         return forms.most_common(1)[0][0] if forms else word
 
     def examples(self, word: str) -> tuple[str, ...]:
-        """Up to EXAMPLES sentences that have a folded word."""
+        """Up to EXAMPLES sentences that contain a folded word."""
         return tuple(self._sentences.sentence(row).text for row in self._rows.get(word, ()))

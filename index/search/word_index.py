@@ -20,22 +20,24 @@ from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
 COLUMNS = ("word", "count")
-RARITY = 0.05  # of score, for each factor e between the frequencies of question and answer (decision 92)
-FOREIGN = 5.0  # times as frequent in the language asked from: no word of the language asked for
+# Subtracted from the score for each factor of e between the frequencies of question and answer
+# (docs/decisions/0092).
+FREQUENCY_PENALTY = 0.05
+FOREIGN_RATIO = 5.0  # a word this many times as frequent in the source language is not of the target language
 LEFT_OUT = -9.0  # a score and a confidence below all others
-WORD = ":word:"  # in the ID of a word, between its language and itself
+ID_INFIX = ":word:"  # an ID is the language, this, and the word
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Words asked, with what else than their place tells right answers from wrong ones.
+    """n words to translate, with evidence beyond their aligned vectors.
 
-    own (n, d): the encoder's unit vectors of the words; `encode` gives those of words of a language.
-    frequencies (n,): how often the words are used in their language, as a share of all, NaN where unknown;
-    `frequency` gives that of any word there.
+    encoded (n, d): unit vectors by the encoder alone; `encode` gives them for words of any language.
+    frequencies (n,): each word's share of all words used in its language, NaN if unknown; `frequency` gives
+    it for any word of that language.
     """
 
-    own: Vectors
+    encoded: Vectors
     frequencies: NDArray[np.float64]
     encode: Callable[[Sequence[str], str], Vectors]
     frequency: Callable[[str], float]
@@ -44,9 +46,9 @@ class Questions:
 class WordIndex:
     """The words of one language of an index.
 
-    A word's vector is that of its tokens and of the sentences that have it (contexts.py), turned by the
-    language's rotation (Procrustes) into the space that all languages share; a word outside the vocabulary
-    has that of its tokens.
+    A word's vector is made from its tokens and from the sentences that contain it (contexts.py), and rotated
+    into the space that all languages share (procrustes.py). The vector of a word outside the vocabulary is
+    made from its tokens alone.
     """
 
     scoring: Scoring = "csls"
@@ -66,26 +68,26 @@ class WordIndex:
         self._words = table.column("word")
         self._counts = table.column("count")
         self._total = sum(self._counts.to_pylist())
-        self._known = {word: row for row, word in enumerate(self._words.to_pylist())}
+        self._rows = {word: row for row, word in enumerate(self._words.to_pylist())}
         self._means = NeighbourhoodMeans(means, sources)
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def __contains__(self, word: str) -> bool:
-        return fold(word) in self._known
+        return fold(word) in self._rows
 
-    def known(self, word: str) -> Vectors | None:
-        """The aligned unit vector (d,) of a word of the vocabulary; None for another."""
-        row = self._known.get(fold(word))
+    def vector(self, word: str) -> Vectors | None:
+        """The aligned unit vector (d,) of a word; None if it is not in the vocabulary."""
+        row = self._rows.get(fold(word))
         return None if row is None else self.vectors.reconstruct([row])[0]
 
     def row_of(self, word: str) -> int | None:
-        """The row of a lower-cased word, None where there is none."""
-        return self._known.get(word)
+        """The row of a lower-cased word; None if it is not in the vocabulary."""
+        return self._rows.get(word)
 
     def vocabulary(self) -> list[tuple[str, int]]:
-        """Words and how often they occur, most frequent first."""
+        """All words with their numbers of occurrences, most frequent first."""
         return list(zip(self._words.to_pylist(), self._counts.to_pylist(), strict=True))
 
     @classmethod
@@ -105,10 +107,10 @@ class WordIndex:
     def search(
         self, queries: Vectors, source: str, k: int = 1, questions: Questions | None = None
     ) -> list[list[Match]]:
-        """(n, d) aligned unit vectors of words in `source` -> at most k matches each, best first.
+        """Find up to k matches for each aligned unit vector (n, d) of a word in `source`, best first.
 
-        By CSLS; with `questions` by a confidence that also knows frequencies and spelling, and without words
-        of `source` that the language hardly has.
+        Matches are ordered by CSLS; with `questions`, by a confidence that also considers frequency and
+        spelling, leaving out words of `source` that hardly occur in this language.
         """
         if len(queries) == 0:
             return []
@@ -127,34 +129,38 @@ class WordIndex:
         places = places.reshape(rows.shape)
         words = [self._words[row].as_py() for row in distinct.tolist()]
         frequencies = np.array([self.frequency(word) for word in words])
-        there = np.array([questions.frequency(word) for word in words])
+        source_frequencies = np.array([questions.frequency(word) for word in words])
         differences = np.abs(np.log(questions.frequencies)[:, None] - np.log(frequencies)[places])
         differences = np.nan_to_num(differences).astype(np.float32)
-        scores = plain - RARITY * differences
-        # Not where nothing else is near.
-        foreign = (there > FOREIGN * frequencies)[places]
+        scores = plain - FREQUENCY_PENALTY * differences
+        foreign = (source_frequencies > FOREIGN_RATIO * frequencies)[places]
+        # Foreign words stay where every candidate is one.
         scores[foreign & ~foreign.all(axis=1, keepdims=True)] = LEFT_OUT
         order = np.argsort(-scores, axis=1, kind="stable")
         best = np.arange(len(order))[:, None], order
         answers = questions.encode(words, self.language)[places[best]]
-        likeness = np.einsum("nd,nkd->nk", questions.own, answers)
+        likeness = np.einsum("nd,nkd->nk", questions.encoded, answers)
         values = features(cosines[best], scores[best], gaps(scores[best]), len(self))
         values = np.column_stack([values, likeness.ravel(), differences[best].ravel()])
         chances = WORDS_FALLBACK.probability(values).reshape(order.shape)
         chances[scores[best] <= LEFT_OUT] = LEFT_OUT
-        # What spelling alone supports may have the highest score, but not the highest confidence.
+        # A word that is similar by its spelling alone may have the highest score, but not the highest
+        # confidence.
         surest = best[0], np.argsort(-chances, axis=1, kind="stable")[:, :k]
         return Ranked(rows[best][surest], cosines[best][surest], plain[best][surest], chances[surest])
 
     def frequency(self, word: str) -> float:
-        """How often a folded word is used in this language, as a share of all words; NaN if it is unknown."""
-        row = self._known.get(word)
+        """A folded word's share of all words used in this language; NaN if it is not in the vocabulary."""
+        row = self._rows.get(word)
         return float("nan") if row is None else self._counts[row].as_py() / self._total
 
     def rarity(self, word: str) -> float:
-        """How rare a folded word is: log(1 + all words / its own), a word that is unknown as one that occurs
-        once. Where no sentence has a listed word, all are as rare."""
-        row = self._known.get(word)
+        """How rare a folded word is: log(1 + occurrences of all words / occurrences of this word).
+
+        A word outside the vocabulary counts as occurring once. If no listed word occurs in a sentence, all
+        words are equally rare.
+        """
+        row = self._rows.get(word)
         return log1p(max(1, self._total) / (1 if row is None else max(1, self._counts[row].as_py())))
 
     def means_from(self, source: str) -> NDArray[np.float32]:
@@ -162,9 +168,9 @@ class WordIndex:
         return self._means.seen_from(source)
 
     def rows(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each ID, None where there is none."""
-        parts = [word_id.partition(WORD) for word_id in ids]
-        return [self._known.get(word) if language == self.language else None for language, _, word in parts]
+        """The row of each ID; None for an ID that does not exist."""
+        parts = [word_id.partition(ID_INFIX) for word_id in ids]
+        return [self._rows.get(word) if language == self.language else None for language, _, word in parts]
 
     def text(self, row: int) -> str:
         """The word of a row."""
@@ -173,12 +179,12 @@ class WordIndex:
 
     def id(self, row: int) -> str:
         """The ID of a row."""
-        return f"{self.language}{WORD}{self.text(row)}"
+        return f"{self.language}{ID_INFIX}{self.text(row)}"
 
     def _match(self, row: int, score: float, confidence: float, cosine: float) -> Match:
         return Match(self.text(row), score, confidence, self.id(row), cosine)
 
 
 def fold(word: str) -> str:
-    """A word as vocabularies have it: cleaned and lower-cased."""
+    """Clean and lower-case a word, as vocabularies store it."""
     return clean(word).lower()

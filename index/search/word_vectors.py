@@ -1,4 +1,4 @@
-"""The words of sentences: their vectors, how rare they are, how crowded it is around them."""
+"""Word vectors: the words of sentences with their vectors, rarity and hubness, for comparing sentences."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from index.encoder.vectors import Vectors
 from index.search.word_index import WordIndex
 from index.text.normalisation import words
 
-PARTS_CACHED = 1 << 14  # pieces of text between spaces, whose words are kept
-TEXTS_CACHED = 1 << 13  # whose words are kept
-WORDS_CACHED = 1 << 13  # of a language that are kept
+PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
+TEXTS_CACHED = 1 << 13  # whose words are remembered
+WORDS_CACHED = 1 << 13  # of a language, with their vectors
 
 
 @dataclass(frozen=True)
 class Word:
-    """A unit vector (d,) in the space of words, how rare the word is, and its row in the index, if any."""
+    """A word's unit vector (d,) in the word space, its rarity, and its row; None if not in the index."""
 
     vector: Vectors
     rarity: float
@@ -28,7 +28,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text, its words in lower case, their vectors (n, d), and its own (d,) in the space of words."""
+    """A text with its lower-cased words; `vectors` (n, d) are the words', `vector` (d,) is the text's.
+
+    All vectors are in the word space of the text's language.
+    """
 
     text: str
     words: Sequence[str]
@@ -37,45 +40,51 @@ class Sentence:
 
 
 class WordVectors:
-    """The vectors of one language's words: the index's own, the encoder's for words that it does not know."""
+    """The vectors of one language's words: from the index, or from the encoder for words it does not have."""
 
     def __init__(self, language: str, index: WordIndex | None, encoder: TextEncoder) -> None:
         self.language, self._index, self._encoder = language, index, encoder
-        # No memory map: numpy takes longer for each operation on one.
+        # A copy in memory: every numpy operation is slower on a memory map.
         self._rotation = None if index is None else np.array(index.rotation)
-        self._kept: dict[str, Word] = {}
+        self._cache: dict[str, Word] = {}
         self._crowding: dict[str, tuple[NDArray[np.float32], float]] = {}
 
     def sentences(self, texts: Sequence[str], vectors: Vectors) -> list[Sentence]:
-        """Texts and their vectors (n, d) in the space of sentences, with their words."""
-        rows = [words_of(text, self.language) for text in texts]
-        known = self.known({word for row in rows for word in row})
-        turned = self.turned(vectors)
-        empty = np.zeros((0, self._encoder.dimension), np.float32)
+        """Divide texts into words and look these up; `vectors` (n, d) are the texts' sentence vectors."""
+        words_by_text = [words_of(text, self.language) for text in texts]
+        by_spelling = self.look_up({word for words in words_by_text for word in words})
+        no_words = np.zeros((0, self._encoder.dimension), np.float32)
         return [
-            Sentence(text, row, np.stack([known[word].vector for word in row]) if row else empty, vector)
-            for text, row, vector in zip(texts, rows, turned, strict=True)
+            Sentence(
+                text,
+                words,
+                np.stack([by_spelling[word].vector for word in words]) if words else no_words,
+                vector,
+            )
+            for text, words, vector in zip(texts, words_by_text, self.to_word_space(vectors), strict=True)
         ]
 
-    def turned(self, vectors: Vectors) -> Vectors:
-        """Vectors (n, d) of the space of sentences in that of this language's words."""
+    def to_word_space(self, vectors: Vectors) -> Vectors:
+        """Rotate sentence vectors (n, d) into the space of this language's words."""
         return vectors if self._rotation is None else vectors @ self._rotation
 
-    def known(self, wanted: Collection[str]) -> dict[str, Word]:
-        """What is known of some words."""
-        kept = self._kept
-        known = {word: kept[word] for word in wanted if word in kept}
-        if missing := sorted(set(wanted) - known.keys()):
-            found = dict(zip(missing, self._look_up(missing), strict=True))
-            known |= found
-            if len(self._kept) > WORDS_CACHED:
-                self._kept = {}  # another dictionary rather than fewer entries: threads may be reading
-            self._kept.update(found)
-        return known
+    def look_up(self, spellings: Collection[str]) -> dict[str, Word]:
+        """Find words by their lower-cased spellings."""
+        cache = self._cache
+        words = {spelling: cache[spelling] for spelling in spellings if spelling in cache}
+        if missing := sorted(set(spellings) - words.keys()):
+            new_words = dict(zip(missing, self._read(missing), strict=True))
+            words |= new_words
+            if len(self._cache) > WORDS_CACHED:
+                self._cache = {}  # a new dictionary, since other threads may be reading the old one
+            self._cache.update(new_words)
+        return words
 
     def crowding(self, words: Sequence[Word], other: str) -> NDArray[np.float32]:
-        """(n,) the mean cosine of each word to the nearest words of the `other` language, which CSLS takes
-        off; the mean over all words for one that the index does not know."""
+        """(n,) each word's mean cosine to its nearest words in the `other` language, which CSLS subtracts.
+
+        A word that the index does not have gets the mean over all its words.
+        """
         if self._index is None:
             return np.zeros(len(words), np.float32)
         if other not in self._crowding:
@@ -84,28 +93,29 @@ class WordVectors:
         means, mean = self._crowding[other]
         return np.array([mean if word.row is None else means[word.row] for word in words], np.float32)
 
-    def _look_up(self, missing: Sequence[str]) -> list[Word]:
-        rows = [None if self._index is None else self._index.row_of(word) for word in missing]
-        vectors = np.empty((len(missing), self._encoder.dimension), np.float32)
-        held = [place for place, row in enumerate(rows) if row is not None]
-        strange = [place for place, row in enumerate(rows) if row is None]
-        if self._index is not None and held:
-            vectors[held] = self._index.vectors.reconstruct([row for row in rows if row is not None])
-        if strange:
-            found = self._encoder.word_vectors([missing[place] for place in strange], self.language)
-            vectors[strange] = self.turned(found)
+    def _read(self, spellings: Sequence[str]) -> list[Word]:
+        rows = [None if self._index is None else self._index.row_of(spelling) for spelling in spellings]
+        vectors = np.empty((len(spellings), self._encoder.dimension), np.float32)
+        indexed = [position for position, row in enumerate(rows) if row is not None]
+        unknown = [position for position, row in enumerate(rows) if row is None]
+        if self._index is not None and indexed:
+            vectors[indexed] = self._index.vectors.reconstruct([row for row in rows if row is not None])
+        if unknown:
+            encoded = self._encoder.word_vectors([spellings[place] for place in unknown], self.language)
+            vectors[unknown] = self.to_word_space(encoded)
         rarity = (lambda _: 1.0) if self._index is None else self._index.rarity
         return [
-            Word(vector, rarity(word), row) for word, vector, row in zip(missing, vectors, rows, strict=True)
+            Word(vector, rarity(spelling), row)
+            for spelling, vector, row in zip(spellings, vectors, rows, strict=True)
         ]
 
 
 @lru_cache(TEXTS_CACHED)
 def words_of(text: str, language: str) -> tuple[str, ...]:
     """The lower-cased words of a text, in order."""
-    return tuple(word for part in text.split(" ") for word in _words_in(part, language))
+    return tuple(word for pre_token in text.split(" ") for word in _words_in(pre_token, language))
 
 
-@lru_cache(PARTS_CACHED)
-def _words_in(part: str, language: str) -> tuple[str, ...]:
-    return tuple(words(part, language))
+@lru_cache(PRE_TOKENS_CACHED)
+def _words_in(pre_token: str, language: str) -> tuple[str, ...]:
+    return tuple(words(pre_token, language))
