@@ -1,6 +1,7 @@
 """Pairs of sentences as auxiliary inputs: mined or transferred pairs, and the two halves of a sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ Pairs = NDArray[np.int64]
 Probabilities = NDArray[np.float32]
 PROBABLE = "probable"  # ends the names of probabilities in a file of pairs
 EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
+PROBABLE_EVENNESS = (
+    0.5  # of probable pairs, by text: an easy text must not crowd out one that is being learned
+)
 PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
 
 
@@ -52,8 +56,10 @@ class Pseudopairs(PairSupplier):
 
     tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
-    number of their pairs to the power of 3/4, which favours those with few; of their pairs each in proportion
-    to its probability, where `probabilities` has it. rows: name of a text -> language -> its rows.
+    number of their pairs to the power of 3/4, which favours those with few. Where `probabilities` has the
+    languages, it is a text of theirs that is drawn, in proportion to the square root of the pairs expected to
+    be right in it, and of these pairs each in proportion to its probability.
+    rows: name of a text -> language -> its rows.
     """
 
     def __init__(
@@ -71,24 +77,31 @@ class Pseudopairs(PairSupplier):
         self.file: Path | None = None  # where `pairs` is saved
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
-        languages = sorted(self.pairs)
-        sums = {key: np.cumsum(self.probabilities[key]) for key in languages if key in self.probabilities}
-        expected = [sums[key][-1:].sum() if key in sums else len(self.pairs[key]) for key in languages]
-        weights = np.asarray(expected) ** EVENNESS
+        groups = [group for key in sorted(self.pairs) for group in self._groups(key)]
+        weights = np.asarray([group.weight for group in groups])
         if not weights.sum():
             return None
         draw = np.random.default_rng([self.seed, epoch, number, PSEUDOPAIR_STREAM])
         sentences = []
-        for choice in draw.choice(len(languages), size, p=weights / weights.sum()):
-            first, second = key = languages[int(choice)]
-            rows = self.pairs[key]
-            if key in sums:
-                row = int(np.searchsorted(sums[key], draw.random() * sums[key][-1], side="right"))
-            else:
-                row = int(draw.integers(len(rows)))
-            i, j = rows[min(row, len(rows) - 1)]
+        for choice in draw.choice(len(groups), size, p=weights / weights.sum()):
+            group = groups[int(choice)]
+            first, second = group.languages
+            i, j = group.pairs[group.place(draw)]
             sentences.append((self.tokens[first][i], self.tokens[second][j]))
         return sentences
+
+    def _groups(self, languages: tuple[str, str]) -> Iterator["_Group"]:
+        """The pairs of two languages: of each text apart if they are probable, otherwise all together."""
+        pairs = self.pairs[languages]
+        if languages not in self.probabilities:
+            yield _Group(languages, pairs, len(pairs) ** EVENNESS)
+            return
+        stops = sorted(part[languages[0]].stop for part in self.rows.values() if languages[0] in part)
+        texts = np.searchsorted(stops, pairs[:, 0], side="right")
+        for text in np.unique(texts):
+            is_drawn = texts == text
+            sums = np.cumsum(self.probabilities[languages][is_drawn])
+            yield _Group(languages, pairs[is_drawn], float(sums[-1]) ** PROBABLE_EVENNESS, sums)
 
     def write(self, file: Path) -> None:
         """Write the pairs (m, 2) of each two languages, and any probabilities (m,), as safetensors."""
@@ -108,6 +121,23 @@ class Pseudopairs(PairSupplier):
         named = {tuple(key.split()): rows for key, rows in tensors.items()}
         self.pairs = {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2}
         self.probabilities = {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2}
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Pairs (m, 2) that are drawn alike. weight: how often they are; sums: their cumulative probabilities."""
+
+    languages: tuple[str, str]
+    pairs: Pairs
+    weight: float
+    sums: Probabilities | None = None
+
+    def place(self, draw: np.random.Generator) -> int:
+        """Draw the place of a pair among them."""
+        if self.sums is None:
+            return int(draw.integers(len(self.pairs)))
+        place = int(np.searchsorted(self.sums, draw.random() * self.sums[-1], side="right"))
+        return min(place, len(self.pairs) - 1)
 
 
 class Halves(PairSupplier):

@@ -162,6 +162,15 @@ def test_probable_pairs_come_more_often() -> None:
     assert (counts > 0).all()
 
 
+def test_a_text_with_few_probable_pairs_is_drawn_more_often_than_its_share() -> None:
+    made = probable()
+    made.rows = {"captions": {"de": range(28)}, "sayings": {"de": range(28, 30)}}
+    made.pairs = {("de", "en"): made.pairs["de", "en"]}
+    sayings = sum(one >= 128 for number in range(400) for one, _ in drawn(made, 8, number))
+    expected = (2 * 0.3) ** 0.5 / ((2 * 0.3) ** 0.5 + (0.9 + 27 * 0.3) ** 0.5)
+    assert sayings / 3200 == pytest.approx(expected, rel=0.1)
+
+
 def test_probabilities_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "pairs.safetensors"
     probable().write(file)
