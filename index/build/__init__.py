@@ -1,2 +1,2 @@
-"""The batch job: corpora and an encoder bundle to a published version (build_index.py), changes to one
-(changes.py), maintenance. A stage a file; what a killed build has made, the next goes on from."""
+"""The batch job that makes an index version from corpora and an encoder bundle (build_index.py), changes to
+an index (changes.py), and maintenance. Each stage of a build has a file; a killed build can be resumed."""

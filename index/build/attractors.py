@@ -1,7 +1,7 @@
-"""Stage of a build: sentences that are the first answer to much that they have nothing to do with, damped.
+"""Stage of a build: lowers the scores of attractors, sentences that come first for many unrelated texts.
 
-Hubness by sentence: a row that many texts of other kinds find first is crowded, and CSLS learns so. Its
-neighbourhood mean becomes at least its mean cosine to the ten nearest of those texts.
+An attractor is a hub that the neighbourhoods within the index do not show. Its neighbourhood mean, which CSLS
+subtracts, is raised to its mean cosine to the ten nearest of the unrelated texts.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,15 +16,15 @@ from index.search.ranking import select
 from index.search.sentence_index import SentenceIndex
 from index.search.vector_index import CANDIDATES
 
-ASKED = 1000  # texts of other kinds, of each language that is asked
-LEAST_TIMES = 5  # that a sentence is the first answer
-TIMES_MEAN = 10  # and so many times as often as the mean of all sentences
+QUERIES = 1000  # texts of other kinds, for each language of answers
+# An attractor is the first answer to at least so many of these, and so many times as many as the average.
+LEAST_ANSWERED, TIMES_AVERAGE = 5, 10
 
 
 def damp_attractors(
     job: Job, open_indexes: Callable[[], dict[str, SentenceIndex]], others: Mapping[str, Probes]
 ) -> dict[str, SentenceIndex]:
-    """Raise the neighbourhood means of attractors in LANG.hubness.npy; the indexes with the raised ones."""
+    """Raise the neighbourhood means of attractors in LANG.hubness.npy, and return the indexes reopened."""
     undamped = {code: _undamped(job, code) for code in open_indexes()}
     for code, index in open_indexes().items():
         rows, means = attractors(index, code, others)
@@ -35,7 +35,7 @@ def damp_attractors(
 
 
 def _undamped(job: Job, code: str) -> NDArray[np.float32]:
-    """The means that the neighbourhoods alone gave, kept so that a build which goes on makes the same."""
+    """The means before damping, kept in a file so that a resumed build computes the same."""
     means, kept = job.path(f"{code}.hubness.npy"), job.part(f"{code}.undamped.npy")
     if kept.exists():
         save_array(means, np.load(kept, allow_pickle=False))
@@ -48,20 +48,23 @@ def _undamped(job: Job, code: str) -> NDArray[np.float32]:
 def attractors(
     index: SentenceIndex, code: str, others: Mapping[str, Probes]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The rows that are the first answer to so many of the texts, and the mean cosine of each to the nearest
-    of these."""
+    """Find the attractors of a language: their rows (n,), and the mean cosine of each to the nearest texts.
+
+    `others`: texts of other kinds, by language.
+    """
     asked = {source: probes for source, probes in others.items() if source != code}
-    vectors, first = [], []
+    vectors, first_answers = [], []
     for seed, (source, probes) in enumerate(asked.items()):
-        chosen = probes.take(probes.draw(-(-ASKED // len(asked)), seed))
+        chosen = probes.take(probes.draw(-(-QUERIES // len(asked)), seed))
         nearest = index.vectors.search(chosen.vectors, CANDIDATES)
         _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
         vectors.append(chosen.vectors)
-        first.append(rows[:, 0])
-    if not first:
+        first_answers.append(rows[:, 0])
+    if not first_answers:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    rows, times = np.unique(np.concatenate(first), return_counts=True)
-    hubs = rows[times >= max(LEAST_TIMES, TIMES_MEAN * sum(map(len, first)) / len(index))]
+    rows, counts = np.unique(np.concatenate(first_answers), return_counts=True)
+    average = sum(map(len, first_answers)) / len(index)
+    hubs = rows[counts >= max(LEAST_ANSWERED, TIMES_AVERAGE * average)]
     if not len(hubs):
         return hubs, np.zeros(0, np.float32)
     return hubs, neighbourhood_means(index.vectors.reconstruct(hubs) @ np.concatenate(vectors).T)

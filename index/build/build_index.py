@@ -1,7 +1,7 @@
-"""The batch job: corpus files and an encoder bundle to a published version of an index.
+"""The batch job that makes a published version of an index from corpus files and an encoder bundle.
 
-Its stages: `reading` (which cleans and encodes), `vectors`, `lexicon`. What takes long is kept in files
-that a killed build goes on from: the same command again does what is left, and makes the same bytes.
+Its stages are reading.py (which cleans and encodes), vectors.py, lexicon.py and quality_report.py. Results
+that take long are kept in files: after a kill, the same command resumes from them and makes the same bytes.
 """
 
 import hashlib
@@ -73,11 +73,12 @@ EVERY_RULE = Cleaning()
 
 @dataclass(frozen=True)
 class Plan:
-    """What is built: what each language gets and has, the rules of cleaning; `skipped` as in the manifest.
+    """What to build: the new sentences of each language, those of the `previous` version, and all options.
 
-    `fingerprints` stands for all of it but the encoder, as JSON; `inputs` are its files; `base` is what is
-    changed. With `measure_aligned` quality is measured by line. A version later than `since` that has been
-    made so already is taken as it is: whoever asked was killed before they heard of it.
+    `skipped` is as in the manifest. `fingerprints`, as JSON, identify all inputs but the encoder; `inputs`
+    are the corpus files. `base`: the version that is changed. `since`: if a version later than this was built
+    from the same inputs, it is the result, and nothing is built: the caller was killed before it got the
+    answer.
     """
 
     intakes: Mapping[str, Intake]
@@ -120,12 +121,12 @@ def build_index(
     engine: Engine = LOCAL,
     measure_aligned: bool = False,
 ) -> IndexManifest:
-    """Build and publish a version of the index `out` from files by language, or sources; its manifest.
+    """Build and publish a version of the index `out` from corpus files; return its manifest.
 
-    `since`: take a version later than this that was made of the same as it is. `measure_aligned`: line i says
-    the same in every file, by which quality is measured and nothing is answered. Raises UsageError where that
-    cannot be, UnknownLanguageError for a language that the bundle does not know, CorpusError for a file that
-    cannot be read, BusyError while another build of `out` runs, BundleError if `out` cannot be written.
+    `corpora`: files by language, or sources. `since`: as in `Plan`. `measure_aligned`: line i means the same
+    in every file, which is used to measure quality and not to translate. Raises UsageError if the files are
+    not aligned so, UnknownLanguageError for a language that the bundle does not know, CorpusError for a file
+    that cannot be read, BusyError while another build of `out` runs, BundleError if `out` cannot be written.
     """
     known = bundle.manifest.languages
     inputs = Inputs.of(sources_of(corpora))
@@ -150,10 +151,10 @@ def build_index(
     return run_plan(bundle, plan, out, threads, batch_size, engine)
 
 
-def _check_lines(found: Mapping[str, Sequence[Source]], lines: Mapping[str, int]) -> None:
-    """UsageError unless each language has one text file, and all have equally many lines."""
-    sources = [source for files in found.values() for source in files]
-    if len(sources) > len(found) or any(format_of(source) != "txt" for source in sources):
+def _check_lines(files_by_language: Mapping[str, Sequence[Source]], lines: Mapping[str, int]) -> None:
+    """Raise UsageError unless each language has one text file, and all have equally many lines."""
+    sources = [source for files in files_by_language.values() for source in files]
+    if len(sources) > len(files_by_language) or any(format_of(source) != "txt" for source in sources):
         raise UsageError("--measure-aligned: give one text file a language, line i the same in each")
     if len(set(lines.values())) > 1:
         described = ", ".join(f"{code} {count}" for code, count in lines.items())
@@ -170,7 +171,7 @@ def run_plan(
     batch_size: int = 64,
     engine: Engine = LOCAL,
 ) -> IndexManifest:
-    """Build and publish what is planned; raises as `build_index`."""
+    """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     key = build_key(bundle, plan)
     if plan.searching.store:
         from index.build.milvus_store import reach  # pymilvus is an extra
@@ -182,9 +183,9 @@ def run_plan(
                 work.rmdir()
                 serve(out, finished)
                 return read_manifest(out / VERSIONS / finished, IndexManifest, "a version of an index")
-            if plan.since and (before := made(out, key, plan.since)):
+            if plan.since and (existing := made(out, key, plan.since)):
                 work.rmdir()
-                return read_manifest(out / VERSIONS / before, IndexManifest, "a version of an index")
+                return read_manifest(out / VERSIONS / existing, IndexManifest, "a version of an index")
             if plan.base and plan.base != current(out):
                 raise OutdatedError(f"{out}: another version is served now: repeat the command")
             return _Build(bundle, plan, work, threads, batch_size, engine).run(out)
@@ -195,7 +196,7 @@ def run_plan(
 
 
 def build_key(bundle: Bundle, plan: Plan) -> str:
-    """The SHA-256 of all that a version is made from."""
+    """The SHA-256 of everything that determines the content of a version."""
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
     rules = plan.entry().model_dump_json()
     return hashlib.sha256(
@@ -217,13 +218,13 @@ def build_key(bundle: Bundle, plan: Plan) -> str:
 
 
 class _Build:
-    """One run of the job; each stage leaves files."""
+    """One run of the job, whose stages leave files."""
 
     def __init__(
         self, bundle: Bundle, plan: Plan, work: Path, threads: int, batch_size: int, engine: Engine
     ) -> None:
         self.bundle, self.plan, self.work, self.engine = bundle, plan, work, engine
-        # One thread, so that what it makes does not depend on how many cores there are.
+        # One thread, so that the vectors do not depend on the number of cores.
         self.encoder = TextEncoder(bundle)
         self.job = Job(work, parts_of(work), bundle, self.encoder, threads, batch_size)
         # Words and phrases of the corpora.
@@ -234,12 +235,12 @@ class _Build:
     def run(self, out: Path) -> IndexManifest:
         self.plan.inputs.resume(self.work, self.job.parts)
         self._copy_bundle()
-        known = self._tokens_before(out)
+        unchanged = self._unchanged_detector_rows(out)
         trained = {
-            code: Counter() if code in known else training_words(self.bundle, code)
+            code: Counter() if code in unchanged else training_words(self.bundle, code)
             for code in self.bundle.manifest.languages
         }
-        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, known)
+        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, unchanged)
         trained = {code: trained[code] for code in self.plan.intakes}
         with self._pool(tokens.detector) as pool:
             for code, intake in self.plan.intakes.items():
@@ -248,8 +249,8 @@ class _Build:
         vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
         sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
         write_neighbourhoods(self.job, "", sizes, sentence_search, "sentences")
-        every = {code: counts + trained[code] for code, counts in self.counts.items()}
-        chosen = choose_words(every, self.phrases, self.plan.word_options)
+        all_counts = {code: counts + trained[code] for code, counts in self.counts.items()}
+        chosen = choose_words(all_counts, self.phrases, self.plan.word_options)
         alignment, vectors = write_words(self.job, chosen, sizes)
         word_search = write_indexes(self.job, ".words", vectors)
         sizes = {code: len(words) for code, words in chosen.items()}
@@ -277,7 +278,7 @@ class _Build:
         return publish(out, self.work, manifest)
 
     def _check(self, out: Path) -> None:
-        """CorpusError, DamagedError where a file changed since the build began; what it made is forgotten."""
+        """Discard the work and raise CorpusError or DamagedError if a file changed since the build began."""
         try:
             self.plan.inputs.check()
             verify(self.work / ENCODER, self.bundle.manifest.files)
@@ -287,8 +288,8 @@ class _Build:
             forget(self.work, self.job.parts)
             raise
 
-    def _tokens_before(self, out: Path) -> dict[str, NDArray[np.float32]]:
-        """Of languages that neither it nor this has: what the version that is changed knows by the bundle."""
+    def _unchanged_detector_rows(self, out: Path) -> dict[str, NDArray[np.float32]]:
+        """The previous version's detector rows of languages without sentences before and after the change."""
         if not self.plan.base:
             return {}
         folder = out / VERSIONS / self.plan.base
@@ -324,7 +325,7 @@ class _Build:
                 fsync_tree(draft)
 
     def _pool(self, detector: Detector) -> ProcessPool:
-        """What encodes; whatever it is, it makes the same bytes. To be entered as a context."""
+        """The pool that encodes, a context manager; every kind of pool gives the same bytes."""
         if self.engine.kind == "local":
             return ProcessPool(self.job, detector)
         from index.build.ray import RayPool  # Ray is an extra

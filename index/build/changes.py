@@ -1,7 +1,7 @@
-"""Changes to an index: sentences added, replaced, deleted by id into a new version.
+"""Changes to an index: a new version with sentences added, replaced or deleted by id.
 
-What stays is taken over with its vectors; only new texts are encoded, by the encoder of the index, and only
-added ones are cleaned, by the rules of the index.
+Unchanged sentences keep their vectors. Only new texts are encoded, with the encoder of the index, and only
+added sentences are cleaned, by the rules of the index.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ from index.text.normalisation import clean
 
 @dataclass(frozen=True)
 class Changes:
-    """Options of a build that a change sets anew; None: as the version that is changed has them.
+    """Build options that a change sets; None keeps the option of the version that is changed.
 
-    `factory` "auto" is by the number of sentences, `store` "files" not in Milvus.
+    `factory` "auto" chooses by the number of sentences; `store` "files" stores vectors in files, not Milvus.
     """
 
     factory: str | None = None
@@ -58,14 +58,14 @@ def change_index(
     base: str | None = None,
     engine: Engine = LOCAL,
 ) -> IndexManifest:
-    """Publish a version with changes to the one served; its manifest.
+    """Publish a new version with changes to the one served; return its manifest.
 
-    Sentences of `replace` take the place of those of the same ids, LANG:ID: text and metadata, translations
-    stay. Ids of added ones are LANG:FILE:ID, or LANG:ID if `own_ids`. `encoder`: what the index must have
-    been made with. `changes`: options other than those of the version. `base`: the version to change; what
-    has been made so of it already is taken as it is. Raises UsageError for ids that are not there,
-    CorpusError for those that are there already and for files that cannot be read, OutdatedError where
-    `base` is no longer served, and what `build_index` raises.
+    Sentences of `replace` replace the text and metadata of those with the same ids, LANG:ID; translations
+    stay. Added sentences get the ids LANG:FILE:ID, or LANG:ID with `own_ids`. `encoder`: raise unless the
+    index was made with it. `base`: the version to change; if it was already changed in this way, the result
+    is that version. Raises UsageError for ids that do not exist, CorpusError for added ids that exist already
+    and for files that cannot be read, OutdatedError if `base` is no longer served, and what `build_index`
+    raises.
     """
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)
@@ -113,9 +113,9 @@ def change_index(
 def rebuild_index(
     index: Path, sources: Sequence[Source], *, threads: int = 1, since: str | None = None
 ) -> IndexManifest:
-    """Publish a version with these corpora alone; encoder, rules and options are those of the one served.
+    """Publish a version made from these corpora only, with the encoder, rules and options of the one served.
 
-    `since` and what it raises: as `build_index`.
+    `since` is as in `Plan`. Raises what `build_index` does.
     """
     folder, manifest = open_version(index, since)
     searching, word_options = _options(manifest, KEPT)
@@ -132,7 +132,7 @@ def rebuild_index(
 
 
 def check_encoder(index: Path, bundle: Bundle, other: Bundle) -> None:
-    """UsageError where an index was made by another encoder: their vectors cannot be compared."""
+    """Raise UsageError if an index was made with another encoder, whose vectors cannot be compared."""
     if bundle.manifest.files != other.manifest.files:
         raise UsageError(
             f"{index} was made by the encoder {bundle.name}, {other.folder} is another ({other.name}): "
@@ -146,19 +146,19 @@ def _rules(manifest: IndexManifest) -> Cleaning:
 
 
 def _options(manifest: IndexManifest, changes: Changes) -> tuple[SearchOptions, WordOptions]:
-    """How the new version is searched and which words it has."""
-    asked = {name: value for name, value in asdict(changes).items() if value is not None}
-    asked = manifest.options.model_dump() | {"scoring": manifest.scoring} | asked
-    factory = None if asked["factory"] == "auto" else asked["factory"]
-    words = WordOptions(least=asked["least_count"], phrases=asked["phrases"])
-    store = None if asked["store"] == "files" else asked["store"]
-    return SearchOptions(factory, asked["scoring"], store), words
+    """The search and word options of the new version."""
+    changed = {name: value for name, value in asdict(changes).items() if value is not None}
+    options = manifest.options.model_dump() | {"scoring": manifest.scoring} | changed
+    factory = None if options["factory"] == "auto" else options["factory"]
+    words = WordOptions(least=options["least_count"], phrases=options["phrases"])
+    store = None if options["store"] == "files" else options["store"]
+    return SearchOptions(factory, options["scoring"], store), words
 
 
 def _replacements(
     sources: Sequence[Source], known: Collection[str], model: str, formed: bool
 ) -> dict[str, tuple[str, Sentence]]:
-    """Id -> file and sentence, in memory. CorpusError for an empty one or an id given twice."""
+    """Read replacements into memory: id -> (file, sentence). CorpusError for an empty text, a repeated id."""
     replaced: dict[str, tuple[str, Sentence]] = {}
     for code, files in (by_language(sources, known, model)[0] if sources else {}).items():
         intake = Intake(code, files, known)
@@ -182,9 +182,9 @@ def _check_ids(
 ) -> None:
     if both := sorted(set(deleted) & set(replaced)):
         raise UsageError(f"{listed(both)}: to be replaced and deleted: decide")
-    asked = {*deleted, *replaced}
-    there = {sentence_id for base in previous.values() for sentence_id in base.holds(asked)}
-    if missing := sorted(asked - there):
+    changed = {*deleted, *replaced}
+    existing = {sentence_id for base in previous.values() for sentence_id in base.holds(changed)}
+    if missing := sorted(changed - existing):
         raise UsageError(f"{index} has no sentence {listed(missing)}: see `index export` for the ids")
 
 

@@ -1,7 +1,7 @@
-"""The corpus files of a build: what they are when it begins, and whether they still are when it publishes.
+"""Inputs: the corpus files of a build, recorded when it begins and checked before it publishes.
 
-A build reads a file several times: to hash it, to see its languages, for each of these. If it changes
-meanwhile, what is made is of no file that ever was.
+A build reads a file several times: to hash it, to find its languages, and once for each language. If the file
+changed in between, the result would correspond to no state of it.
 """
 
 import json
@@ -14,28 +14,26 @@ from index.errors import CorpusError
 from index.formats.registry import Source, format_of
 from index.storage.files import replace_text, sha256
 
-RECORD = (
-    "inputs.json"  # in the folder of a build's parts: the state of each file when what is there was begun
-)
-ENCODED = frozenset({".vectors", ".journal"})  # parts that say themselves of which texts they are
+RECORD = "inputs.json"  # in the folder of a build's parts: the state of each file when the build began
+ENCODED = frozenset({".vectors", ".journal"})  # parts that record themselves which texts they belong to
 
 State = tuple[int, ...]
 
 
 @dataclass
 class Inputs:
-    """The files of some sources: size, times and inode when this was made, checksums once asked for."""
+    """The files of some sources: size, times and inode at the beginning, and checksums once computed."""
 
     states: dict[Path, State]
     checksums: dict[Path, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sources: Iterable[Source]) -> "Inputs":
-        """CorpusError for a file that cannot be read."""
+        """Record the present state of the files. Raises CorpusError for a file that cannot be read."""
         return cls({source.path: _state(source.path) for source in sources})
 
     def fingerprints(self, sources: Mapping[str, Sequence[Source]]) -> list[object]:
-        """What stands for the files of each language. CorpusError for one that cannot be read."""
+        """Identify the content of each language's files, as JSON. CorpusError for one that cannot be read."""
         self.checksums = {path: _sha256(path) for path in self.states}
         return [
             [code, [_described(source, self.checksums[source.path]) for source in files]]
@@ -43,22 +41,22 @@ class Inputs:
         ]
 
     def check(self) -> None:
-        """CorpusError for a file of another size, modification time or checksum than at first."""
+        """Raise CorpusError for a file whose size, modification time or checksum has changed."""
         for path, before in self.states.items():
             if _state(path)[:2] != before[:2] or _sha256(path) != self.checksums[path]:
                 raise CorpusError(f"{path}: changed while it was read: repeat the command")
 
     def resume(self, work: Path, parts: Path) -> None:
-        """Forget what a killed build made, unless nobody has touched these files since it began."""
+        """Discard what a killed build made if any of the files was touched since it began."""
         record = json.dumps({str(path): state for path, state in self.states.items()})
-        known = parts / RECORD
-        if not known.exists() or known.read_text("utf-8") != record:
+        path = parts / RECORD
+        if not path.exists() or path.read_text("utf-8") != record:
             forget(work, parts)
-            replace_text(known, record)
+            replace_text(path, record)
 
 
 def forget(work: Path, parts: Path) -> None:
-    """Remove what a build has made but vectors, which are checked against their texts when they are used."""
+    """Remove what a build has made, except vectors, which are checked against their texts before use."""
     for path in (*work.iterdir(), *parts.iterdir()):
         if path.is_dir():
             shutil.rmtree(path)
@@ -75,7 +73,7 @@ def _state(path: Path) -> State:
         status = path.stat()
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror})") from error
-    # The change time cannot be set back, so it shows a file that was replaced by an older one and put back.
+    # The change time cannot be set back, so it reveals a file that was replaced and restored.
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 

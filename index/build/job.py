@@ -1,4 +1,4 @@
-"""What every stage of a build shares: the work folder, the encoder, the cores; files that are made at once.
+"""Job: what the stages of a build share, the work folder, the encoder and the cores; atomic writing of files.
 
 The stages, in order: reading.py, shards.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
 """
@@ -19,9 +19,9 @@ from index.storage.files import fsync
 
 @dataclass(frozen=True)
 class Engine:
-    """What encodes: processes of this machine, or a Ray cluster.
+    """Where texts are encoded: in processes of this machine, or on a Ray cluster.
 
-    `address` of a Ray cluster, HOST:PORT, ray://HOST:PORT or auto; None: start one on this machine.
+    `address` of a Ray cluster: HOST:PORT, ray://HOST:PORT or auto; None starts one on this machine.
     """
 
     kind: Literal["local", "ray"] = "local"
@@ -33,9 +33,9 @@ LOCAL = Engine()
 
 @dataclass(frozen=True)
 class Job:
-    """A build at work: `threads` cores, `batch_size` sentences encoded at a time.
+    """A running build: `threads` cores, `batch_size` sentences encoded at a time.
 
-    What is published goes to `work`, what a killed build goes on from and is then removed to `parts`.
+    Files to publish are in `work`; intermediate files, needed only to resume a killed build, are in `parts`.
     """
 
     work: Path
@@ -54,7 +54,7 @@ class Job:
 
 @contextmanager
 def making(path: Path) -> Iterator[Path]:
-    """Give a path to write to; what is there afterwards is flushed and takes the place of `path` at once."""
+    """Yield a path to write to; afterwards its content is flushed and replaces `path` atomically."""
     draft = path.with_name(f".{path.name}")
     yield draft
     fsync(draft)
@@ -63,7 +63,7 @@ def making(path: Path) -> Iterator[Path]:
 
 
 def save_array(path: Path, values: NDArray[np.float32]) -> None:
-    """Write an array as `path`, whatever its extension, at once."""
-    # Through a file object, since numpy would add .npy to the name of a draft.
+    """Write an array to `path` atomically, whatever its extension."""
+    # Through a file object, since numpy would add .npy to the name of the draft.
     with making(path) as draft, draft.open("wb") as file:
         np.save(file, values, allow_pickle=False)

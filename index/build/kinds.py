@@ -1,4 +1,4 @@
-"""Stage of a build: what tells text such as the index holds from other kinds (confidence/domain.py)."""
+"""Stage of a build: fits the Domain that distinguishes text like the index's from other kinds of text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,33 +18,33 @@ from index.search.vector_index import drawn_rows
 from index.text.pre_tokens import Tokens
 from index.words.vocabulary import token_counts, training_words
 
-SENTENCES = 20_000  # of each language whose tokens are counted
-BLOCK = 4096  # of them at a time
-TOKENS = 300_000.0  # that each language counts as, however many it has
-ASKED = 4000  # texts of either kind, over all pairs of languages
-LEAST = 100  # of either kind; with fewer nothing is fitted
-OTHERS = 3.0  # times as often as text of the kinds that it holds may text of others be asked
+SENTENCES_COUNTED = 20_000  # of each language
+SENTENCES_READ = 4096  # at a time
+TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
+QUERIES = 4000  # texts of either kind, over all pairs of languages
+LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
+OTHERS_WEIGHT = 3.0  # of all texts of other kinds together, relative to all texts of the index's kinds
 
 
 @dataclass(frozen=True)
 class HeldTokens:
-    """The tokens of the sentences of a language, and what each occurrence counts."""
+    """The tokens of a language's sentences in the index, and the weight of each occurrence."""
 
     tokens: Tokens
     weight: float
 
 
 def held_tokens(job: Job, code: str, halved: bool) -> HeldTokens:
-    """The tokens of the first sentences of a language; `halved` where other text counts as much."""
+    """Tokenise the first sentences of a language; `halved` if its training words have the other half."""
     tokenizer = job.encoder.tokenizer
     tokens = Tokens.of([])
-    for texts in texts_of(job, code, BLOCK, end=SENTENCES):
+    for texts in texts_of(job, code, SENTENCES_READ, end=SENTENCES_COUNTED):
         tokens = tokens.followed(tokenizer.encode_corpus(texts.to_pylist()).without(tokenizer.special))
-    return HeldTokens(tokens, TOKENS * (0.5 if halved else 1) / max(1, len(tokens.ids)))
+    return HeldTokens(tokens, TOKENS_A_LANGUAGE * (0.5 if halved else 1) / max(1, len(tokens.ids)))
 
 
 def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, Probes]) -> TokenCounts:
-    """Of the index's sentences and the words that the encoder learned from; of text of other kinds."""
+    """Count the tokens of the index's sentences and the encoder's training words, and of other text."""
     size = job.encoder.vocabulary
     counts = np.zeros(size)
     for code in {**held, **others}:
@@ -52,7 +52,7 @@ def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, 
         if code in held:
             counts += held[code].weight * np.bincount(held[code].tokens.ids, minlength=size)
         if trained.any():
-            counts += trained * (TOKENS * (0.5 if code in held else 1) / trained.sum())
+            counts += trained * (TOKENS_A_LANGUAGE * (0.5 if code in held else 1) / trained.sum())
     other = np.zeros(size)
     for probes in others.values():
         other += np.bincount(probes.tokens.ids, minlength=size)
@@ -65,49 +65,50 @@ def fit_domain(
     scenes: Mapping[str, Probes],
     others: Mapping[str, Probes],
 ) -> tuple[NDArray[np.float32], Calibration | None]:
-    """The table and the weights of a Domain; no weights where there is too little text of either kind.
+    """Fit the table and the calibration of a Domain; no calibration if there is too little text.
 
-    Of the kinds that it holds are its own sentences, and scenes, which an encoder of captions knows.
+    Text of the index's kinds is its own sentences, and scenes, which an encoder of captions knows. `others`
+    is text of other kinds.
     """
     held = {code: held_tokens(job, code, halved=job.bundle.words(code) is not None) for code in indexes}
     counts = count_tokens(job, held, others)
-    kept = [_own(counts, indexes, held, pair) for pair in permutations(indexes, 2)]
-    kept += _of_probes(counts, indexes, scenes)
-    foreign = _of_probes(counts, indexes, others, less_other=1.0)
-    values, right = np.concatenate([np.zeros((0, 3)), *kept]), np.concatenate([np.zeros((0, 3)), *foreign])
-    if min(len(values), len(right)) < LEAST:
+    inside = [_sentence_features(counts, indexes, held, pair) for pair in permutations(indexes, 2)]
+    inside += _probe_features(counts, indexes, scenes)
+    outside = _probe_features(counts, indexes, others, less_other=1.0)
+    values = [np.concatenate([np.zeros((0, 3)), *features]) for features in (inside, outside)]
+    sizes = [len(rows) for rows in values]
+    if min(sizes) < LEAST_QUERIES:
         return counts.table(), None
-    weights = np.repeat([1 / len(values), OTHERS / len(right)], [len(values), len(right)])
-    kinds = np.repeat([True, False], [len(values), len(right)])
-    return counts.table(), fit(np.concatenate([values, right]), kinds, weights)
+    weights = np.repeat([1 / sizes[0], OTHERS_WEIGHT / sizes[1]], sizes)
+    return counts.table(), fit(np.concatenate(values), np.repeat([True, False], sizes), weights)
 
 
-def _own(
+def _sentence_features(
     counts: TokenCounts,
     indexes: Mapping[str, SentenceIndex],
     held: Mapping[str, HeldTokens],
     pair: tuple[str, str],
 ) -> NDArray[np.float64]:
-    """The features of sentences of the first language, asked in the second."""
+    """Features of sentences of the first language of `pair`, asked in the second."""
     source, target = (indexes[code] for code in pair)
-    share = -(-ASKED // (len(indexes) * (len(indexes) - 1)))
+    share = -(-QUERIES // (len(indexes) * (len(indexes) - 1)))
     rows = drawn_rows(len(held[pair[0]].tokens), share)
-    # A sentence's own words were counted: without it they may never have been seen.
+    # A sentence's own tokens are subtracted: in a text that is not in the index they might be new.
     scores = counts.scores(held[pair[0]].tokens.take(rows).ids, less_held=held[pair[0]].weight)
     return _features(scores, held[pair[0]].tokens.take(rows), source.vectors.reconstruct(rows), target)
 
 
-def _of_probes(
+def _probe_features(
     counts: TokenCounts,
     indexes: Mapping[str, SentenceIndex],
     probes: Mapping[str, Probes],
     less_other: float = 0.0,
 ) -> list[NDArray[np.float64]]:
-    """The features of probes in each language, asked in each language of the index but that."""
+    """Features of probes in each language, asked in each other language of the index."""
     pairs = [(code, target) for target in indexes for code in probes if code != target]
     features = []
     for seed, (code, target) in enumerate(pairs):
-        chosen = probes[code].take(probes[code].draw(-(-ASKED // len(pairs)), seed))
+        chosen = probes[code].take(probes[code].draw(-(-QUERIES // len(pairs)), seed))
         scores = counts.scores(chosen.tokens.ids, less_other=less_other)
         features.append(_features(scores, chosen.tokens, chosen.vectors, indexes[target]))
     return features

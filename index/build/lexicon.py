@@ -1,4 +1,4 @@
-"""Stage of a build: the words of each language, aligned, and the tokens by which languages are told apart."""
+"""Stage of a build: the aligned words of each language, and the token statistics of the language detector."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 @dataclass(frozen=True)
 class WordOptions:
-    """Which words an index has: those that occur `least` times, the `most` frequent, with phrases or not."""
+    """Which words an index has: up to `most`, the most frequent, that occur at least `least` times each."""
 
     least: int = 1
     most: int = 200_000
@@ -45,7 +45,7 @@ EVERY_WORD = WordOptions()
 def count_language(
     job: Job, code: str, pool: ProcessPool, word_options: WordOptions
 ) -> tuple[Counter[str], dict[str, int]]:
-    """How often each word occurs in the sentences of a language that was read; its phrases."""
+    """Count the words and phrases in the sentences of a language, or read the counts of a killed build."""
     words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
     if not (words.exists() and phrases.exists()):
         for path, counts in zip((phrases, words), _count(job, code, pool, word_options), strict=True):
@@ -57,17 +57,17 @@ def count_language(
 def _count(
     job: Job, code: str, pool: ProcessPool, word_options: WordOptions
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """Phrases in the first PHRASE_SENTENCES sentences, with their counts there; words in all."""
+    """Count the phrases in the first PHRASE_SENTENCES sentences, and the words in all sentences."""
     if not (word_options.phrases and spaced(code)):
         return {}, word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool)
     first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)
-    rest = texts_of(job, code, SENTENCES_COUNTED, start=PHRASE_SENTENCES)
-    return find_phrases(pairs, words), words + word_counts(rest, code, pool)
+    remaining = texts_of(job, code, SENTENCES_COUNTED, start=PHRASE_SENTENCES)
+    return find_phrases(pairs, words), words + word_counts(remaining, code, pool)
 
 
 def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) -> Counter[str]:
-    """How often each word occurs in batches of texts of a language."""
+    """Count the words in batches of texts of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
     for texts in batches:
@@ -82,7 +82,7 @@ def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) ->
 def choose_words(
     counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], word_options: WordOptions
 ) -> dict[str, Counter[str]]:
-    """The words and phrases of each language that the index will have, and their counts."""
+    """Choose the words and phrases that the index will have in each language, with their counts."""
     chosen = {}
     for code, words in counts.items():
         all_counts = words + Counter(phrases[code])
@@ -94,14 +94,17 @@ def choose_words(
 def write_words(
     job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
 ) -> tuple[Alignment, dict[str, Vectors]]:
-    """Write LANG.words.arrow and .rotation.npy of the words and their counts in each language, which has so
-    many sentences; the alignment and the aligned unit vectors (n, d) of each language."""
+    """Align the words of each language, and write LANG.words.arrow and LANG.words.rotation.npy.
+
+    `counts`: the words with their counts; `sentences`: the number of sentences of each language. Returns the
+    alignment and the aligned unit vectors (n, d) of each language.
+    """
     vocabulary = {code: by_frequency(entries) for code, entries in counts.items()}
     vectors = {
         code: vectors_in_context(job, code, entries, sentences[code]) for code, entries in vocabulary.items()
     }
     with Progress(ROUNDS, unit="rounds", label="align words") as bar:
-        # One language alone stays as it is.
+        # A single language is not rotated.
         pulls = PULLS if len(vectors) > 1 else (np.inf,)
         alignment = align(vectors, iterations=ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance)
     for code, rotation in alignment.rotations.items():
@@ -114,7 +117,7 @@ def write_words(
 
 
 def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences: int) -> Vectors:
-    """(n, d) unit vectors of the words and phrases of a language whose `sentences` sentences are encoded."""
+    """(n, d) unit vectors of words and phrases, from their tokens and the sentences that contain them."""
     vectors = vectors_of(job, code, min(sentences, CONTEXT_SENTENCES))
     contexts, start = Contexts(len(vocabulary), vectors.shape[1]), 0
     batches = texts_of(job, code, CONTEXTS_ADDED, end=len(vectors))
@@ -125,9 +128,12 @@ def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences
 
 
 class LanguageTokens:
-    """The tokens by which languages are told apart: `detector` by the `words` that a bundle has of each,
-    for an index that has sentences in the languages `held`; `known`: rows by such words of others, whose
-    words are not looked at."""
+    """The token statistics of each language, from which a Detector is made.
+
+    `detector` is based on `words`, the encoder's training words of each language, for an index with sentences
+    in the languages `held`. `known`: finished rows of the detector's table, for languages whose words need
+    not be counted again.
+    """
 
     def __init__(
         self,
@@ -145,13 +151,13 @@ class LanguageTokens:
             frequencies = token_counts(encoder, trained)
             if frequencies.any():
                 rows[code] = table_row(frequencies)
-            # Those of a hundred languages would be 8 bytes a token of each.
+            # Kept for the languages of the index only: they take 8 bytes for each token of the vocabulary.
             if code in held:
                 self._counts[code] = frequencies
         self.detector = self._detector(rows).of_index(held)
 
     def with_corpora(self, words: Mapping[str, Counter[str]]) -> Detector:
-        """A detector by the words of the corpora, too."""
+        """A detector based on the words of the corpora as well."""
         rows = dict(zip(self.detector.languages, self.detector.table, strict=True))
         for code, corpus_words in words.items():
             counts = self._counts[code] + token_counts(self._encoder, corpus_words)
@@ -161,5 +167,5 @@ class LanguageTokens:
 
     def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:
         detectable = [code for code in self._languages if code in rows]
-        none = np.zeros((0, self._encoder.vocabulary), np.float32)
-        return Detector(detectable, np.stack([rows[code] for code in detectable]) if detectable else none)
+        empty = np.zeros((0, self._encoder.vocabulary), np.float32)
+        return Detector(detectable, np.stack([rows[code] for code in detectable]) if detectable else empty)

@@ -20,7 +20,7 @@ from index.storage.versions import (
 
 
 def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:
-    """As `open_version`, every checksum computed anew, those of vectors that Milvus has among them."""
+    """Open a version as `open_version` does, computing all checksums again, also of vectors in Milvus."""
     folder, manifest = open_version(index, version, fresh=True)
     open_index_encoder(folder, manifest)
     if manifest.stored:
@@ -29,9 +29,9 @@ def verify_version(index: Path, version: str | None = None) -> tuple[Path, Index
 
 
 def roll_back(index: Path, version: str | None = None) -> str:
-    """Serve another version, checked anew: the one before the served where none is named; its ID.
+    """Verify and serve another version, by default the one before the current; return its ID.
 
-    Raises BundleError where there is none such, DamagedError, BusyError while a build is running.
+    Raises BundleError if it does not exist, DamagedError, BusyError while a build is running.
     """
     with locked(index):
         chosen = version or version_before(index)
@@ -41,16 +41,17 @@ def roll_back(index: Path, version: str | None = None) -> str:
 
 
 def collect(index: Path, keep: int = 2) -> list[str]:
-    """Remove all but the latest `keep` versions and the one served, and what builds left; what was removed.
+    """Remove old versions and the remains of killed builds; return the names of what was removed.
 
-    Collections in Milvus that no version names are dropped last. Raises BundleError where there is no index,
-    BusyError while a build is running, StoreError where Milvus does not answer.
+    The latest `keep` versions and the one served stay. Collections in Milvus that no version names are
+    dropped last. Raises BundleError if there is no index, BusyError while a build is running, StoreError if
+    Milvus does not answer.
     """
     served = current(index)
     with locked(index) as work:
         old = [name for name in versions(index)[: -keep or None] if name != served]
         for name in old:
-            # At once, so that no version is ever there in part; a killed removal is finished by the next.
+            # Atomic, so that no version ever exists in part; the next removal finishes a killed one.
             os.rename(index / VERSIONS / name, work / name)
         if old:
             fsync(index / VERSIONS)

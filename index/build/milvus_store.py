@@ -1,11 +1,11 @@
-"""Stage of a build: the vectors of a version into collections of Milvus; which collections are whose.
+"""Stage of a build: writes the vectors of a version into collections of Milvus, and tracks the collections.
 
-A version has a collection a language, named by its LANG.milvus and by nothing else: until the version is
-published nobody knows of it. A collection is filled, indexed and counted before LANG.milvus gets its name,
-and is never changed after; a build that goes on after it was killed makes the others. Before a collection is
-made its name is noted in work/COLLECTIONS, so that `gc` can drop those that no version names any more: of
-killed builds, and of versions that are gone. That file stays where it is when versions are copied to other
-machines, so nobody else drops what this folder made.
+A version has one collection for each language. Only its LANG.milvus names it, so nobody knows of it until the
+version is published. A collection is filled, indexed and counted before LANG.milvus is written, and never
+changes afterwards; a resumed build makes only the missing ones. Before a collection is made, its name is
+noted in work/COLLECTIONS, so that `gc` can drop collections that no version names, left by killed builds or
+removed versions. This file is not copied with versions to other machines, which therefore drop nothing made
+here.
 """
 
 import json
@@ -40,21 +40,22 @@ from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.storage.versions import VERSIONS, WORK
 
 COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made here
-PATIENCE = 3600.0  # seconds for what a build waits for
-# The graph of Malkov and Yashunin (2018): links a row, candidates while it is built, at first while searched.
+PATIENCE = 3600.0  # seconds that a build waits for Milvus
+# HNSW (Malkov and Yashunin 2018): links of a row; candidates while building, at first and at most in search.
 LINKS, BUILD_WIDTH, SEARCH_WIDTH, WIDEST = 32, 200, 200, 3200
-GRAPH_ROWS = 100_000  # up to here all vectors are compared
+GRAPH_ROWS = 100_000  # with fewer, every vector is compared
 
 
 def reach(store: str) -> None:
-    """StoreError where Milvus does not answer, before hours of work."""
+    """Raise StoreError if Milvus does not answer, before hours of work."""
     connect(parse(store)).call("list_collections")
 
 
 def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) -> IndexManifest:
-    """The manifest of a version whose sentences are searched in Milvus; their files are removed from `work`.
+    """Move the sentence vectors of a version from `work` into Milvus; return the manifest that says so.
 
-    Factory "Flat" compares every vector, else a graph is searched where there are many. Raises StoreError.
+    With the factory "Flat" every vector is compared; otherwise large languages get a graph. Raises
+    StoreError.
     """
     address = parse(options.store or "")
     opened = {
@@ -74,7 +75,7 @@ def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) ->
 
 
 def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> SearchSettings:
-    """The fewest candidates in the graph, doubled as needed, that find TARGET_RECALL of the `wanted`."""
+    """Double the candidates in the graph until a search finds TARGET_RECALL of the `wanted` rows."""
     index.ef = SEARCH_WIDTH if graph else 0
     while (
         share := recall(index.search(queries, NEAREST)[1], wanted)
@@ -87,7 +88,7 @@ def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> S
 
 
 def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -> MilvusIndex:
-    """The collection of a language, made unless an earlier run made it."""
+    """The collection of a language, which is made unless an earlier run made it."""
     path = job.path(f"{code}.milvus")
     connection = connect(address)
     if path.exists():
@@ -95,7 +96,7 @@ def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -
         try:
             index.check()
             return index
-        except DamagedError:  # dropped meanwhile
+        except DamagedError:  # dropped in the meantime
             path.unlink()
     name = f"{address.prefix}_{secrets.token_hex(8)}_{code.replace('-', '_')}"
     _note(job.work.parent, {**_noted(job.work.parent), name: str(address)})
@@ -116,7 +117,7 @@ def _fill(connection: Connection, name: str, vectors: Vectors, graph: bool, code
     schema: Any = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field(ROW, DataType.INT64, is_primary=True)
     schema.add_field(VECTOR, DataType.FLOAT_VECTOR, dim=vectors.shape[1])
-    # It never changes once it is whole, so that nobody need wait for the latest changes.
+    # A complete collection never changes, so readers need not wait for the latest changes.
     connection.call(
         "create_collection", name, schema=schema, consistency_level="Eventually", seconds=PATIENCE
     )
@@ -138,7 +139,7 @@ def _blocks(vectors: Vectors) -> Iterator[Vectors]:
 
 
 def verify_collections(folder: Path, manifest: IndexManifest) -> None:
-    """Read every vector that a version has in Milvus. Raises DamagedError, StoreError."""
+    """Check every vector that a version has in Milvus. Raises DamagedError, StoreError."""
     for code, entry in manifest.languages.items():
         if entry.search.store == "milvus":
             path = folder / f"{code}.milvus"
@@ -146,9 +147,9 @@ def verify_collections(folder: Path, manifest: IndexManifest) -> None:
 
 
 def drop_unused(index: Path) -> list[str]:
-    """Drop the collections made here that no version names, nor work that can go on; their names.
+    """Drop collections made here that neither a version nor a resumable build names; return their names.
 
-    The caller holds the lock of `index`. Raises StoreError, with those left noted still.
+    The caller holds the lock of `index`. Raises StoreError; collections not dropped then remain noted.
     """
     work = index / WORK
     noted = _noted(work)
@@ -167,7 +168,7 @@ def _drop(name: str, address: Address) -> None:
     connection = connect(address)
     file = connection.address.file
     if file is not None and not file.is_dir():
-        return  # gone with all that was in it
+        return  # removed with all its collections
     try:
         connection.call("drop_collection", name, seconds=60)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""A language of the version that is changed: what of it stays, what is replaced, what is deleted."""
+"""PreviousVersion: a language of the version to be changed; which rows stay, are replaced, are deleted."""
 
 import csv
 from collections import Counter
@@ -21,7 +21,7 @@ from index.search.sentence_index import open_vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
 
-DELETED = "deleted"  # the reason of what was taken out by its id
+DELETED = "deleted"  # the reason for dropping a sentence that was deleted by its id
 
 Numbers = NDArray[np.int64]
 Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the form that is stored
@@ -29,9 +29,9 @@ Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the
 
 @dataclass(frozen=True)
 class KeptRows:
-    """Rows that stay; `changed` are the places of those with a new text, whose vectors do not count.
+    """Consecutive rows that stay; `changed` are the positions of new texts, whose vectors are outdated.
 
-    `rows` and `groups` are pairs, rows as they are numbered in the new version.
+    `rows` and `groups` pair rows, numbered as in the new version, with groups of translations.
     """
 
     ids: list[str]
@@ -44,7 +44,7 @@ class KeptRows:
 
 
 class PreviousVersion:
-    """One language of a verified version."""
+    """One language of a verified version, with the ids to be deleted and the sentences to be replaced."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class PreviousVersion:
         self._table = read_table(folder / f"{code}.arrow", COLUMNS, self.count)
         self._vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
-        self._deleted = self._places(deleted)
+        self._deleted = self._rows(deleted)
 
     @property
     def left(self) -> int:
@@ -68,30 +68,30 @@ class PreviousVersion:
         return self.count - len(self._deleted)
 
     def holds(self, ids: Collection[str]) -> list[str]:
-        """Those of some ids that it has."""
-        there: list[str] = self._table.column("id").take(pa.array(self._places(ids))).to_pylist()
-        return there
+        """Those of the given ids that it has."""
+        existing: list[str] = self._table.column("id").take(pa.array(self._rows(ids))).to_pylist()
+        return existing
 
-    def _places(self, ids: Collection[str]) -> Numbers:
-        """The rows of some ids, in order."""
-        there = pc.is_in(self._table.column("id"), value_set=pa.array(sorted(ids), pa.string()))
-        rows: Numbers = np.flatnonzero(np.asarray(there)).astype(np.int64)
+    def _rows(self, ids: Collection[str]) -> Numbers:
+        """The rows of the given ids, ascending."""
+        matches = pc.is_in(self._table.column("id"), value_set=pa.array(sorted(ids), pa.string()))
+        rows: Numbers = np.flatnonzero(np.asarray(matches)).astype(np.int64)
         return rows
 
     def blocks(self) -> Iterator[KeptRows]:
-        """All that stays, in order."""
+        """Yield the rows that stay, in order and in blocks."""
         for start in range(0, self.count, SHARD):
             yield self._block(start, min(start + SHARD, self.count))
 
     def reasons(self) -> dict[str, int]:
-        """How many lines were dropped until now, and are with what is deleted, by reason."""
+        """How many lines were dropped before, by reason, including the sentences deleted now."""
         reasons = Counter(self.entry.dropped)
         if len(self._deleted):
             reasons[DELETED] += len(self._deleted)
         return dict(reasons)
 
     def record(self) -> Iterator[list[str]]:
-        """The lines of LANG.dropped.tsv, rows numbered anew, and what is deleted."""
+        """Yield the lines of LANG.dropped.tsv, with rows renumbered, and one for each deleted sentence."""
         with (self._folder / f"{self._code}.dropped.tsv").open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file, delimiter="\t")
             next(lines, None)
@@ -102,7 +102,7 @@ class PreviousVersion:
             yield [DELETED, "", "", sentence_id, "", text]
 
     def _renumbered(self, row: str) -> str:
-        """A row as the new version has it; none where it is deleted."""
+        """The number of a row in the new version; "" for a deleted row."""
         if not row or int(row) < 0:
             return ""
         place = int(np.searchsorted(self._deleted, int(row)))
@@ -110,9 +110,9 @@ class PreviousVersion:
         return "" if gone else str(int(row) - place)
 
     def _block(self, start: int, stop: int) -> KeptRows:
-        stay = np.setdiff1d(np.arange(start, stop), self._deleted)
+        kept = np.setdiff1d(np.arange(start, stop), self._deleted)
         ids, texts, metadata = (
-            self._table.column(name).slice(start, stop - start).take(pa.array(stay - start)).to_pylist()
+            self._table.column(name).slice(start, stop - start).take(pa.array(kept - start)).to_pylist()
             for name in COLUMNS
         )
         rows, groups = self._links(start, stop)
@@ -127,12 +127,12 @@ class PreviousVersion:
                 if sentence.group is not None:
                     rows.append(first + place)
                     groups.append(group_number(sentence.group))
-        vectors = self._vectors.reconstruct(stay)
+        vectors = self._vectors.reconstruct(kept)
         return KeptRows(ids, texts, metadata, vectors, changed, rows, groups)
 
     def _links(self, start: int, stop: int) -> tuple[list[int], list[int]]:
-        """The pairs of the rows that stay, rows numbered anew."""
+        """The (row, group) pairs of the rows that stay, with rows renumbered."""
         rows, groups = self._groups.between(start, stop)
-        stay = ~np.isin(rows, self._deleted)
-        rows, groups = rows[stay], groups[stay]
+        kept = ~np.isin(rows, self._deleted)
+        rows, groups = rows[kept], groups[kept]
         return (rows - np.searchsorted(self._deleted, rows)).tolist(), groups.tolist()

@@ -1,6 +1,7 @@
-"""Probes: texts written for this project that a build asks of an index, to learn how sure it may be.
+"""Probes: texts written for this project with which a build queries an index to calibrate its confidence.
 
-Scenes are corpora/everyday, line i the same in every language; text of other kinds is corpora/elsewhere.
+Scenes are from corpora/everyday, whose line i means the same in every language; texts of other kinds, such as
+headlines or proverbs, are from corpora/elsewhere.
 """
 
 import hashlib
@@ -17,10 +18,10 @@ from index.encoder.vectors import Vectors
 from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
 
-# Beside the packages, in a checkout as where they are installed.
+# Beside the packages, both in a checkout and where they are installed.
 CORPORA = Path(index.__file__).parents[1] / "corpora"
-SCENES = 928  # lines of corpora/everyday; those after them are not all scenes
-HELD_OUT = 3  # of corpora/elsewhere each third line is for measuring alone
+SCENES = 928  # the first lines of corpora/everyday; later ones are not all scenes
+HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,16 @@ class Probes:
 
     @classmethod
     def of(cls, texts: Sequence[str], encoder: TextEncoder, language: str) -> "Probes":
-        """Texts of a language, encoded."""
+        """Clean, tokenise and encode texts of a language."""
         cleaned = list(map(clean, texts))
         return cls(cleaned, Tokens.of(encoder.tokens(cleaned)), encoder.encode(cleaned, language=language))
 
     def take(self, rows: NDArray[np.int64]) -> "Probes":
-        """Some of them, in that order."""
+        """The texts of the given rows, in that order."""
         return Probes([self.texts[row] for row in rows.tolist()], self.tokens.take(rows), self.vectors[rows])
 
     def draw(self, count: int, seed: int) -> NDArray[np.int64]:
-        """Up to `count` of their rows, in order; others for another seed."""
+        """Draw up to `count` rows by a seed, in ascending order."""
         random = np.random.default_rng(seed)
         return np.sort(random.permutation(len(self.texts))[:count])
 
@@ -56,13 +57,13 @@ def fingerprint() -> str:
 
 
 def scenes(language: str) -> list[str]:
-    """The scenes in a language, line i the same in each; none in a language that has none."""
+    """The scenes in a language, whose line i means the same in each; empty for a language without scenes."""
     path = CORPORA / "everyday" / f"{language}.txt"
     return path.read_text("utf-8").splitlines()[:SCENES] if path.is_file() else []
 
 
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:
-    """Kind and text of the lines of corpora/elsewhere in a language, those for fitting or the `held_out`."""
+    """The (kind, text) lines of corpora/elsewhere in a language: those for fitting, or those `held_out`."""
     path = CORPORA / "elsewhere" / f"{language}.tsv"
     lines = path.read_text("utf-8").splitlines() if path.is_file() else []
     chosen = [line for row, line in enumerate(lines) if (row % HELD_OUT == HELD_OUT - 1) == held_out]

@@ -1,8 +1,8 @@
-"""Stage of a build: how well a version answers, which its manifest reports (confidence/quality.py).
+"""Stage of a build: measures how well a version answers, for its manifest (confidence/quality.py).
 
-A sentence with a translation in the index is asked twice: with its translations among the candidates, and
-with them taken away, so that a low confidence means "not in the index" too. What is right is known either
-way. The fit that a figure is measured on never saw its questions: two halves, each measured by the other.
+Sentences with a translation in the index are asked as in questions.py, with their translations among the
+candidates and without them. Figures are cross-validated: each half of the questions is measured with a
+calibration fitted on the other half.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +43,14 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
 
 QUESTIONS = 4000  # over all pairs of languages
-LEAST = 100  # questions of an index; with fewer nothing is fitted
-LEAST_RIGHT = 0.3  # of the scenes, or nothing is fitted on them
+LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
+LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
 FOLDS = 2
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
-NEAR_OTHERS = 0.05  # of their best answers may count as near
-ROUNDS = 3  # of choosing answers and fitting to those chosen
-MEASURED = 200  # lines of each pair, where the files of a build correspond
-SAMPLE = 2000  # sentences of each language whose hubness is measured
+NEAR_SHARE = 0.05  # of the best answers to these may count as near
+CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
+LINES_MEASURED = 200  # of each pair, if the files of a build are aligned line by line
+HUBNESS_SAMPLE = 2000  # sentences of each language
 
 
 def calibrate(
@@ -59,10 +59,10 @@ def calibrate(
     seed: int = 0,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
-    """The confidence that aligned sentences teach, else that scenes do, None where neither can; the
-    quality of each pair with aligned sentences.
+    """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    `progress` is told of each ordered pair of languages.
+    The confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair
+    of languages.
     """
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}
@@ -75,16 +75,17 @@ def calibrate(
         if len(rows):
             asked[pair] = ask(indexes, pair, rows, answers, lengths)
         progress(1)
-    if sum(map(len, asked.values())) >= LEAST:
-        confidence, chances = _fitted(asked, lengths, random, "aligned")
+    if sum(map(len, asked.values())) >= LEAST_QUESTIONS:
+        confidence, chances = _fit_confidence(asked, lengths, random, "aligned")
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
     quality = {pair: _quality(answered, None) for pair, answered in asked.items()}
-    shown = _ask_scenes(indexes, scenes or {}, lengths)
-    count = sum(map(len, shown.values()))
-    # An encoder that hardly knows the scenes learns nothing by them.
-    if count < LEAST or sum(len(pair) * pair.found for pair in shown.values()) < LEAST_RIGHT * count:
+    asked_scenes = _ask_scenes(indexes, scenes or {}, lengths)
+    count = sum(map(len, asked_scenes.values()))
+    answered_right = sum(len(answered) * answered.accuracy for answered in asked_scenes.values())
+    # Scenes that an encoder hardly understands say nothing about its confidence in other text.
+    if count < LEAST_QUESTIONS or answered_right < LEAST_ACCURACY * count:
         return None, quality
-    return _fitted(shown, lengths, random, "scenes")[0], quality
+    return _fit_confidence(asked_scenes, lengths, random, "scenes")[0], quality
 
 
 def measure_lines(
@@ -93,10 +94,11 @@ def measure_lines(
     fitted: Confidence | None,
     seed: int = 0,
 ) -> dict[Pair, PairQuality]:
-    """The quality of each pair by lines of the same number, of which answers know nothing.
+    """Measure the quality of each pair on lines with the same number in files aligned line by line.
 
-    `lines` (rows,): the line of each sentence in its file. Answers are ordered as people get them, by the
-    confidence that was `fitted`; without an `ece`, since that was not fitted on these lines.
+    `lines` (rows,): the line number of each sentence. Translating does not use this alignment. Answers are
+    ordered by the `fitted` confidence, as users get them; `ece` is left out, since the confidence was not
+    fitted on these lines.
     """
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}
@@ -104,12 +106,12 @@ def measure_lines(
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="measure") as bar:
         for source, target in permutations(indexes, 2):
             shared, rows, answers = np.intersect1d(lines[source], lines[target], return_indices=True)
-            drawn = np.sort(random.permutation(len(shared))[:MEASURED])
+            drawn = np.sort(random.permutation(len(shared))[:LINES_MEASURED])
             if len(drawn):
                 right = [[row] for row in answers[drawn].tolist()]
                 answered = ask(indexes, (source, target), rows[drawn], right, lengths)
-                known = fitted and fitted.lengths
-                chances = _chances(known, answered.values) if known else None
+                calibration = fitted and fitted.lengths
+                chances = _chances(calibration, answered.values) if calibration else None
                 measured[source, target] = _quality(answered, chances).model_copy(update={"ece": None})
             bar.advance()
     return measured
@@ -118,70 +120,70 @@ def measure_lines(
 def _ask_scenes(
     indexes: Indexes, scenes: Mapping[str, Probes], lengths: Mapping[str, float]
 ) -> dict[Pair, PairQuestions]:
-    """Scenes of each pair; an index of one language is asked in others, which its encoder knows."""
+    """Ask scenes in each pair of languages; an index of one language is asked in others of its encoder."""
     sources = scenes if len(indexes) == 1 else [code for code in indexes if code in scenes]
     pairs = [(source, target) for target in indexes for source in sources if source != target]
-    shown = {}
+    asked = {}
     for seed, (source, target) in enumerate(pairs):
         if target in scenes:
             rows = scenes[source].draw(-(-QUESTIONS // len(pairs)), seed)
-            halves = scenes[source].take(rows), scenes[target].take(rows)
-            shown[source, target] = ask_scenes(indexes, (source, target), *halves, lengths)
-    return shown
+            aligned = scenes[source].take(rows), scenes[target].take(rows)
+            asked[source, target] = ask_scenes(indexes, (source, target), *aligned, lengths)
+    return asked
 
 
-def _fitted(
+def _fit_confidence(
     asked: Mapping[Pair, PairQuestions],
     lengths: Mapping[str, float],
     random: np.random.Generator,
     source: Literal["aligned", "scenes"],
 ) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
-    """What the answers teach, and the chance that those of the other half give each, (2 n, k)."""
+    """Fit a confidence, and compute each answer's probability from a fit on the other half, (2 n, k)."""
     chances = {pair: np.zeros(answered.right.shape) for pair, answered in asked.items()}
     folds = {pair: np.tile(random.integers(FOLDS, size=len(answered)), 2) for pair, answered in asked.items()}
     for fold in range(FOLDS):
-        learned = fit_choice(*_together(asked, {pair: folds[pair] != fold for pair in asked}))
+        calibration = fit_choice(*_selected(asked, {pair: folds[pair] != fold for pair in asked}))
         for pair, answered in asked.items():
             held_out = folds[pair] == fold
-            chances[pair][held_out] = _chances(learned, answered.values[held_out])
+            chances[pair][held_out] = _chances(calibration, answered.values[held_out])
     return _confidence(asked, chances, lengths, source), chances
 
 
 def fit_choice(values: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
-    """The features of k answers to each question (n, k, 8) and which are right (n, k) -> the probability
-    that an answer which has the highest is right.
+    """Fit the probability that the answer chosen for a question, the one with the highest, is right.
 
-    Fitted to the answers that the last fit chose, the first to all of them.
+    `values` (n, k, 8): the features of k answers to each question; `right` (n, k): which are right. The first
+    fit is to all answers, each later one to the answers that the fit before it chooses.
     """
-    learned = fit(values.reshape(-1, values.shape[2]), right.ravel())
-    for _ in range(ROUNDS):
-        best = np.arange(len(values)), _chances(learned, values).argmax(axis=1)
-        learned = fit(values[best], right[best])
-    return learned
+    calibration = fit(values.reshape(-1, values.shape[2]), right.ravel())
+    for _ in range(CHOICE_ROUNDS):
+        chosen = np.arange(len(values)), _chances(calibration, values).argmax(axis=1)
+        calibration = fit(values[chosen], right[chosen])
+    return calibration
 
 
 def _chances(calibration: Calibration, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n, k, features) -> (n, k)."""
+    """(n, k, features) -> (n, k) probabilities."""
     return calibration.probability(values.reshape(-1, values.shape[2])).reshape(values.shape[:2])
 
 
 def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessEntry]:
-    """Skewness over a sample of each language, by cosine and by CSLS with the neighbourhoods of the index."""
-    rows = {code: drawn_rows(len(index), SAMPLE) for code, index in indexes.items()}
+    """Measure the skewness of a sample of each language, by cosine and by CSLS with the index's means."""
+    rows = {code: drawn_rows(len(index), HUBNESS_SAMPLE) for code, index in indexes.items()}
     vectors = {code: index.vectors.reconstruct(rows[code]) for code, index in indexes.items()}
     hubness = {}
     for source, target in permutations(indexes, 2):
         cosines = vectors[source] @ vectors[target].T
-        # The mean around a question is the same for all its answers.
+        # The mean of a question is left out: it is the same for all its answers.
         scores = csls_scores(cosines, np.zeros(1), indexes[target].means_from(source)[rows[target]])
         hubness[source, target] = HubnessEntry(cosine=skewness(cosines), csls=skewness(scores))
     return hubness
 
 
-def _together(
+def _selected(
     asked: Mapping[Pair, PairQuestions], chosen: Mapping[Pair, NDArray[np.bool_]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Features and rightness of the chosen answers of all pairs."""
+    """The features of the chosen questions of all pairs, concatenated, and which answers are right."""
     values = [answered.values[chosen[pair]] for pair, answered in asked.items()]
     return np.concatenate(values), np.concatenate([asked[pair].right[chosen[pair]] for pair in asked])
 
@@ -192,15 +194,15 @@ def _confidence(
     lengths: Mapping[str, float],
     source: Literal["aligned", "scenes"],
 ) -> Confidence:
-    every = {pair: np.ones(len(answered.right), bool) for pair, answered in asked.items()}
-    values, right = _together(asked, every)
+    all_questions = {pair: np.ones(len(answered.right), bool) for pair, answered in asked.items()}
+    values, right = _selected(asked, all_questions)
     chance = np.concatenate([chances[pair] for pair in asked])
-    best = np.arange(len(chance)), chance.argmax(axis=1)
+    chosen = np.arange(len(chance)), chance.argmax(axis=1)
     return Confidence(
         source=source,
         n=len(right),
-        ece=calibration_error(chance[best], right[best]),
-        curve=risk_coverage(chance[best], right[best]),
+        ece=calibration_error(chance[chosen], right[chosen]),
+        curve=risk_coverage(chance[chosen], right[chosen]),
         plain=fit(values[:, 0, : len(FEATURES)], right[:, 0]),
         lengths=fit_choice(values, right),
         length=dict(lengths),
@@ -208,23 +210,23 @@ def _confidence(
 
 
 def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> PairQuality:
-    """Ordered by the chances (2 n, k), without them by score."""
+    """The quality of a pair, with answers ordered by the chances (2 n, k); without chances, by score."""
     chances = -np.arange(answered.right.shape[1], dtype=float)[None] if chances is None else chances
     order = np.broadcast_to(np.argsort(-chances, axis=1, kind="stable"), answered.right.shape)
     right = np.take_along_axis(answered.right, order, 1)
-    there = right[: len(answered)]
+    answerable = right[: len(answered)]
     return PairQuality(
-        r1=float(there[:, 0].mean()),
-        r10=float(there.any(axis=1).mean()),
+        r1=float(answerable[:, 0].mean()),
+        r10=float(answerable.any(axis=1).mean()),
         n=len(answered),
         ece=None if len(chances) == 1 else calibration_error(chances.max(axis=1), right[:, 0]),
     )
 
 
 def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) -> IndexManifest:
-    """The manifest with the hubness and quality of each pair of languages and the confidence to be had.
+    """Add the hubness and quality of each pair of languages and the fitted confidence to a manifest.
 
-    `by_line`: lines of the same number correspond, for measuring alone.
+    `by_line`: the corpora are aligned line by line, which is used for measuring only.
     """
     scenes = _probes(job, probes.scenes)
     others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
@@ -238,9 +240,9 @@ def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) ->
     save_array(job.path(DOMAIN), table)
     confidence = (fitted or unaligned(job.bundle)).model_copy(update={"domain": domain})
     if domain is not None:
-        told = Domain(table, domain, job.encoder.tokens)
+        fitted_domain = Domain(table, domain, job.encoder.tokens)
         fitted_manifest = manifest.model_copy(update={"confidence": confidence})
-        near = least_near(_opened(job, fitted_manifest, words, told), others)
+        near = near_threshold(_opened(job, fitted_manifest, words, fitted_domain), others)
         confidence = confidence.model_copy(update={"near": near})
     return manifest.model_copy(
         update={
@@ -252,15 +254,15 @@ def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) ->
     )
 
 
-def least_near(indexes: Indexes, others: Mapping[str, Probes]) -> float:
-    """The confidence that NEAR_OTHERS of the best answers to text of other kinds reach."""
+def near_threshold(indexes: Indexes, others: Mapping[str, Probes]) -> float:
+    """The confidence that only NEAR_SHARE of the best answers to text of other kinds reach."""
     pairs = [(source, target) for target in indexes for source in others if source != target]
     chances = []
     for seed, (source, target) in enumerate(pairs):
         asked = others[source].take(others[source].draw(-(-OTHERS_ASKED // len(pairs)), seed))
         answers = indexes[target].search(asked.vectors, source, 1, asked.texts)
         chances += [matches[0].confidence for matches in answers]
-    return min(float(np.quantile(chances, 1 - NEAR_OTHERS)), MIN_CONFIDENCE) if chances else MIN_CONFIDENCE
+    return min(float(np.quantile(chances, 1 - NEAR_SHARE)), MIN_CONFIDENCE) if chances else MIN_CONFIDENCE
 
 
 def _opened(
@@ -291,7 +293,7 @@ def _words(job: Job, manifest: IndexManifest) -> dict[str, WordVectors]:
 
 
 def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Probes]:
-    """Those of each language of the encoder; none where no captions calibrated it: scenes are captions."""
+    """The probes of each language of the encoder; none for an encoder that was not calibrated on captions."""
     if job.bundle.manifest.calibration is None:
         return {}
     texts = {code: texts_in(code) for code in job.bundle.manifest.languages}
@@ -299,6 +301,6 @@ def _probes(job: Job, texts_in: Callable[[str], Sequence[str]]) -> dict[str, Pro
 
 
 def unaligned(bundle: Bundle) -> Confidence:
-    """The confidence of an index that has not enough aligned sentences."""
+    """The confidence of an index with too few aligned sentences: that of the encoder, if it has one."""
     fitted = bundle.manifest.calibration
     return Confidence(source="encoder", n=fitted.n, ece=fitted.ece) if fitted else Confidence()

@@ -1,7 +1,7 @@
-"""Questions whose answer is known, asked of an index: its aligned sentences, or scenes put among its own.
+"""Questions whose right answers are known, asked of an index: its aligned sentences, or scenes added to it.
 
-Each is asked twice: with its translations among the candidates, and with them taken away, so that a low
-confidence means "not in the index" too.
+Each is asked twice, with its translations among the candidates and without them, so that a low confidence can
+also mean "not in the index".
 """
 
 from collections.abc import Callable, Mapping
@@ -18,10 +18,10 @@ from index.search.ranking import CONSIDERED, Coverage, Evidence, gaps, select
 from index.search.sentence_index import SentenceIndex, length
 from index.search.vector_index import CANDIDATES, Rows
 
-TRIES = 4  # sentences looked at for each question wanted: not all need have a translation
-SAMPLE = 2000  # sentences of a language whose lengths count
-COPIES = 4  # rows of an index that may be one scene
-SAME = 0.9999  # least cosine of a scene to its copy
+TRIES = 4  # sentences looked at for each question needed, since not all have a translation
+LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
+COPIES = 4  # of one scene that an index may have
+COPY_COSINE = 0.9999  # at least, of a scene to its copy
 
 Pair = tuple[str, str]
 Indexes = Mapping[str, SentenceIndex]
@@ -29,10 +29,10 @@ Indexes = Mapping[str, SentenceIndex]
 
 @dataclass(frozen=True)
 class PairQuestions:
-    """Questions of one pair: those first with their translations there, then, again, without.
+    """n questions of one language pair, first with their translations in the index, then again without.
 
-    `values` (2 n, k, 8) are the features of the k answers with the highest scores, best first, `right`
-    (2 n, k) which of them are right.
+    `values` (2 n, k, 8): the features of the k answers with the highest scores, best first. `right`
+    (2 n, k): which of these answers are right.
     """
 
     values: NDArray[np.float64]
@@ -42,16 +42,17 @@ class PairQuestions:
         return len(self.values) // 2
 
     @property
-    def found(self) -> float:
-        """The share whose first answer is right, if it is there."""
+    def accuracy(self) -> float:
+        """The share of questions whose first answer is right, if a right one is in the index."""
         return float(self.right[: len(self), 0].mean())
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The rows nearest to n questions, (n, m) each, and which of them are `right`.
+    """The rows nearest to n questions, (n, m), with their cosines, and which of them are `right`.
 
-    `means` (every row,) and `length_of` speak of rows; `size` is the number of sentences that there are.
+    `means` (rows,): the neighbourhood means of all rows. `length_of` gives the lengths of rows. `size`: the
+    number of sentences to choose from.
     """
 
     cosines: Vectors
@@ -63,35 +64,36 @@ class Candidates:
     size: int
 
     def answer(self, question_lengths: NDArray[np.float64]) -> PairQuestions:
-        """The best answers with the right ones there and without; lengths (n,) are less their mean."""
-        there = self._best(np.zeros_like(self.right), question_lengths)
-        gone = self._best(self.right, question_lengths)
-        return PairQuestions(*(np.concatenate(parts) for parts in zip(there, gone, strict=True)))
+        """Choose the best answers, once among all candidates and once without the right ones.
 
-    def _best(
+        `question_lengths` (n,): log lengths minus their mean.
+        """
+        answerable = self._best_answers(np.zeros_like(self.right), question_lengths)
+        unanswerable = self._best_answers(self.right, question_lengths)
+        return PairQuestions(*(np.concatenate(parts) for parts in zip(answerable, unanswerable, strict=True)))
+
+    def _best_answers(
         self, left_out: NDArray[np.bool_], question_lengths: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The features of the best answers (n, k, 8), and which of them are right (n, k)."""
-        # What is left out goes to the end, as far from the question as can be.
+        # Candidates that are left out go to the end, as far from the question as possible.
         cosines = np.where(left_out, np.float32(-1), self.cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
-        near, best, scores, _ = select(cosines, rows, self.means[rows], CONSIDERED)
-        # Where there are fewer, the last again: all pairs have as many.
-        columns = np.minimum(np.arange(CONSIDERED), best.shape[1] - 1)
+        cosines, rows, scores, _ = select(cosines, rows, self.means[rows], CONSIDERED)
+        # If there are fewer, the last is repeated, so that all pairs have the same number of answers.
+        columns = np.minimum(np.arange(CONSIDERED), rows.shape[1] - 1)
         margins = gaps(scores)[:, columns]
-        near, best, scores = near[:, columns], best[:, columns], scores[:, columns]
+        cosines, rows, scores = cosines[:, columns], rows[:, columns], scores[:, columns]
         evidence = Evidence(question_lengths, self.length_of, self.coverage or _no_coverage)
-        values = evidence.extend(features(near, scores, margins, self.size), best)
+        values = evidence.extend(features(cosines, scores, margins, self.size), rows)
         right = np.stack(
             [
-                np.isin(chosen, candidates[hits])
-                for chosen, candidates, hits in zip(best, self.rows, self.right, strict=True)
+                np.isin(answers, candidates[hits])
+                for answers, candidates, hits in zip(rows, self.rows, self.right, strict=True)
             ]
         )
-        # What was left out comes last, and is no answer.
-        gone = near <= -1
-        return values.reshape(*best.shape, -1), right & ~gone
+        return values.reshape(*rows.shape, -1), right & (cosines > -1)
 
 
 def _no_coverage(rows: Rows) -> NDArray[np.float64]:
@@ -101,7 +103,7 @@ def _no_coverage(rows: Rows) -> NDArray[np.float64]:
 def questions(
     source: SentenceIndex, target: SentenceIndex, count: int, random: np.random.Generator
 ) -> tuple[Rows, list[list[int]]]:
-    """Up to `count` rows of `source` that have translations in `target`, and the rows of these."""
+    """Draw up to `count` rows of `source` that have translations in `target`, and the rows of these."""
     if source.groups is None or target.groups is None:
         return np.zeros(0, np.int64), []
     tried = random.choice(len(source), min(len(source), TRIES * count), replace=False, shuffle=False)
@@ -117,7 +119,10 @@ def questions(
 def ask(
     indexes: Indexes, pair: Pair, rows: Rows, answers: list[list[int]], lengths: Mapping[str, float]
 ) -> PairQuestions:
-    """Ask rows of the first language in the second, with and without their answers."""
+    """Ask sentences of the first language of `pair`, given by `rows`, in the second.
+
+    `answers`: the rows of their translations. `lengths`: each language's `mean_length`.
+    """
     source, target = (indexes[code] for code in pair)
     cosines, neighbours = target.vectors.search(source.vectors.reconstruct(rows), CANDIDATES)
     candidates = Candidates(
@@ -135,31 +140,31 @@ def ask(
 def ask_scenes(
     indexes: Indexes, pair: Pair, asked: Probes, translations: Probes, lengths: Mapping[str, float]
 ) -> PairQuestions:
-    """Ask scenes of the first language, whose translations are put among the sentences of the second.
+    """Ask scenes in the first language of `pair`, adding their translations to the sentences of the second.
 
-    The first need not be a language of the index. What the index holds of the translations is taken away.
+    The first language need not be in the index. Copies of the translations in the index are left out.
     """
     target = indexes[pair[1]]
     cosines, neighbours = target.vectors.search(asked.vectors, CANDIDATES)
-    near, twins = target.vectors.search(translations.vectors, COPIES)
-    copies = np.where(near >= SAME, twins, -1)
-    held = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
+    similarities, similar = target.vectors.search(translations.vectors, COPIES)
+    copies = np.where(similarities >= COPY_COSINE, similar, -1)
+    is_copy = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
     # The translation of question i is row len(target) + i.
     added = len(target) + np.arange(len(asked.texts))
     right = np.zeros((len(added), 1 + neighbours.shape[1]), bool)
     right[:, 0] = True
-    own_lengths = _lengths(translations) - lengths[pair[1]]
+    added_lengths = _lengths(translations) - lengths[pair[1]]
 
     def length_of(rows: Rows) -> NDArray[np.float64]:
-        known = target.lengths(np.minimum(rows, len(target) - 1)) - lengths[pair[1]]
-        return np.where(rows < len(target), known, own_lengths[np.maximum(rows - len(target), 0)])
+        indexed_lengths = target.lengths(np.minimum(rows, len(target) - 1)) - lengths[pair[1]]
+        return np.where(rows < len(target), indexed_lengths, added_lengths[np.maximum(rows - len(target), 0)])
 
     def text_of(row: int) -> str:
         return target.text(row) if row < len(target) else translations.texts[row - len(target)]
 
     candidates = Candidates(
         np.column_stack(
-            [(asked.vectors * translations.vectors).sum(1), np.where(held, np.float32(-1), cosines)]
+            [(asked.vectors * translations.vectors).sum(1), np.where(is_copy, np.float32(-1), cosines)]
         ),
         np.column_stack([added, neighbours]),
         right,
@@ -175,13 +180,13 @@ def ask_scenes(
 
 
 def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
-    """(n,) the neighbourhood means of vectors of the second language, as NeighbourhoodMeans has them."""
+    """(n,) the neighbourhood means of new vectors of the second language of `pair`."""
     sources = [pair[0]] if pair[0] in indexes else [code for code in indexes if code != pair[1]]
     if not sources:
         return np.zeros(len(vectors), np.float32)
     means = [neighbourhood_means(indexes[code].vectors.search(vectors, NEIGHBOURS)[0]) for code in sources]
-    around: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
-    return around
+    average: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
+    return average
 
 
 def _lengths(probes: Probes) -> NDArray[np.float64]:
@@ -189,6 +194,6 @@ def _lengths(probes: Probes) -> NDArray[np.float64]:
 
 
 def mean_length(index: SentenceIndex) -> float:
-    """The mean of log(1 + characters) over sentences that lie evenly."""
-    rows = np.unique(np.linspace(0, len(index) - 1, SAMPLE).astype(np.int64))
+    """The mean `length` of evenly spaced sentences of an index."""
+    rows = np.unique(np.linspace(0, len(index) - 1, LENGTHS_READ).astype(np.int64))
     return float(index.lengths(rows).mean())

@@ -178,7 +178,7 @@ def test_lines_are_asked_as_people_ask(
     index: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The share that is found first is that of `search`, which chooses by the confidence that was fitted."""
-    monkeypatch.setattr("index.build.quality_report.MEASURED", 600)
+    monkeypatch.setattr("index.build.quality_report.LINES_MEASURED", 600)
     indexes = opened(index)
     lines = {code: np.arange(len(rows)) for code, rows in indexes.items()}
     measured = measure_lines(indexes, lines, manifest.confidence)["en", "de"]
