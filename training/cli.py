@@ -195,13 +195,29 @@ def import_(
 @click.argument("bundle", type=PATH)
 @click.argument("code")
 @click.option("--captions", type=PATH, help="TSV: a picture of the bundle, and a text in the new language.")
+@click.option(
+    "--pictures", "folder", type=PATH, help="Pictures of your own, for --captions too; needs torch."
+)
+@click.option(
+    "--backbone",
+    "backbones",
+    multiple=True,
+    help="The folder of the image model that looks at them; repeatable. [default: as the bundle names it]",
+)
 @click.option("--pairs", type=PATH, help="TSV: a text in the new language, and its translation into another.")
 @click.option("--sentences", type=PATH, help="Sentences in the new language, one a line, to mine in.")
 @click.option("--out", type=PATH, required=True, help="The new bundle's folder.")
 def learn_language(
-    bundle: Path, code: str, captions: Path | None, pairs: Path | None, sentences: Path | None, out: Path
+    bundle: Path,
+    code: str,
+    captions: Path | None,
+    folder: Path | None,
+    backbones: tuple[str, ...],
+    pairs: Path | None,
+    sentences: Path | None,
+    out: Path,
 ) -> None:
-    """Teach BUNDLE the language CODE from captions of its own pictures, in minutes and without torch.
+    """Teach BUNDLE the language CODE from captions of its pictures or of yours, in minutes.
 
     OUT is a bundle as any other; OUT.report.md says what it knows and what to caption next.
     """
@@ -210,19 +226,27 @@ def learn_language(
     from index.encoder.text_encoder import TextEncoder
     from index.teaching.learn_language import Given, check_language
     from index.teaching.learn_language import learn_language as learn
-    from index.teaching.material import lines_of, read_captions, read_pairs, read_sentences
+    from index.teaching.material import lines_of, names_of, read_captions, read_pairs, read_sentences
     from index.teaching.report import report, summary
 
     opened = open_bundle(bundle)
     check_language(opened, code)
-    pictures = Pictures.open(opened)
+    pictures, known = Pictures.open(opened), "the bundle's"
+    if folder is not None and captions is None:
+        raise UsageError("--pictures: give --captions, a table of their names and texts")
     if captions is None and pairs is None:
         raise UsageError("give --captions or --pairs: sentences alone have nothing to begin with")
+    if folder is not None and captions is not None:
+        from training.export.picture_space import with_own_pictures
+
+        named = names_of(lines_of(captions), str(captions))
+        pictures = with_own_pictures(opened, pictures, folder, named, backbones)
+        known = f"{known} or in {folder}"
     if captions is not None and pictures is None:
         raise UsageError(f"{bundle} carries no pictures to caption: give --pairs, or a bundle with pictures")
     materials = []
     if captions is not None and pictures is not None:
-        materials.append(read_captions(lines_of(captions), str(captions), pictures))
+        materials.append(read_captions(lines_of(captions), str(captions), pictures, known))
     if pairs is not None:
         materials.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
     mined = read_sentences(lines_of(sentences), str(sentences)) if sentences is not None else []

@@ -2,9 +2,9 @@
 
 manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
 tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
-(word TAB count, most frequent first), pictures.safetensors (pictures.py; not in all), taught/LANG.safetensors
-(taught.py; for each language that was taught afterwards), README.md (the model card): these names and no
-others.
+(word TAB count, most frequent first), pictures.safetensors (pictures.py; not in all) and with it
+picture_space.safetensors (picture_space.py), taught/LANG.safetensors (taught.py; for each language that was
+taught afterwards), README.md (the model card): these names and no others.
 """
 
 import re
@@ -26,8 +26,9 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
 PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # what older bundles called it
+PICTURE_SPACE = "picture_space.safetensors"
 GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
-FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, CARD)
+FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
 BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
@@ -120,6 +121,11 @@ class Bundle:
     def pictures(self) -> Path | None:
         """The vectors of openly licensed pictures that it learned from, where the bundle has them."""
         return self._file(PICTURES) or self._file(PICTOGRAMS)
+
+    @property
+    def picture_space(self) -> Path | None:
+        """What turns features of pictures into such vectors, where the bundle has it."""
+        return self._file(PICTURE_SPACE)
 
     @property
     def card(self) -> Path:

@@ -18,6 +18,7 @@ from index.text.pre_tokens import Integers, Numbering
 Kind = Literal["captions", "pairs", "sentences"]
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
+CAPTIONED = ("picture", "text in the new language")
 
 
 @dataclass(frozen=True)
@@ -47,18 +48,26 @@ class Material:
         return replace(self, texts=tuple(self.texts[line] for line in lines.tolist()), rows=self.rows[lines])
 
 
-def read_captions(lines: Iterable[str], where: str, pictures: Pictures) -> Material:
-    """Lines of a picture's name, a tab and a text in the new language; `where` names them in errors.
+def read_captions(
+    lines: Iterable[str], where: str, pictures: Pictures, known: str = "the bundle's"
+) -> Material:
+    """Lines of a picture's name, a tab and a text in the new language; `where` names them in errors, `known`
+    the pictures.
 
-    A picture goes by SET/NAME, by its NAME where no other set has it, a pictogram by its emoji too. Raises
-    UsageError for other lines, for pictures that are not there, and for none.
+    A picture goes by SET/NAME, by its NAME where no other set has it, a pictogram by its emoji too, one's own
+    by its path. Raises UsageError for other lines, for pictures that are not there, and for none.
     """
     rows = _rows_by_name(pictures)
-    table = list(_columns(lines, where, ("picture", "text in the new language")))
+    table = list(_columns(lines, where, CAPTIONED))
     if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
-        raise UsageError(f"{where}: {_counted(unknown)} not among the bundle's: {listed(unknown)}")
+        raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
     found = np.array([rows[name] for name, _ in table], np.int64)
     return Material("captions", tuple(text for _, text in table), found, pictures)
+
+
+def names_of(lines: Iterable[str], where: str) -> list[str]:
+    """What the lines that `read_captions` reads call their pictures, each once."""
+    return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTIONED)))
 
 
 def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Material:
@@ -109,10 +118,10 @@ def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterat
 
 def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
     """What pictures may be called -> their rows."""
+    by_full_name = {full: row for row, full in enumerate(pictures.names)}
     rows: dict[str, int] = {}
     ambiguous: set[str] = set()
-    for row, full in enumerate(pictures.names):
-        rows[full] = row
+    for full, row in by_full_name.items():
         short = full.partition("/")[2]
         names = [short]
         if full.startswith(f"{PICTOGRAMS}/"):
@@ -121,7 +130,7 @@ def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
             if name in rows:
                 ambiguous.add(name)
             rows.setdefault(name, row)
-    return {name: row for name, row in rows.items() if name not in ambiguous}
+    return {name: row for name, row in rows.items() if name not in ambiguous} | by_full_name
 
 
 def _counted(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.encoder.bundle import Bundle
-from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
+from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, WITH_DRAWINGS, recipe
 from training.data.synthetic.dataset import write_synthetic
 from training.data.synthetic.encoders import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
@@ -47,6 +47,14 @@ def bag_bundle(bag_run: Run, data: Path) -> Bundle:
     """The bundle of `bag_run`. Not to be changed: copy it first."""
     out = bag_run.folder.parent / "bundle"
     return export_run(bag_run.folder, data, out, name=None, version="7", licence="CC0-1.0")
+
+
+@pytest.fixture(scope="session")
+def drawn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """A bundle of an encoder that learned from drawings too. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("drawn")
+    run = train(recipe(BAG, folder, *WITH_DRAWINGS), data, folder / "run")
+    return export_run(run.folder, data, folder / "bundle", name=None, version="1", licence="CC0-1.0")
 
 
 @pytest.fixture(scope="session")

@@ -46,6 +46,9 @@ schedule = "linear"
 threads = 1
 """
 
+# BAG on photographs and drawings.
+WITH_DRAWINGS = ('data.sets=["photos","pictograms"]', "data.pictures=shared", "optimiser.epochs=12")
+
 # A tuned backbone, a transformer, learned spaces and all the paper's losses: what globetrotter does.
 TRANSFORMER = """
 name = "tiny-transformer"

@@ -23,7 +23,7 @@ from safetensors.numpy import load_file, save_file
 from index.errors import TrainingError
 from index.progress import Progress
 from index.storage.files import cache_folder
-from training.data.picture_source import PixelScale
+from training.data.picture_source import Pictures
 from training.data.pictures import PictureArchive, PictureCollection
 from training.encoders.vision import Backbone
 from training.quiet import quiet
@@ -79,7 +79,7 @@ def features_of_views(
     cached = _FeatureCache.read(file)
     new = [name for name in dict.fromkeys(pictures) if name not in cached.rows]
     if new:
-        features = _extract(backbone, archive, new, views, threads)
+        features = FeatureExtractor(backbone, archive.size, threads).of_views(archive, new, views)
         if not np.isfinite(features).all():
             raise TrainingError("the backbone gives features that are not finite; check its weights")
         cached = cached.with_more(new, features)
@@ -154,26 +154,26 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
     return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
 
 
-def _extract(
-    backbone: Backbone, archive: PictureArchive, pictures: Sequence[str], views: int, threads: int
-) -> NDArray[np.float32]:
-    session = open_session(backbone, archive.size, threads)
-    rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
-    with Progress(len(pictures) * views, unit="views", label="picture features") as bar:
-        for start in range(0, len(pictures), FEATURE_BATCH):
-            decoded = [archive[name] for name in pictures[start : start + FEATURE_BATCH]]
-            for number, view in enumerate(VIEWS[:views]):
-                crops = np.stack([view(picture) for picture in decoded])
-                rows[number].append(_run(session, backbone.scale, crops))
-                bar.advance(len(decoded))
-    return np.stack([np.concatenate(parts) for parts in rows])
+class FeatureExtractor:
+    """Runs a backbone with ONNX Runtime: pictures (N, S, S, 3) of S = `size` pixels -> features (N, F)."""
 
+    def __init__(self, backbone: Backbone, size: int, threads: int) -> None:
+        self._session, self._scale = open_session(backbone, size, threads), backbone.scale
 
-def _run(
-    session: onnxruntime.InferenceSession, scale: PixelScale, pictures: NDArray[np.uint8]
-) -> NDArray[np.float32]:
-    out: NDArray[np.float32] = session.run(["features"], {"pixels": scale(pictures)})[0]
-    return out
+    def __call__(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        out: NDArray[np.float32] = self._session.run(["features"], {"pixels": self._scale(pictures)})[0]
+        return out
+
+    def of_views(self, pictures: Pictures, names: Sequence[str], views: int) -> NDArray[np.float32]:
+        """Features of the first `views` fixed views of each picture: (views, N, F)."""
+        rows: list[list[NDArray[np.float32]]] = [[] for _ in range(views)]
+        with Progress(len(names) * views, unit="views", label="picture features") as bar:
+            for start in range(0, len(names), FEATURE_BATCH):
+                decoded = [pictures[name] for name in names[start : start + FEATURE_BATCH]]
+                for number, view in enumerate(VIEWS[:views]):
+                    rows[number].append(self(np.stack([view(picture) for picture in decoded])))
+                    bar.advance(len(decoded))
+        return np.stack([np.concatenate(parts) for parts in rows])
 
 
 def open_session(backbone: Backbone, size: int, threads: int) -> onnxruntime.InferenceSession:

@@ -1,5 +1,7 @@
 """Puts the pictograms that an encoder learned from into its bundle, as vectors in the space of its texts.
 
+With them goes the picture space itself, so that other pictures can be looked at.
+
 The picture space of the shipped recipes is fixed, not learned: features of a frozen backbone, whitened over
 the training pictures (training/data/whitening.py). It can be computed again from the data alone, and is
 turned onto the bundle's texts (orthogonal Procrustes), since principal axes have no sign. Names find names
@@ -19,12 +21,14 @@ from evaluation.suites.pictograms import Named, is_flag, part_of, read_names
 from index.encoder.bundle import (
     CARD,
     PICTOGRAMS,
+    PICTURE_SPACE,
     PICTURES,
     Bundle,
     open_bundle,
     publish_bundle,
     staging_folder,
 )
+from index.encoder.picture_space import PictureSpace, Seen
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
@@ -35,9 +39,10 @@ from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
 from training.data.settings import PICTOGRAMS as DRAWN
 from training.data.terms import data_terms
-from training.data.whitening import fit_whitening
-from training.encoders.features import features_of_collection
+from training.data.whitening import Whitening, fit_whitening
+from training.encoders.features import FeatureExtractor, features_of_collection
 from training.encoders.vision import load_backbone
+from training.export.picture_space import probe
 from training.recipes.recipe import Recipe
 
 TITLE = "What it sees"
@@ -46,7 +51,7 @@ SECTION = """## {title}
 `pictures.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
 mean of its drawings, half that of its names; their artists are among the credits below. With them are
 {others} pictures of other openly licensed sets, with which a language is taught (`passepartout
-learn-language`).
+learn-language`); by `picture_space.safetensors` it is taught with pictures of your own.
 
 How well a name finds its own among the {n} pictograms of which neither drawings nor names were learned; mean
 over {languages} languages, names in the language asked in left out:
@@ -77,7 +82,8 @@ class Written:
 
 
 def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
-    """Write pictures.safetensors into the bundle in `folder`, and what was measured into its card.
+    """Write pictures.safetensors and picture_space.safetensors into the bundle in `folder`, and what was
+    measured into its card.
 
     recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
     recipe whose picture space is learned or has no pictograms, DataError for missing files.
@@ -102,7 +108,7 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     shown = _both(vectors, named.mean(axis=0))
     written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]), len(others))
     content = packed([*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([shown, of_others]))
-    _publish(bundle, content, _section(written))
+    _publish(bundle, content, _space(seen, turn, recipe), _section(written))
     return written
 
 
@@ -128,10 +134,12 @@ def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Seq
 @dataclass(frozen=True)
 class _Seen:
     """Openly licensed pictures in the recipe's picture space, (n, d) unit rows, held-out ones too, and what
-    was learned of them: language -> captions by picture."""
+    was learned of them: language -> captions by picture; `probe` (F,) is how the backbone is known again."""
 
     names: Sequence[str]
     vectors: Vectors
+    whitening: Whitening
+    probe: NDArray[np.float32]
     captions: Mapping[str, Mapping[str, Sequence[str]]]
 
 
@@ -148,7 +156,8 @@ def _seen(recipe: Recipe, data: Path) -> _Seen:
     archive = folder.pictures(recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
-    features = features_of_collection(backbone, archive, pictures, vision.views, torch.get_num_threads())
+    threads = torch.get_num_threads()
+    features = features_of_collection(backbone, archive, pictures, vision.views, threads)
     move_onto_first_set(features, pictures, len(learned))
     rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
     whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
@@ -158,7 +167,16 @@ def _seen(recipe: Recipe, data: Path) -> _Seen:
         if set_of(name := learned[caption.picture]) in sets:
             said.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
     places = {name: place for place, name in enumerate(pictures)}
-    return _Seen(every, vectors[[places[name] for name in every]], said)
+    waves = probe(FeatureExtractor(backbone, vision.image_size, threads), vision.image_size)
+    return _Seen(every, vectors[[places[name] for name in every]], whitening, waves, said)
+
+
+def _space(seen: _Seen, turn: NDArray[np.float32], recipe: Recipe) -> PictureSpace:
+    """The recipe's picture space, turned onto the texts."""
+    named = recipe.vision.backbone
+    backbone = (named,) if isinstance(named, str) else named
+    looked = Seen(backbone=backbone, image_size=recipe.vision.image_size, views=recipe.vision.views)
+    return PictureSpace(looked, seen.whitening.mean, seen.whitening.projection @ turn, seen.probe)
 
 
 def _concepts(seen: _Seen) -> dict[str, Vectors]:
@@ -240,12 +258,13 @@ def _section(written: Written) -> str:
     )
 
 
-def _publish(bundle: Bundle, content: bytes, section: str) -> None:
-    """The bundle with this file and section, in its place."""
+def _publish(bundle: Bundle, content: bytes, space: PictureSpace, section: str) -> None:
+    """The bundle with these pictures, this space and section, in its place."""
     folder = bundle.folder
     staging = staging_folder(folder, folder)
     (staging / PICTOGRAMS).unlink(missing_ok=True)
     (staging / PICTURES).write_bytes(content)
+    (staging / PICTURE_SPACE).write_bytes(space.packed())
     page = bundle.card.read_text("utf-8")
     (staging / CARD).write_text(with_section(page, section, TITLE), "utf-8")
     publish_bundle(staging, folder, bundle.manifest)

@@ -145,7 +145,7 @@ def test_features_that_are_not_finite_are_refused(
     def extract(*_: object) -> NDArray[np.float32]:
         return np.full((1, 2, 64), np.nan, np.float32)
 
-    monkeypatch.setattr(features, "_extract", extract)
+    monkeypatch.setattr(features.FeatureExtractor, "of_views", extract)
     with pytest.raises(TrainingError, match="features that are not finite"):
         features_of_views(broken, archive, NAMES[:2], 1, 1)
     assert not list(cache.rglob("*.safetensors"))

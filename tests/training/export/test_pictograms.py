@@ -12,21 +12,9 @@ from index.encoder.pictograms import Pictograms, emoji
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run
-from tests.training.tiny import BAG, recipe
+from tests.training.tiny import BAG, WITH_DRAWINGS, recipe
 from training.data.synthetic.pictograms import concepts
-from training.export.bundle import export_run
 from training.export.pictograms import TITLE, write_pictograms
-from training.loop.training_loop import train
-
-WITH_DRAWINGS = ('data.sets=["photos","pictograms"]', "data.pictures=shared", "optimiser.epochs=12")
-
-
-@pytest.fixture(scope="module")
-def drawn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """A bundle of an encoder that learned from drawings too. Not to be changed: copy it first."""
-    folder = tmp_path_factory.mktemp("drawn")
-    run = train(recipe(BAG, folder, *WITH_DRAWINGS), data, folder / "run")
-    return export_run(run.folder, data, folder / "bundle", name=None, version="1", licence="CC0-1.0")
 
 
 def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: Path, tmp_path: Path) -> None:

@@ -1,0 +1,84 @@
+"""The picture space of a bundle: what turns features of a backbone into vectors in the space of its texts.
+
+With it, pictures that the encoder never saw get vectors (`passepartout learn-language --pictures`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from index.encoder.bundle import Bundle
+from index.encoder.vectors import Vectors, unit
+from index.errors import DamagedError
+
+DESCRIBED = "seen"  # the key of the file's metadata
+
+
+class Seen(BaseModel):
+    """How pictures were looked at: by which backbone (several: side by side), at how many pixels a side, in
+    how many of the fixed views."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    backbone: tuple[str, ...] = Field(min_length=1)
+    image_size: int = Field(ge=16, le=1024)
+    views: int = Field(ge=1, le=10)
+
+
+@dataclass(frozen=True)
+class PictureSpace:
+    """Features (V, N, F) of V views -> (N, d) unit rows, the mean of those of the views.
+
+    Those of a view are unit((features - mean) @ projection). probe: (F,) the features of one drawn picture,
+    by which the backbone is known again.
+    """
+
+    seen: Seen
+    mean: NDArray[np.float32]
+    projection: NDArray[np.float32]
+    probe: NDArray[np.float32]
+
+    @classmethod
+    def open(cls, bundle: Bundle) -> "PictureSpace | None":
+        """That of a verified bundle; None where it has none. DamagedError if it is not as it should."""
+        return (
+            read_picture_space(bundle.picture_space, bundle.manifest.dimension)
+            if bundle.picture_space
+            else None
+        )
+
+    def __call__(self, features: NDArray[np.float32]) -> Vectors:
+        return unit(unit((features - self.mean) @ self.projection).mean(axis=0))
+
+    def packed(self) -> bytes:
+        """The content of picture_space.safetensors."""
+        largest = np.abs(self.projection).max()  # its scale says nothing, and float16 ends at 65,504
+        tensors = {
+            "mean": self.mean,
+            "projection": (self.projection / largest).astype(np.float16),
+            "probe": self.probe,
+        }
+        return save(tensors, {DESCRIBED: self.seen.model_dump_json()})
+
+
+def read_picture_space(file: Path, dimension: int) -> PictureSpace:
+    """Read picture_space.safetensors; DamagedError if it is not as `packed` writes it."""
+    try:
+        with safe_open(file, "numpy") as content:
+            seen = Seen.model_validate_json(content.metadata()[DESCRIBED])
+            mean, projection, probe = (
+                content.get_tensor(name).astype(np.float32) for name in ("mean", "projection", "probe")
+            )
+    except (SafetensorError, TypeError, KeyError, ValidationError) as error:
+        raise DamagedError(f"{file}: no picture space: make it again (passepartout pictograms)") from error
+    if projection.shape != (len(mean), dimension) or probe.shape != mean.shape:
+        raise DamagedError(
+            f"{file}: shape {projection.shape}, not ({len(mean)}, {dimension}): make it again "
+            "(passepartout pictograms)"
+        )
+    return PictureSpace(seen, mean, projection, probe)

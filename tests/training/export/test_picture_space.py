@@ -1,0 +1,164 @@
+"""`passepartout learn-language --pictures`: a language taught with pictures that the encoder never saw."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, ResNetModel
+
+from evaluation.suites.sets import read_captions
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.picture_space import read_picture_space
+from index.encoder.vectors import unit
+from index.errors import DamagedError, DataError
+from passepartout import run
+from tests.training.tiny import BAG, SIZE, WITH_DRAWINGS, recipe
+from training.data.picture_sets import read_members
+from training.data.pictures import PictureArchive, PictureFolder
+from training.data.settings import PHOTOS
+from training.data.synthetic.dataset import write_synthetic
+from training.data.synthetic.pictograms import concepts
+from training.data.whitening import fit_whitening
+from training.encoders.features import features_of_views
+from training.encoders.vision import Backbone
+from training.export.pictograms import write_pictograms
+from training.export.picture_space import open_space, own_pictures
+
+BACKBONE = "weights/tiny"
+
+
+@pytest.fixture(scope="module")
+def bundle(drawn: Bundle, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """`drawn` with its pictures and their space."""
+    folder = tmp_path_factory.mktemp("seeing") / "bundle"
+    shutil.copytree(drawn.folder, folder)
+    write_pictograms(folder, data, recipe(BAG, folder.parent, *WITH_DRAWINGS))
+    return open_bundle(folder)
+
+
+@dataclass(frozen=True)
+class Own:
+    """Pictures that no encoder has seen, and their captions in Arabic."""
+
+    pictures: Path
+    captions: Path
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Own:
+    made = tmp_path_factory.mktemp("own")
+    write_synthetic(made, pictures=100, size=SIZE, seed=2)
+    with tarfile.open(made / PHOTOS / "images.tar") as tar:
+        tar.extractall(made / "pictures", filter="data")
+    lines = [f"{row.image}\t{row.text}\n" for row in read_captions(made / PHOTOS / "captions" / "ar.tsv")]
+    (made / "captions.tsv").write_text("".join(lines), "utf-8")
+    return Own(made / "pictures", made / "captions.tsv")
+
+
+def command(bundle: Bundle, own: Own, out: Path, *more: str) -> list[str]:
+    given = ["--captions", str(own.captions), "--pictures", str(own.pictures), "--out", str(out)]
+    return ["learn-language", str(bundle.folder), "ar", *given, *more]
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What is told."""
+    assert run(arguments) == 2
+    return capsys.readouterr().err.strip().splitlines()[-1]
+
+
+def test_pictures_lie_as_they_lay_in_training(
+    bundle: Bundle, data: Path, backbone: Backbone, tmp_path: Path
+) -> None:
+    """Whatever way the space is turned, the cosines between pictures are those of the whitened features."""
+    names = read_members(data, PHOTOS, "train")
+    archive = PictureArchive(data / PHOTOS / "images.tar", SIZE, f"{PHOTOS}/")
+    with tarfile.open(archive.file) as tar:
+        tar.extractall(tmp_path, filter="data")
+    files = [name.removeprefix(f"{PHOTOS}/") for name in names]
+    vectors = own_pictures(open_space(bundle), PictureFolder(tmp_path, SIZE), files, [str(data / BACKBONE)])
+    features = features_of_views(backbone, archive, names, 2, 1)
+    whitening = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)
+    alone = unit(whitening(features).mean(axis=0))
+    apart = np.corrcoef((vectors @ vectors.T).ravel(), (alone @ alone.T).ravel())[0, 1]
+    assert apart > 0.9, "but for the drawings, on which the space was fitted too"
+
+
+def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
+    bundle: Bundle, own: Own, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)  # where the backbone is found by the name that the bundle has
+    both, drawing = Own(own.pictures, tmp_path / "captions.tsv"), next(iter(concepts()))
+    both.captions.write_text(own.captions.read_text("utf-8") + f"{drawing}\tكلب\n", "utf-8")
+    assert run(command(bundle, both, tmp_path / "out")) == 0
+    taught = open_bundle(tmp_path / "out")
+    assert "ar" in taught.manifest.languages
+    assert taught.manifest.measures["taught_ar_captions_r10"] > 25, "by chance under 10"
+    assert "401 captions of pictures" in (tmp_path / "out.report.md").read_text("utf-8")
+
+
+def test_what_is_missing_is_said_in_one_line(
+    bundle: Bundle, drawn: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert "run passepartout pictograms" in refused(command(drawn, own, out), capsys)
+    elsewhere = Own(tmp_path, own.captions)
+    assert "none of the pictures of --captions" in refused(command(bundle, elsewhere, out), capsys)
+    absent = Own(own.pictures, tmp_path / "captions.tsv")
+    absent.captions.write_text("synthetic_00001.jpg\tx\nabsent.jpg\ty\n", "utf-8")
+    said = refused(command(bundle, absent, out, "--backbone", str(data / BACKBONE)), capsys)
+    assert f"1 picture is not among the bundle's or in {own.pictures}: absent.jpg" in said
+    arguments = command(bundle, own, out)
+    del arguments[3:5]
+    assert "--pictures: give --captions" in refused(arguments, capsys)
+    assert not out.exists()
+
+
+def test_another_backbone_is_refused(
+    bundle: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.manual_seed(1)
+    ResNetModel(AutoConfig.from_pretrained(data / BACKBONE)).save_pretrained(tmp_path / "other")
+    capsys.readouterr()
+    said = refused(command(bundle, own, tmp_path / "out", "--backbone", str(tmp_path / "other")), capsys)
+    assert said.endswith(f"not the one that the bundle was trained with, {BACKBONE}")
+    (tmp_path / "empty").mkdir()
+    said = refused(command(bundle, own, tmp_path / "out", "--backbone", str(tmp_path / "empty")), capsys)
+    assert said.endswith("give its folder with --backbone")
+
+
+def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8\xff nothing")
+    with pytest.raises(DataError, match=r"bad\.jpg can't be decoded"):
+        PictureFolder(tmp_path, SIZE)["bad.jpg"]
+
+
+def test_a_damaged_space_is_refused(bundle: Bundle, tmp_path: Path) -> None:
+    assert bundle.picture_space is not None
+    content = bundle.picture_space.read_bytes()
+    file = tmp_path / "picture_space.safetensors"
+    file.write_bytes(content[:-1])
+    with pytest.raises(DamagedError, match="make it again"):
+        read_picture_space(file, 16)
+    file.write_bytes(content)
+    with pytest.raises(DamagedError, match=r"not \(64, 8\)"):
+        read_picture_space(file, 8)
+
+
+def test_without_torch_the_extra_is_named(bundle: Bundle, own: Own, tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "sys.modules['torch'] = None\n"
+        "import passepartout\n"
+        f"sys.exit(passepartout.run({command(bundle, own, tmp_path / 'out')!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[3]
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip() == "passepartout: torch is not installed: pip install 'passepartout[train]'"

@@ -1,0 +1,83 @@
+"""Looks at one's own pictures as a bundle's encoder learned to: by its backbone, in its picture space."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from index.encoder.bundle import Bundle
+from index.encoder.picture_space import PictureSpace
+from index.encoder.pictures import Pictures
+from index.encoder.vectors import Vectors
+from index.errors import DataError, UsageError
+from training.data.pictures import PictureFolder
+from training.encoders.features import FeatureExtractor
+from training.encoders.vision import load_backbone
+
+SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
+
+
+def probe(extractor: FeatureExtractor, size: int) -> NDArray[np.float32]:
+    """(F,) the features of a drawn picture, by which a backbone is known again: waves of several lengths."""
+    rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
+    waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
+    (features,) = extractor((127.5 + 127 * np.stack(waves, axis=-1)).astype(np.uint8)[None])
+    return np.asarray(features)
+
+
+def with_own_pictures(
+    bundle: Bundle, pictures: Pictures | None, folder: Path, named: Sequence[str], backbones: Sequence[str]
+) -> Pictures:
+    """The bundle's pictures, and those of a folder that are named, by their paths in it.
+
+    Raises UsageError where the folder has none of them, and as `open_space` and `own_pictures` do.
+    """
+    space = open_space(bundle)
+    files = PictureFolder(folder, space.seen.image_size)
+    names = tuple(name for name in named if name in files)
+    if not names:
+        raise UsageError(f"--pictures {folder}: it has none of the pictures of --captions")
+    vectors = own_pictures(space, files, names, backbones)
+    if pictures is None:
+        return Pictures(names, vectors)
+    return Pictures((*pictures.names, *names), np.concatenate([pictures.vectors, vectors]))
+
+
+def open_space(bundle: Bundle) -> PictureSpace:
+    """The picture space of a bundle; UsageError where it has none."""
+    space = PictureSpace.open(bundle)
+    if space is None:
+        raise UsageError(
+            f"{bundle.folder} carries no picture space: run passepartout pictograms {bundle.folder} --data "
+            "DIR, or leave out --pictures"
+        )
+    return space
+
+
+def own_pictures(
+    space: PictureSpace, pictures: PictureFolder, names: Sequence[str], backbones: Sequence[str] = ()
+) -> Vectors:
+    """Pictures of a folder as vectors (n, d) in the space of the bundle's texts.
+
+    backbones: folders or Hugging Face names in place of what the bundle calls them. Raises UsageError for
+    backbones that cannot be loaded or are others, DataError for a picture that cannot be decoded.
+    """
+    wanted = tuple(backbones) or space.seen.backbone
+    try:
+        backbone = load_backbone(wanted[0] if len(wanted) == 1 else wanted, Path())
+    except DataError as error:
+        raise UsageError(f"{error}: give its folder with --backbone") from error
+    extractor = FeatureExtractor(backbone, space.seen.image_size, torch.get_num_threads())
+    features = probe(extractor, space.seen.image_size)
+    if features.shape != space.probe.shape or _cosine(features, space.probe) < SAME_BACKBONE:
+        called = " and ".join(space.seen.backbone)
+        raise UsageError(
+            f"--backbone {' '.join(wanted)}: not the one that the bundle was trained with, {called}"
+        )
+    return space(extractor.of_views(pictures, names, space.seen.views))
+
+
+def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
