@@ -13,7 +13,18 @@ FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-        for name in ("answers", "app", "corpus", "dom", "files", "languages", "scenes", "teach", "why")
+        for name in (
+            "answers",
+            "app",
+            "columns",
+            "corpus",
+            "dom",
+            "files",
+            "languages",
+            "scenes",
+            "teach",
+            "why",
+        )
     },
     "/style.css": ("style.css", "text/css; charset=utf-8"),
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),

@@ -1,12 +1,14 @@
 // The corpus, for whoever has an admin's key: upload a file and watch what becomes of it, go back to a version.
 // The key is kept in this page's memory alone, and goes with it.
 
+import { columnsView } from "./columns.js";
 import { ask, element } from "./dom.js";
 
 const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, one sentence per line" };
 const EXTENSIONS = { xlf: "xliff", xliff: "xliff", tmx: "tmx", po: "po", pot: "po", tsv: "tsv", csv: "csv", jsonl: "jsonl", ndjson: "jsonl", txt: "txt" };
 const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
 const ENDED = ["succeeded", "failed", "cancelled"];
+const LONGEST_NAME = 200; // characters of a file's name
 const AGAIN = 2000; // milliseconds before a job is asked for anew
 const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 
@@ -84,20 +86,26 @@ function openView() {
   part.start = element("button", { class: "go", form: "uploading" }, "Upload");
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
+  const columns = columnsView(state.languages);
+  // A compressed table is sent as its columns are named.
+  const showColumns = () => columns.show(compression(file.files[0]) === "none" && file.files[0], form.value);
   file.addEventListener("change", () => {
     const format = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
     if (format) form.value = format;
+    showColumns();
   });
+  form.addEventListener("change", showColumns);
+  part.start.addEventListener("click", () => columns.check(language));
   document.getElementById("uploading").onsubmit = (event) => {
     event.preventDefault();
     const action = ways.map((label) => label.querySelector("input")).find((input) => input.checked).value;
-    add(file.files[0], form.value, language.value, action);
+    add(file.files[0], { format: form.value, language: language.value, columns: columns.mapping() }, action);
   };
   return [
     element("section", { class: "view" }, element("h2", {}, "Upload a file"),
       element("p", {}, "A translation memory or other sentences, optionally compressed (", COMPRESSIONS.join(", "), "). A new version of the index is "
         + "built while the current one goes on answering, and replaces it when it is complete."),
-      element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)),
+      element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)), columns.view,
       element("fieldset", { class: "ways-in" }, element("legend", { class: "unseen" }, "What to do with it"), ...ways),
       part.start, part.going),
     element("section", { class: "view" }, element("h2", {}, "Versions"), part.versions),
@@ -117,10 +125,15 @@ function plain(name) {
   return COMPRESSIONS.includes(parts.at(-1)) ? parts.slice(0, -1) : parts;
 }
 
-async function add(file, format, language, action) {
-  const last = file.name.toLowerCase().split(".").at(-1);
-  const query = new URLSearchParams({ format, compression: COMPRESSIONS.includes(last) ? last : "none" });
-  if (language) query.set("language", language);
+function compression(file) {
+  const last = file?.name.toLowerCase().split(".").at(-1);
+  return COMPRESSIONS.includes(last) ? last : "none";
+}
+
+// told: of the file, as the API's query names it; what is empty is left out.
+async function add(file, told, action) {
+  const given = Object.entries(told).filter(([, value]) => value);
+  const query = new URLSearchParams([...given, ["compression", compression(file)], ["name", file.name.slice(-LONGEST_NAME)]]);
   await going("Uploading", async (show) => {
     const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
     return { action, uploads: [id] };
@@ -181,7 +194,10 @@ function outcome(job) {
   if (job.state === "cancelled") return element("p", { role: "status" }, "Cancelled; nothing was changed.");
   if (job.state === "failed") return problem({ title: "Nothing was changed", detail: job.reason });
   const dropped = Object.entries(job.dropped ?? {}).map(([reason, count]) => `${count} ${reason}`).join(", ");
-  return element("p", { role: "status" }, `Version ${job.version} is now in use.${dropped ? ` Left out: ${dropped}.` : ""}`);
+  const text = element("p", { role: "status" }, `Version ${job.version} is now in use.${dropped ? ` Left out: ${dropped}.` : ""}`);
+  if (!job.skipped) return text;
+  return element("div", {}, text, element("p", {}, `${job.skipped} could not be read${job.skipped > job.skipped_units.length ? "; the first" : ""}:`),
+    element("ul", {}, ...job.skipped_units.map((unit) => element("li", {}, unit))));
 }
 
 // EventSource cannot send a key, so the stream is read here, and resumed where it was cut off.

@@ -468,6 +468,33 @@ def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -
         page.close()
 
 
+def test_a_file_is_dropped_and_fetched_filled(browser: Browser, remembering_dir: Path) -> None:
+    with serving(remembering_dir) as (address, _):
+        page = browser.new_page()
+        page.goto(f"{address}#{urlencode({'source': 'en', 'target': 'de'})}")
+        expect(page.get_by_role("checkbox", name="German")).to_be_checked()
+        dropped = page.evaluate_handle(
+            """() => {
+              const data = new DataTransfer();
+              data.items.add(new File(["The dog sleeps.\\nNobody knows this one.\\n"], "lines.txt"));
+              return data;
+            }"""
+        )
+        field = page.locator("label.drop")
+        assert field.evaluate(
+            "field => field.dispatchEvent(new DragEvent('dragover', { cancelable: true })) === false"
+        )  # so that the browser does not open the file itself
+        field.dispatch_event("drop", {"dataTransfer": dropped})
+        expect(page.locator(".file [role=status]")).to_contain_text(
+            "in German: 1 translated, 0 nearly, 1 left empty"
+        )
+        with page.expect_download() as fetched:
+            page.get_by_role("link", name="Fetch lines.txt").click()
+        assert fetched.value.suggested_filename.endswith(".txt")
+        assert fetched.value.path().read_text("utf-8") == "Der Vertrag gilt.\n\n"
+        page.close()
+
+
 def test_every_control_has_a_name_and_fits_a_phone(page: Page) -> None:
     page.get_by_label("Sentence to translate").fill(DOG)
     page.keyboard.press("Enter")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from index.storage.versions import current
 from tests.service.http.test_web import browser, serious
@@ -99,3 +99,61 @@ def test_what_goes_on_is_cancelled(page: Page, stage: Stage) -> None:
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled; nothing was changed.")).to_be_visible()
     assert stage.ask("GET", "/admin/jobs").json()["jobs"][0]["state"] == "cancelled"
+
+
+def column(page: Page, name: str) -> Locator:
+    return page.get_by_role("combobox", name=f"What is in {name}", exact=True)
+
+
+def test_the_columns_of_a_table_are_said_beside_its_first_lines(page: Page, stage: Stage) -> None:
+    table = (
+        "sep=;\r\nEnglish;Satz;pt;Note\r\n"
+        '"A lamp, lit; twice.";Eine Lampe leuchtet zweimal.;17;lamps\r\n'
+        "An owl reads.;Eine Eule liest.;18;owls\r\nToo;few\r\n"
+    )
+    unlock(page)
+    waiting = stage.ask("GET", "/admin/uploads").json()
+    choose(page, "my table.csv", table.encode())
+    expect(page.get_by_role("combobox", name="Format")).to_have_value("csv")
+    expect(page.get_by_role("cell", name="A lamp, lit; twice.")).to_be_visible()
+    expect(column(page, "English")).to_have_value("en")
+    expect(column(page, "pt")).to_have_value("pt")  # as the service would read it: as Portuguese
+    column(page, "pt").select_option("Other information")
+    column(page, "Satz").select_option("English")
+    page.get_by_role("button", name="Upload").click()
+    # Two columns of one language: nothing is sent.
+    assert column(page, "Satz").evaluate("select => select.validationMessage").startswith("Another column")
+    assert stage.ask("GET", "/admin/uploads").json() == waiting
+    column(page, "Satz").select_option("German")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert serious(page) == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    with stage.working():
+        page.get_by_role("button", name="Upload").click()
+        expect(page.get_by_text("is now in use.")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("listitem").filter(has_text="2 cells")).to_contain_text("my table.csv, line 5")
+    assert "An owl reads." in stage.texts("en").values()
+    assert "Eine Eule liest." in stage.texts("de").values()
+
+
+def test_a_table_without_sentences_is_not_sent(page: Page, stage: Stage) -> None:
+    unlock(page)
+    choose(page, "objects.jsonl", b'{"satz": "Ein Wal singt.", "nr": 1}\n')
+    page.get_by_role("button", name="Upload").click()
+    assert "which column" in column(page, "satz").evaluate("select => select.validationMessage")
+    column(page, "satz").select_option("Sentences")
+    page.get_by_role("button", name="Upload").click()
+    language = page.get_by_role("combobox", name="Language", exact=True)
+    assert "language of the sentences" in language.evaluate("select => select.validationMessage")
+    language.select_option("de")
+    with stage.working():
+        page.get_by_role("button", name="Upload").click()
+        expect(page.get_by_text("is now in use.")).to_be_visible(timeout=20_000)
+    assert "Ein Wal singt." in stage.texts("de").values()
+    # UTF-16 with tabs, as Excel writes "Unicode text"; of a text file there are no columns.
+    choose(page, "excel.tsv", "Deutsch\tEnglish\r\nEin Wal.\tA whale.\r\n".encode("utf-16"))
+    expect(column(page, "Deutsch")).to_have_value("de")
+    choose(page, "a.txt", b"Ein Wal.\n")
+    expect(column(page, "Deutsch")).to_be_hidden()
