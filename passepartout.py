@@ -1,6 +1,6 @@
-"""The front door: `passepartout COMMAND`, and in Python `from passepartout import Client, Translator`.
+"""The entry point: `passepartout COMMAND`, and in Python `from passepartout import Client, Translator`.
 
-A module is imported only when it is used, so that `serve` never pays for torch and `train` never for FastAPI.
+Modules are imported only when used, so that `serve` never loads torch and `train` never loads FastAPI.
 """
 
 import os
@@ -12,12 +12,12 @@ import click
 
 from index.errors import PassepartoutError
 
-if TYPE_CHECKING:  # what EXPORTS gives
+if TYPE_CHECKING:  # the names of EXPORTS
     from index.search.translator import Translator as Translator
     from service.client import Client as Client
 
-# Before anything is loaded: idle OpenMP threads (torch has some, FAISS has others) must sleep, not spin; and
-# numpy's BLAS has small matrices only, on which threads that wait for each other cost ten times what they do.
+# Set before anything is loaded: idle OpenMP threads (torch's and FAISS's) must sleep, not spin; and numpy's
+# BLAS multiplies small matrices only, for which threads cost ten times more than they save.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -76,7 +76,7 @@ EXTRAS = {
 }
 
 
-# What `from passepartout import NAME` gives: NAME -> its module.
+# The names that `from passepartout import NAME` provides -> their modules.
 EXPORTS = {"Client": "service.client", "Translator": "index.search.translator"}
 
 
@@ -120,7 +120,7 @@ def cli() -> None:
 def run(args: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 wrong use.
 
-    Wrong use is told as click tells it, every other error in one line.
+    Usage errors are reported as click does, all others in one line.
     """
     try:
         cli.main(args=args, prog_name="passepartout", standalone_mode=False)

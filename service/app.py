@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("passepartout.index")
 
-# After which a thread gives Python's lock to one that waits for it. An answer waits for it some ten times,
-# so with Python's own 5 ms it would take 50 ms longer beside an explanation.
+# How long a thread keeps the GIL while others wait for it. An answer waits for it about ten times, so with
+# Python's default of 5 ms it would take 50 ms longer while an explanation is computed.
 SWITCH_SECONDS = 0.0005
-EXPLAINED_AT_ONCE = 1  # texts: their long answers would be written one after the other
-REOPEN_SECONDS = 3  # between attempts of a worker process to open the index
+EXPLAINED_AT_ONCE = 1  # texts: computing several together would delay the first
+REOPEN_SECONDS = 3  # between a worker process's attempts to open the index
 DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
     "learned from captioned pictures. Every error is an RFC 9457 problem document (application/problem+json)."
@@ -70,10 +70,10 @@ DESCRIPTION = (
 def create_app(
     settings: Settings, translator: Translator | None = None, *, deployed: bool = False
 ) -> FastAPI:
-    """The application. `translator`, if given, is served; else settings.index is opened at start-up.
+    """Create the application; it serves `translator` if given, otherwise it opens settings.index at start-up.
 
-    A `deployed` one has the process to itself: it serves the versions that settings.index comes to name,
-    drains on SIGTERM, and keeps what is there at its start from the garbage collector.
+    A `deployed` application has the process to itself: it serves new versions of settings.index as they
+    appear, drains on SIGTERM, and excludes what exists at start-up from garbage collection.
     """
     tracing = Tracing.to(settings.traces_url) if settings.traces_url else None
     app = FastAPI(
@@ -81,7 +81,7 @@ def create_app(
         version=version("passepartout"),
         description=DESCRIPTION,
         lifespan=_lifespan(settings, translator, deployed, tracing),
-        openapi_url=None,  # and so no page of FastAPI's: service/api/openapi.py, docs.py
+        openapi_url=None,  # and hence none of FastAPI's pages: see service/api/openapi.py, docs.py
         redirect_slashes=False,
         telemetry=tracing.telemetry if tracing else OFF,
         generate_unique_id_function=lambda route: route.name,
@@ -94,7 +94,7 @@ def create_app(
     app.state.keys = settings.keys
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
-    app.router.routes.extend(native.routes)  # itself, not included: the way to it is shorter
+    app.router.routes.extend(native.routes)  # faster than an included router
     for router in (
         operations,
         concordance,
@@ -116,26 +116,26 @@ def create_app(
 
 
 def from_environment() -> FastAPI:
-    """The application of one of several worker processes, which gets its settings from the environment.
+    """Create the application of one of several worker processes, with settings from the environment.
 
-    Where it cannot open the index it waits, and ends; its supervisor then starts another in its place.
+    If it cannot open the index, the process waits and ends; its supervisor then starts another.
     """
-    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))  # else it would keep the port
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
+    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))  # otherwise it would keep the port
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index to reload
     settings = load_settings()
     try:
         translator = Translator.open(settings.index, threads=settings.threads)
     except PassepartoutError as error:
         log.error("this worker cannot open the index, another will try: %s", error)
         time.sleep(REOPEN_SECONDS)
-        # Not as a failure to start, after which uvicorn would stop the other workers too; and at once, since
-        # one that takes time to end may leave its supervisor's question open, which waits START_SECONDS.
+        # Not reported as a failure to start, after which uvicorn would stop the other workers too; and at
+        # once, since the supervisor waits up to START_SECONDS for a process that does not answer.
         os._exit(1)
     return create_app(settings, translator, deployed=True)
 
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
-    """The innermost first."""
+    """Add the middleware, the innermost first."""
     uploads = f"{ADMIN}/uploads"
     app.add_middleware(
         BodyLimit,
@@ -193,10 +193,10 @@ def _lifespan(
             lambda opened: Engine(opened, cache, batcher, metrics, explainer),
         )
         await manager.start(translator)
-        translator = None  # the manager's alone, so that it is freed when another version is served
+        translator = None  # only the manager keeps it, so that it is freed when another version is served
         app.state.index_manager = manager
         if deployed:
-            gc.freeze()  # it would look again and again at what is there for good
+            gc.freeze()  # objects that live as long as the process need no collection
             sys.setswitchinterval(SWITCH_SECONDS)
             async with manager.watching(settings.watch_seconds, settings.verify_seconds):
                 with (
@@ -224,7 +224,7 @@ def _lifespan(
 def _open_rates(settings: Settings) -> "Rates | None":
     if settings.rate_limit is None:
         return None
-    from service.http.middleware.rate_limit import Rates  # its library costs memory: only where it is used
+    from service.http.middleware.rate_limit import Rates  # imported on use, to save its library's memory
 
     return Rates(
         settings.rate_limit,
@@ -235,10 +235,10 @@ def _open_rates(settings: Settings) -> "Rates | None":
 
 
 def _open_jobs(settings: Settings) -> "JobQueue | None":
-    """None without a Redis for the queue, and where nobody could send a job."""
+    """Open the queue of jobs; None without a Redis for it, or if there are no admins to send jobs."""
     if settings.jobs_url is None or not settings.admins:
         return None
-    from service.jobs.queue import JobQueue  # RQ costs memory: only where it is used
+    from service.jobs.queue import JobQueue  # imported on use, to save RQ's memory
 
     return JobQueue(
         settings.jobs_url.get_secret_value(),

@@ -18,7 +18,7 @@ from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 if TYPE_CHECKING:
     from index.search.translator import Translator
 
-START_SECONDS = 120  # that a worker gets to open an index, and to answer its supervisor
+START_SECONDS = 120  # that a worker has to open an index and to answer its supervisor
 
 
 @click.command()
@@ -35,14 +35,14 @@ def serve(index: Path | None, host: str | None, port: int | None, workers: int |
     _check_address(settings)
     _prepare(settings)
     if settings.workers > 1:
-        _open(settings)  # to fail early, in one line, and to check the files once for all workers
+        _open(settings)  # fails early, in one line, and verifies the files once for all workers
         _serve_many(settings)
     else:
         _serve_one(settings)
 
 
 def _check_address(settings: Settings) -> None:
-    """UsageError where nothing can listen, before the time that opening an index takes."""
+    """Raise UsageError if nothing can listen at the address, before the index is opened, which is slow."""
     try:
         family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address, family=family).close()
@@ -54,12 +54,12 @@ def _check_address(settings: Settings) -> None:
 
 
 def _prepare(settings: Settings) -> None:
-    """OpenMP reads its variables once, when FAISS is imported: idle threads must sleep, not spin."""
+    """Install signal handlers, and tell OpenMP, before FAISS is imported, to let idle threads sleep."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
-    # A stop during start-up, and after uvicorn's own orderly one, exits 0.
+    # A signal during start-up, or after uvicorn's orderly shutdown, exits with 0.
     signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index that could be reloaded
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is an index to reload
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -79,17 +79,17 @@ def _serve_one(settings: Settings) -> None:
     from service.app import create_app
 
     app = create_app(settings, translator, deployed=True)
-    del translator  # the index manager's alone, so that it is freed when another version is served
+    del translator  # only the index manager keeps it, so that it is freed when another version is served
     uvicorn.run(app, **_options(settings))
 
 
 def _serve_many(settings: Settings) -> None:
     import uvicorn
 
-    # The one option that a worker needs, which reads its settings from the environment.
+    # Workers read their settings from the environment; of the options they need only this one.
     os.environ[f"{ENVIRONMENT_PREFIX}INDEX"] = str(settings.index)
     with TemporaryDirectory(prefix="passepartout-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up what they count
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers share their counts
         uvicorn.run(
             "service.app:from_environment",
             factory=True,

@@ -1,4 +1,4 @@
-"""How the service uses Redis: with short timeouts, and not at all for a while after a failure."""
+"""Connections to Redis with short timeouts, and a circuit breaker that pauses them after a failure."""
 
 import logging
 import time
@@ -8,8 +8,10 @@ log = logging.getLogger("passepartout.redis")
 
 
 def async_options(timeout: float, *, connect: float | None = None) -> dict[str, Any]:
-    """Options of an asyncio connection that waits `timeout` seconds for an answer, `connect` to be connected,
-    and does not try again, as redis-py would by itself for many seconds."""
+    """Options of an asyncio connection with timeouts, in seconds, for answers and for connecting.
+
+    It does not retry, which redis-py would by default do for many seconds.
+    """
     from redis.asyncio.retry import Retry  # redis costs memory: only where it is used
     from redis.backoff import NoBackoff
 
@@ -22,9 +24,9 @@ def async_options(timeout: float, *, connect: float | None = None) -> dict[str, 
 
 
 class Breaker:
-    """Says whether to try: after a failure not for `pause` seconds, then one try before all the others.
+    """A circuit breaker: after a failure, forbids attempts for `pause` seconds, then allows a single one.
 
-    `fallback` is what the log says that the service does without Redis.
+    `fallback`, for the log, is what the service does without Redis.
     """
 
     def __init__(self, pause: float, fallback: str) -> None:
@@ -37,7 +39,7 @@ class Breaker:
         now = time.monotonic()
         if now < self._closed_until:
             return False
-        self._closed_until = now + self._pause  # the others wait for the outcome of this one
+        self._closed_until = now + self._pause  # others wait for the outcome of this attempt
         return True
 
     def worked(self) -> None:

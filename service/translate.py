@@ -87,7 +87,7 @@ def translate(
 
 
 def _read(texts: Sequence[str]) -> list[str]:
-    """The texts, those of standard input in the place of `-`."""
+    """The texts, with the lines of standard input in place of `-`."""
     from index.text.normalisation import clean
 
     lines = chain.from_iterable(sys.stdin.read().splitlines() if text == "-" else [text] for text in texts)
@@ -113,7 +113,7 @@ def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceRespons
 def _search(
     folder: Path | None, request: "SentenceRequest | WordRequest"
 ) -> "SentenceResponse | WordResponse":
-    """From an index, without `folder` from the one that `serve` would serve."""
+    """Search an index in this process; without `folder`, the one that `serve` would serve."""
     from index.search.translator import Translator
     from service.engine.local import answer
     from service.settings import load_settings
@@ -122,7 +122,7 @@ def _search(
 
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
-    """One line per answer, with its target if there are `several`, below its text if there are more."""
+    """One line for each answer, with its target if there are `several`, below its text if there are more."""
     from service.schemas import SentenceResult
 
     for result in response.results:

@@ -1,6 +1,6 @@
-"""How sure an answer is (calibration.py), whether its text is of a kind that the index holds (domain.py), how
-good the answers of an index are by pair (quality.py)."""
+"""The confidence of an answer (calibration.py), whether a text is of a kind that the index holds (domain.py),
+and the quality of an index for each pair of languages (quality.py)."""
 
-# From here on an answer is shown as a translation, by the page, the commands and every protocol
+# The least confidence with which the page, the commands and every protocol show an answer as a translation
 # (docs/decisions/0084).
 MIN_CONFIDENCE = 0.05

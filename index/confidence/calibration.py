@@ -1,9 +1,9 @@
 """Confidence: the probability that an answer is a translation, by logistic regression on 4 to 8 features.
 
-Platt 1999 scales one score; here the cosine, the CSLS score, the gap to the best other answer and the
-(log) number of candidates enter together, since a score means less the more there was to choose from. Where
-an index knows how long texts of both languages are, so does how much longer the answer is than the question;
-where it knows their words, so does how far question and answer cover each other (search/coverage.py).
+Platt (1999) scales one score. Here the features are the cosine, the CSLS score, the gap to the best other
+answer and the log of the number of candidates, since a score means less the more candidates there are. If the
+mean lengths of both languages are known, so are the lengths of answer and question; if their words are known,
+the mutual coverage of question and answer (search/coverage.py).
 """
 
 import numpy as np
@@ -30,22 +30,21 @@ class Calibration(BaseModel):
 
     @property
     def by_words(self) -> bool:
-        """Whether it goes by how far question and answer cover each other."""
+        """Whether it uses the coverage of question and answer."""
         return len(self.weights) == len(FEATURES + LENGTHS + COVERAGE)
 
     def probability(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """(n, features) -> (n,) probabilities in [0, 1]; features without a weight are left out, and weights
-        without a feature."""
+        """(n, features) -> (n,) probabilities; extra features or extra weights are ignored."""
         weights = np.asarray(self.weights)[: values.shape[1]]
         return _sigmoid(values[:, : len(weights)] @ weights + self.bias)
 
 
-# For sentences without a calibration in the bundle, and for words always; n = 0 marks them as not fitted for
-# the encoder in use. Both are fits with the encoder `small`. Sentences: of the score alone, Multi30k's test
-# set with the answer missing for every other question. Words: half of corpora/dictionary (`--half dev` of
-# benchmarks.words), both ways, in an index of 29,000 captions a language (1,071 answers, expected calibration
-# error 0.04); the last two weights are those of how alike the words are by their subwords alone, and of how
-# far their frequencies are apart (word_index.py).
+# FALLBACK is for sentences if the bundle has no calibration, WORDS_FALLBACK always for words; n = 0 marks
+# them as not fitted for the encoder in use. Both were fitted with the encoder `small`. Sentences: on the
+# score alone, with Multi30k's test set and the answer missing for every other question. Words: on half of
+# corpora/dictionary (`--half dev` of benchmarks.words), in both directions, in an index of 29,000 captions
+# for each language (1,071 answers, expected calibration error 0.04); its last two weights are for the
+# similarity of the words by their subwords alone and for the difference of their frequencies (word_index.py).
 FALLBACK = Calibration(weights=(0.0, 8.0, 0.0, 0.0), bias=-2.5, n=0)
 WORDS_FALLBACK = Calibration(weights=(4.85, -0.03, 5.23, 0.0, -1.55, -0.73), bias=-2.67, n=0)
 
@@ -65,9 +64,9 @@ def features(
 def with_lengths(
     values: NDArray[np.float64], questions: ArrayLike, answers: ArrayLike
 ) -> NDArray[np.float64]:
-    """(n, 4) features and the lengths of questions and answers, (n,) each -> (n, 6) features.
+    """Add the lengths of questions and answers, (n,) each, to (n, 4) features -> (n, 6).
 
-    A length is log(1 + characters) less its mean in the language, so that it compares between languages.
+    A length is log(1 + characters) minus its mean in the language, so that languages are comparable.
     """
     asked, answered = np.ravel(np.asarray(questions, np.float64)), np.ravel(np.asarray(answers, np.float64))
     return np.column_stack([values, np.abs(answered - asked), asked])
@@ -78,8 +77,8 @@ def fit(
 ) -> Calibration:
     """Fit to (n, features) and whether each answer was right (n,); ridge on standardised features.
 
-    `weights` (n,): what each answer counts, 1 left out. Newton's method (iteratively reweighted least
-    squares). ValueError if there are no answers.
+    `weights` (n,) of the answers, by default 1. Uses Newton's method (iteratively reweighted least squares).
+    Raises ValueError if there are no answers.
     """
     if len(values) != len(right) or len(right) == 0:
         raise ValueError(

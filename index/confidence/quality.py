@@ -1,4 +1,4 @@
-"""How good a version of an index is, as its manifest says it: by pair of languages, and how sure to be."""
+"""The quality of an index version as its manifest states it: for each language pair, and its confidence."""
 
 from typing import Literal
 
@@ -13,11 +13,10 @@ COVERAGES = tuple(step / 10 for step in range(1, 11))
 
 
 class PairQuality(BaseModel):
-    """Of one language's sentences whose translation in another is known, asked in that language.
+    """Results of translating `n` sentences of one language whose translation into another is known.
 
-    `r1`, `r10`: the share whose translation is the best answer, among the best ten. `n` were asked.
-    `ece`: the expected calibration error of confidence, fitted without the answer it is measured on; None
-    where no confidence is fitted on them.
+    `r1`, `r10`: the share whose translation is the best answer, or among the best ten. `ece`: the expected
+    calibration error of a confidence fitted without the answers that it is measured on; None if none was.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,7 +28,7 @@ class PairQuality(BaseModel):
 
 
 class HubnessEntry(BaseModel):
-    """Skewness of the k-occurrence of one language's sentences, asked in another, by cosine and by CSLS."""
+    """Skewness of how often sentences are among the best answers in a language pair, by cosine and CSLS."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +37,7 @@ class HubnessEntry(BaseModel):
 
 
 class CurvePoint(BaseModel):
-    """Answering only the `coverage` surest, all with at least `confidence`, a share of `risk` is wrong."""
+    """If only the `coverage` most confident answers are given, at `confidence` or more, `risk` are wrong."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -48,15 +47,17 @@ class CurvePoint(BaseModel):
 
 
 class Confidence(BaseModel):
-    """Where the confidence of sentences comes from.
+    """How the confidence of sentences is computed, and from which `source` it was fitted.
 
-    `aligned`: fitted on `n` answers to aligned sentences of this very index, `plain` without lengths and
-    `lengths` with them; `length` is the mean of log(1 + characters) in each language. `scenes`: likewise on
-    sentences of our own, whose translations were put among those of this index (build/probes.py). `encoder`:
-    fitted when the encoder was made, by its bundle. `fixed`: a curve that knows nothing of encoder and index.
-    `domain`: how likely a text is of the kinds that the index holds, by which all of these are multiplied.
-    `near`: the confidence from which on an answer below MIN_CONFIDENCE has something of its question, that
-    few of the best answers to text of other kinds reach; none is near where that is not known.
+    `aligned`: on `n` answers to aligned sentences of this index. `scenes`: on this project's own sentences,
+    whose translations were added to this index (build/probes.py). `encoder`: when the encoder was made;
+    the calibration is in its bundle. `fixed`: a default, independent of encoder and index.
+
+    `plain` is the calibration without lengths, `lengths` the one with them; `length` is the mean of
+    log(1 + characters) in each language. `domain` gives the probability that a text is of the kinds that the
+    index holds, with which the confidence is multiplied. `near`: answers with at least this confidence, but
+    less than MIN_CONFIDENCE, share something with their question; few answers to text of other kinds reach
+    it. By default no answer is near.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,7 +74,10 @@ class Confidence(BaseModel):
 
 
 def risk_coverage(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[CurvePoint, ...]:
-    """Confidences and rightness, (n,) each -> the curve at tenths (El-Yaniv and Wiener 2010)."""
+    """The risk-coverage curve in steps of a tenth (El-Yaniv and Wiener 2010).
+
+    `chances` (n,): the confidences; `right` (n,): which answers are right.
+    """
     order = np.argsort(-chances, kind="stable")
     points = []
     for coverage in COVERAGES:

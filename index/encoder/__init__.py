@@ -1,2 +1,2 @@
-"""The encoder bundle on disk (bundle.py) and what reads it: texts to tokens (tokenizer.py) and unit vectors
-(text_encoder.py); the pictograms near a text (pictograms.py)."""
+"""The encoder bundle on disk (bundle.py) and what uses it: texts to tokens (tokenizer.py) and unit vectors
+(text_encoder.py), languages taught afterwards (taught.py), the pictograms near a text (pictograms.py)."""

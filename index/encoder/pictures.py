@@ -1,7 +1,7 @@
-"""Pictures: the openly licensed ones that a bundle carries, as vectors in the space of its texts.
+"""Pictures: the openly licensed pictures of a bundle, as vectors in the space of its texts.
 
-A picture is named SET/NAME: `pictograms/1f415` after its code points, `storybooks/0001-01.jpg` after its
-file.
+A picture is named SET/NAME, such as `pictograms/1f415` (its code points) or `storybooks/0001-01.jpg` (its
+file).
 """
 
 from collections.abc import Sequence
@@ -21,32 +21,32 @@ PICTOGRAMS = "pictograms"  # the set whose pictures are shown as emoji
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures by name, SET/NAME; row i of `vectors` (n, d) is of name i."""
+    """Pictures named SET/NAME; row i of `vectors` (n, d) is the picture of name i."""
 
     names: tuple[str, ...]
     vectors: Vectors
 
     @classmethod
     def open(cls, bundle: Bundle) -> "Pictures | None":
-        """Those of a verified bundle; None where it has none. DamagedError if they are not as they should."""
+        """Read the pictures of a verified bundle; None if it has none. Raises DamagedError."""
         return read_pictures(bundle.pictures, bundle.manifest.dimension) if bundle.pictures else None
 
     def of_set(self, name: str) -> "Pictures":
-        """Those of one set, by their names in it."""
-        rows = [row for row, known in enumerate(self.names) if known.startswith(f"{name}/")]
+        """The pictures of one set, without its name in theirs."""
+        rows = [row for row, full_name in enumerate(self.names) if full_name.startswith(f"{name}/")]
         return Pictures(tuple(self.names[row].removeprefix(f"{name}/") for row in rows), self.vectors[rows])
 
 
 def packed(names: Sequence[str], vectors: Vectors) -> bytes:
-    """The content of pictures.safetensors: `vectors` (n, d) float16 and `names`, lines of UTF-8."""
+    """Serialise pictures as pictures.safetensors: `vectors` (n, d) in float16, `names` as lines of UTF-8."""
     lines = np.frombuffer("\n".join(names).encode(), np.uint8)
     return save({"vectors": np.ascontiguousarray(vectors.astype(np.float16)), "names": lines})
 
 
 def read_pictures(file: Path, dimension: int) -> Pictures:
-    """Read pictures.safetensors; DamagedError if it is not (names, dimension).
+    """Read pictures.safetensors; DamagedError if its shape is not (names, dimension).
 
-    Older bundles have pictograms alone, without the name of their set.
+    Older bundles have pictograms only, without the name of their set.
     """
     try:
         tensors = load_file(file)

@@ -1,8 +1,8 @@
-"""A language that an encoder was taught afterwards: subwords of its own, added to what the encoder gives.
+"""TaughtLanguage: a language taught to a finished encoder, by subword vectors added to the encoder's output.
 
-Nothing that the other languages use is touched, neither tokenizer nor graph (docs/decisions/0103). A text's
-vector is the unit vector of `base` times what the encoder gives for it, plus the sum of its subwords' rows
-over the square root of their number.
+The tokenizer and the graph, which the other languages use, do not change (docs/decisions/0103). With v the
+encoder's vector of a text, and r_1 .. r_n the vectors of its n subwords, the text's vector is
+base · v + (r_1 + .. + r_n) / √n, scaled to unit length.
 """
 
 import unicodedata
@@ -21,44 +21,44 @@ from index.errors import DamagedError
 from index.text.normalisation import bare, clean
 from index.text.pre_tokens import Tokens
 
-SHORTEST, LONGEST = 3, 5  # characters of a subword, marks of a word's beginning and end included
+SHORTEST, LONGEST = 3, 5  # characters of a subword, including the marks of a word's beginning and end
 BEGIN, END = "<", ">"
 WORDS_CACHED = 1 << 16
-MOST_CHARACTERS = 64  # of a word that are looked at: no written word is longer, and an address says nothing
+MOST_CHARACTERS = 64  # read of a word: real words are shorter
 MOST_WORDS = 256  # of a text
 TEXTS_AT_ONCE = 1024
 
 
 def spelled(text: str) -> list[str]:
-    """The words of a text as subwords are cut from them: without punctuation, NFKC, in lower case."""
+    """The words of a text from which subwords are made: without punctuation, in NFKC and lower case."""
     folded = unicodedata.normalize("NFKC", bare(clean(text[: MOST_WORDS * MOST_CHARACTERS]))).lower()
     return [word[:MOST_CHARACTERS] for word in folded.split()[:MOST_WORDS]]
 
 
 @lru_cache(WORDS_CACHED)
 def subwords(word: str) -> tuple[str, ...]:
-    """The word itself between its marks, and all SHORTEST to LONGEST characters of that in a row."""
+    """The subwords of a word: the word between BEGIN and END, and its n-grams of SHORTEST to LONGEST."""
     marked = f"{BEGIN}{word}{END}"
-    parts = (
+    n_grams = (
         marked[start : start + length]
         for length in range(SHORTEST, min(LONGEST, len(marked) - 1) + 1)
         for start in range(len(marked) - length + 1)
     )
-    return (marked, *parts)
+    return (marked, *n_grams)
 
 
 @dataclass(frozen=True)
 class TaughtLanguage:
-    """`rows` (n, d) float16 belong to `subwords`; `base` is the weight of the encoder's own vectors."""
+    """The vectors `rows` (n, d) float16 of `subwords`, and the weight `base` of the encoder's vectors."""
 
     subwords: tuple[str, ...]
     rows: NDArray[np.float16]
     base: float
 
     def __call__(self, texts: Sequence[str], vectors: Vectors) -> Vectors:
-        """Texts and what the encoder gives for them (n, d) -> (n, d) unit rows.
+        """Combine the encoder's vectors of texts (n, d) with those of their subwords -> (n, d) unit rows.
 
-        A text of which nothing was learned keeps the encoder's.
+        A text without a learned subword keeps the encoder's vector.
         """
         taught = vectors.copy()
         for begin in range(0, len(texts), TEXTS_AT_ONCE):
@@ -70,8 +70,8 @@ class TaughtLanguage:
         return taught
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
-        """The numbers of the subwords of each text; without those that were not learned."""
-        return Tokens.of([self._text(text) for text in texts])
+        """The numbers of the learned subwords of each text."""
+        return Tokens.of([self._numbers_of(text) for text in texts])
 
     def _sums(self, tokens: Tokens) -> Vectors:
         sums = np.zeros((len(tokens), self.rows.shape[1]), np.float32)
@@ -81,22 +81,24 @@ class TaughtLanguage:
         sums /= np.sqrt(np.maximum(tokens.lengths, 1).astype(np.float32))[:, None]
         return sums
 
-    def _text(self, text: str) -> list[int]:
+    def _numbers_of(self, text: str) -> list[int]:
         numbers = self._numbers
-        return [numbers[part] for word in spelled(text) for part in subwords(word) if part in numbers]
+        return [
+            numbers[subword] for word in spelled(text) for subword in subwords(word) if subword in numbers
+        ]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {part: number for number, part in enumerate(self.subwords)}
+        return {subword: number for number, subword in enumerate(self.subwords)}
 
     def packed(self) -> bytes:
-        """The content of taught/LANG.safetensors."""
+        """Serialise as taught/LANG.safetensors."""
         lines = np.frombuffer("\n".join(self.subwords).encode(), np.uint8)
         return save({"subwords": lines, "rows": self.rows, "base": np.array([self.base], np.float32)})
 
 
 def read_taught(file: Path, dimension: int) -> TaughtLanguage:
-    """Read taught/LANG.safetensors; DamagedError if it is not as `packed` writes it."""
+    """Read taught/LANG.safetensors; DamagedError if `packed` would not write it so."""
     try:
         tensors = load_file(file)
         parts = tuple(bytes(tensors["subwords"]).decode().split("\n"))

@@ -22,20 +22,20 @@ from index.text.pre_tokens import Tokens
 Precision = Literal["auto", "fp32", "int8"]
 
 INPUTS = ("input_ids", "attention_mask")
-OUTPUT = "sentence_embedding"  # "embedding" is what torch calls a node inside
-MEANS_AT_ONCE = 4096  # words whose token embeddings are averaged together
+OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
+MEANS_AT_ONCE = 4096  # words whose token embeddings are averaged at a time
 
 
 class TextEncoder:
     """The text encoder of a bundle: sentences and words to unit vectors in one space."""
 
     def __init__(self, bundle: Bundle, *, precision: Precision = "auto", threads: int = 1) -> None:
-        """`precision` "auto" takes what the bundle's manifest recommends; `threads` is for one call.
+        """Open a bundle; `precision` "auto" is the one that its manifest recommends; `threads` for one call.
 
-        Raises UsageError for a precision that the bundle does not have, DamagedError for files that are not
-        what the manifest says.
+        Raises UsageError for a precision that the bundle does not have, DamagedError for files that do not
+        match the manifest.
         """
-        # Tokenising in more threads than we were given would steal cores from other workers.
+        # More threads for tokenising than `threads` would take cores from other workers.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true" if threads > 1 else "false")
         self.bundle = bundle
         self.name = bundle.name
@@ -47,11 +47,11 @@ class TextEncoder:
 
     @property
     def vocabulary(self) -> int:
-        """The number of tokens there are."""
+        """The number of tokens."""
         return self.tokenizer.vocabulary
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text, special tokens left out; each below `vocabulary`."""
+        """The token ids of each text, without special tokens; each is below `vocabulary`."""
         return self.tokenizer.words(texts)
 
     def encode(
@@ -62,26 +62,26 @@ class TextEncoder:
         *,
         language: str = "",
     ) -> Vectors:
-        """Texts -> (n, d) float32 rows of unit norm, in the order of `texts`.
+        """Encode texts as (n, d) float32 unit rows.
 
-        `language`, that of all texts, matters where the encoder was taught it afterwards. `progress` is
-        called with the number of texts done after each batch.
+        `language`, that of all texts, matters only if the encoder was taught it afterwards. `progress` is
+        called after each batch with its number of texts.
         """
         vectors = self.encode_tokens(Tokens.of(self.tokenizer.encode(texts)), batch_size, progress)
         return self.as_taught(language, texts, vectors)
 
     def as_taught(self, language: str, texts: Sequence[str], vectors: Vectors) -> Vectors:
-        """What `encode_tokens` gives for texts (n, d), with what was learned afterwards of their language."""
+        """Apply what was taught afterwards of a language to the vectors (n, d) of `encode_tokens`."""
         taught = self._taught.get(language)
         return taught(texts, vectors) if taught else vectors
 
     def encode_tokens(
         self, tokens: Tokens, batch_size: int = 64, progress: Callable[[int], None] | None = None
     ) -> Vectors:
-        """What the tokenizer gives -> (n, d), as `encode`.
+        """Encode tokenised texts as (n, d) unit rows.
 
-        Texts of similar length share a batch, so that little is padded; a row does not depend on the others
-        in its batch.
+        Texts of similar length share a batch, so that little padding is needed. A row does not depend on the
+        other rows of its batch.
         """
         vectors = np.empty((len(tokens), self.dimension), np.float32)
         order = np.argsort(tokens.lengths, kind="stable")
@@ -105,16 +105,15 @@ class TextEncoder:
         return vectors
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
-        """Words of a language -> (n, d) float32 unit rows: the mean of each word's token embeddings, or what
-        the encoder gives for them where the bundle has no embeddings.
+        """Encode words of a language as (n, d) float32 unit rows: the mean of each word's token embeddings.
 
-        The language matters where tokens have an embedding in each; in one that the bundle does not know,
-        their mean over all languages counts.
+        If the bundle has no token embeddings, words are encoded as texts are. If it has one set for each
+        language, the mean over all languages is used for a language that it does not know.
         """
         return self.as_taught(language, words, self._word_vectors(self.tokens(words), language))
 
     def token_vectors(self, spellings: Sequence[str], language: str) -> Vectors:
-        """Tokens as the vocabulary spells them -> (n, d) float32 unit rows, as `word_vectors`."""
+        """Encode tokens, spelled as in the vocabulary, as `word_vectors` does: (n, d) float32 unit rows."""
         return self._word_vectors([[self.tokenizer.number(spelling)] for spelling in spellings], language)
 
     def _word_vectors(self, ids: Sequence[Sequence[int]], language: str) -> Vectors:
@@ -122,11 +121,11 @@ class TextEncoder:
         table = self._embeddings_in(language)
         vectors = self.encode_tokens(tokens) if table is None else _means(table, tokens)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        # A token never trained may be all zeros: any fixed direction is as good, NaN would not be.
+        # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
         return np.where(norms > 1e-12, vectors / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
 
     def _embeddings_in(self, language: str) -> NDArray[np.float16] | None:
-        """(vocabulary, d), the embeddings of the tokens in a language; None where the bundle has none."""
+        """(vocabulary, d), the token embeddings for a language; None if the bundle has none."""
         tables, known = self._embeddings, self._learned
         if tables is None or len(tables) == 1:
             return None if tables is None else tables[0]
@@ -137,7 +136,7 @@ class TextEncoder:
 
     @cached_property
     def _embeddings(self) -> NDArray[np.float16] | None:
-        """(1 or languages, vocabulary, d), read when the first word is asked for."""
+        """(1 or languages, vocabulary, d), read at the first use."""
         file = self.bundle.embeddings
         if file is None:
             return None
@@ -146,7 +145,7 @@ class TextEncoder:
 
     @property
     def _learned(self) -> list[str]:
-        """The languages that it was trained on."""
+        """The languages that the encoder was trained on."""
         return [code for code in self.bundle.manifest.languages if code not in self.bundle.taught]
 
 
@@ -163,7 +162,7 @@ def _means(table: NDArray[np.float16], tokens: Tokens) -> Vectors:
 
 
 def _read_embeddings(file: Path, shape: tuple[int, int], languages: int) -> NDArray[np.float16]:
-    """(1 or languages, vocabulary, d); DamagedError if it is not so."""
+    """Read the token embeddings, (1 or languages, vocabulary, d); DamagedError for another shape."""
     try:
         table = load_file(file)["embeddings"]
     except (SafetensorError, KeyError) as error:

@@ -16,20 +16,20 @@ from index.errors import DamagedError
 from index.text.normalisation import bare, clean
 from index.text.pre_tokens import Integers, Tokens
 
-# No word is this long, so nothing that a model could still see is cut off before tokenising.
+# Longer than any token, so cutting texts before tokenising removes nothing that the model would see.
 CHARACTERS_A_TOKEN = 64
 PRE_TOKENS_CACHED = 1 << 16
-METASPACE = "\u2581"  # what stands for a space within tokens
+METASPACE = "\u2581"  # stands for a space in tokens
 CUT_AT_SPACES = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
 
 
 class BundleTokenizer:
-    """The tokenizer of a bundle; what it is given is cleaned and cut to `most` tokens."""
+    """The tokenizer of a bundle: cleans texts and cuts them to `most` tokens."""
 
     def __init__(self, path: Path, most: int, *, punctuation: bool = False, prefix: str = "") -> None:
-        """Texts lose their `punctuation` unless it is kept, and get a `prefix` where they get special tokens.
+        """Read a tokenizer.json; `punctuation` keeps it in texts, `prefix` comes before each encoded text.
 
-        Raises DamagedError where `path` is no tokenizer.
+        Raises DamagedError if `path` is not a tokenizer.
         """
         self._tokenizer = _open(path)
         padding = self._tokenizer.padding
@@ -42,7 +42,7 @@ class BundleTokenizer:
 
     @classmethod
     def of(cls, bundle: Bundle) -> "BundleTokenizer":
-        """That of a bundle, which reads texts as its manifest says."""
+        """Open the tokenizer of a bundle with the options in its manifest."""
         manifest = bundle.manifest
         return cls(
             bundle.tokenizer, manifest.max_tokens, punctuation=manifest.punctuation, prefix=manifest.prefix
@@ -50,7 +50,7 @@ class BundleTokenizer:
 
     @property
     def vocabulary(self) -> int:
-        """The number of tokens there are."""
+        """The number of tokens."""
         return self._tokenizer.get_vocab_size()
 
     @cached_property
@@ -59,26 +59,28 @@ class BundleTokenizer:
         return np.unique(np.array(self._tokenizer.encode(self._prefix).ids, np.int64))
 
     def number(self, spelling: str) -> int:
-        """The token of a spelling; that for the unknown where there is none."""
+        """The id of a token by its spelling; that of the unknown token if there is none."""
         token = self._tokenizer.token_to_id(spelling)
         return self.unknown if token is None else token
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text as the encoder reads them, special tokens included; none empty."""
+        """The token ids of each text for the encoder, with special tokens; never empty."""
         cleaned = [self._prefix + text for text in self._clean(texts)] if self._prefix else self._clean(texts)
         return [encoding.ids or [self.unknown] for encoding in self._encode(cleaned)]
 
     def words(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text, special tokens left out; may be empty."""
+        """The token ids of each text, without special tokens; may be empty."""
         return [encoding.ids for encoding in self._encode(self._clean(texts), special=False)]
 
     def spellings(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tokens of each text as the vocabulary spells them, special tokens left out."""
+        """The tokens of each text, spelled as in the vocabulary, without special tokens."""
         return [[self._tokenizer.id_to_token(token) or "" for token in row] for row in self.words(texts)]
 
     def encode_corpus(self, texts: Sequence[str]) -> Tokens:
-        """`encode` for texts of one corpus, whose words come again: a pre-token's tokens are cached, where a
-        text has the tokens of its pre-tokens."""
+        """Encode the texts of a corpus as `encode` does, caching the tokens of pre-tokens, which recur.
+
+        Used only if the tokens of a text are those of its pre-tokens; other texts are encoded as they are.
+        """
         if not self._cuts_at_spaces:
             return Tokens.of(self.encode(texts))
         cleaned = self._clean(texts)
@@ -89,13 +91,13 @@ class BundleTokenizer:
         return Tokens.of(rows)
 
     def _joined(self, text: str) -> list[int]:
-        """The tokens of a text's pre-tokens, one after the other; none where one of them is uncertain."""
+        """The tokens of a text's pre-tokens, concatenated; empty if those of one pre-token are uncertain."""
         parts = list(map(self._tokens_of, text.split(" ")))
         return [] if () in parts else list(chain.from_iterable(parts))
 
     @cached_property
     def _tokens_of(self) -> Callable[[str], tuple[int, ...]]:
-        """Pre-token -> its tokens; none where it may have others within a text."""
+        """A cached function pre-token -> tokens; it returns none if they might be different within a text."""
 
         @lru_cache(PRE_TOKENS_CACHED)
         def tokens_of(pre_token: str) -> tuple[int, ...]:
@@ -115,7 +117,7 @@ class BundleTokenizer:
 
     @cached_property
     def _cuts_at_spaces(self) -> bool:
-        """Whether the tokens of a text are those of its pre-tokens, as with the shipped tokenizers."""
+        """Whether the tokens of a text are always those of its pre-tokens, as with the shipped tokenizers."""
         rules: dict[str, Any] = json.loads(self._tokenizer.to_str())
         normalizers, cuts = _steps(rules, "normalizer"), _steps(rules, "pre_tokenizer")
         return (
@@ -128,19 +130,19 @@ class BundleTokenizer:
 
     @cached_property
     def _not_alone(self) -> re.Pattern[str]:
-        """Spaces, and what is a token wherever it stands, such as <pad>."""
+        """Matches spaces, and added tokens such as <pad>, which are recognised anywhere in a text."""
         added = [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
         return re.compile("|".join(map(re.escape, [" ", METASPACE, *added])))
 
     def _stands_alone(self, pre_token: str) -> bool:
-        """Whether a pre-token has the same tokens alone as in a text."""
+        """Whether a pre-token has the same tokens by itself as within a text."""
         normalizer = None if pre_token.isascii() else self._tokenizer.normalizer
         normal = normalizer.normalize_str(pre_token) if normalizer else pre_token
         return bool(normal) and not (self._not_alone.search(pre_token) or self._not_alone.search(normal))
 
 
 def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """The steps of a tokenizer's normaliser or pre-tokenizer, which may be none, one or a sequence."""
+    """The steps of a normaliser or pre-tokenizer, which may be nothing, one step or a sequence."""
     rule: dict[str, Any] | None = rules[kind]
     if rule is None:
         return []
@@ -149,7 +151,7 @@ def _steps(rules: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def _keeps_to_words(step: dict[str, Any]) -> bool:
-    """Whether a step of a normaliser changes nothing on account of what stands beyond a space."""
+    """Whether a step of a normaliser treats each word independently of the others."""
     if step["type"] == "Replace":
         replaced = step["pattern"].get("String", " ") + step["content"]
         return " " not in replaced and METASPACE not in replaced
@@ -164,7 +166,7 @@ def _open(path: Path) -> Tokenizer:
 
 
 def _unknown(tokenizer: Tokenizer, pad: int) -> int:
-    """The token that stands for a text without tokens."""
+    """The token that represents a text without tokens."""
     name = getattr(tokenizer.model, "unk_token", None)
     token = tokenizer.token_to_id(name) if name else None
     return pad if token is None else token

@@ -1,4 +1,4 @@
-"""What a route is given: the engine, the settings, the queue of jobs."""
+"""Dependencies of routes: the engine, the settings, the queue of jobs."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from service.jobs.queue import JobQueue
 
 
-# Dependencies are coroutines since FastAPI would run plain functions in a thread, each.
+# Dependencies are coroutines, since FastAPI would run each plain function in a thread.
 async def get_index_manager(request: Request) -> IndexManager:
-    """ProblemError while there is no index."""
+    """The index manager; ProblemError while there is no index."""
     manager: IndexManager | None = request.app.state.index_manager
     if manager is None:
         raise ProblemError(ProblemType.NOT_READY)
@@ -25,7 +25,7 @@ async def get_index_manager(request: Request) -> IndexManager:
 
 
 async def get_engine(request: Request) -> Engine:
-    """The engine of the version served now, which a request keeps to its end."""
+    """The engine of the version served now, which the request keeps to its end."""
     engine = (await get_index_manager(request)).engine
     request.scope["state"][INDEX_VERSION] = engine.translator.version
     return engine
@@ -37,7 +37,7 @@ async def get_settings(request: Request) -> Settings:
 
 
 async def get_jobs(request: Request) -> "JobQueue":
-    """The queue of jobs; ProblemError where there is none."""
+    """The queue of jobs; ProblemError if there is none."""
     queue: JobQueue | None = request.app.state.jobs
     if queue is None:
         raise ProblemError(ProblemType.NO_JOBS)

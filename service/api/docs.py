@@ -1,6 +1,6 @@
-"""The reference at /docs: the OpenAPI document as one HTML page, without scripts and without other servers.
+"""The reference at /docs: the OpenAPI document as one HTML page, without scripts or external files.
 
-FastAPI's own page loads Swagger UI from a server elsewhere, which a self-hosted service may not reach.
+FastAPI's own page loads Swagger UI from an external server, which a self-hosted service may not reach.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ async def docs(request: Request) -> Response:
 
 
 def render(document: dict[str, Any]) -> str:
-    """An OpenAPI document as HTML: each operation with its body, answers and problems."""
+    """Render an OpenAPI document as HTML: each operation with its body, responses and problems."""
     operations = (
         _operation(f"{method.upper()} {path}", operation, document)
         for path, methods in document["paths"].items()
@@ -60,7 +60,7 @@ def _operation(name: str, operation: dict[str, Any], document: dict[str, Any]) -
 
 
 def _parts(operation: dict[str, Any], document: dict[str, Any]) -> Iterator[str]:
-    """What is sent and what comes back, folded."""
+    """The request body and the responses of an operation, collapsed."""
     if parameters := operation.get("parameters"):
         rows = (f"{item['name']} ({item['in']}) {item.get('description', '')}" for item in parameters)
         yield f"<ul>{''.join(f'<li>{escape(row)}</li>' for row in rows)}</ul>"
@@ -78,6 +78,6 @@ def _folded(title: str, schema: object) -> str:
 
 
 def _resolved(schema: dict[str, Any], document: dict[str, Any]) -> object:
-    """A schema, with what it refers to in the place of a reference."""
+    """A schema in which references are replaced by what they refer to."""
     name = schema.get("$ref", "").rpartition("/")[2]
     return document["components"]["schemas"].get(name, schema)

@@ -181,7 +181,7 @@ async def _filled(
         document = open_document(content, label, target, settings.max_file_texts)
         return document, source_language(document, engine.translator, source)
 
-    document, code = await engine.apart(read)
+    document, code = await engine.run_slow(read)
     if target not in engine.languages.targets(code):
         raise ProblemError.of_fields(
             ProblemType.INVALID_REQUEST, [unreachable_target("file", code, target, engine.languages)]
@@ -194,13 +194,13 @@ async def _filled(
         document.write(file)
         return summary, file.getvalue()
 
-    return await engine.apart(write)
+    return await engine.run_slow(write)
 
 
 async def _matches(
     document: Document, source: str, target: str, engine: Engine, longest: int
 ) -> list[Sequence[Any]]:
-    """What the corpus says of each text; nothing of one that is longer than a text may be."""
+    """The matches of the translation memory for each text; none for a text longer than `longest`."""
     matches: list[Sequence[Any]] = [[] for _ in document.units]
     places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
     for begin in range(0, len(places), TEXTS_ASKED):

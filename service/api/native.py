@@ -46,7 +46,7 @@ router = APIRouter(route_class=PlainRoute, generate_unique_id_function=lambda ro
 
 
 class JsonText(Response):
-    """An answer that is JSON already."""
+    """A response that is already JSON."""
 
     media_type = "application/json"
 
@@ -125,7 +125,7 @@ async def translate_word(request: Request) -> JsonText:
 async def languages(request: Request) -> JsonText:
     """The languages of the index, what each can be translated into, and how much the index holds of it."""
     translator = (await get_engine(request)).translator
-    near = await asyncio.to_thread(lambda: translator.nearness)  # the first time reads whole files
+    near = await asyncio.to_thread(lambda: translator.nearness)  # reads whole files the first time
     languages = [
         Language(
             code=language.code,
@@ -151,7 +151,7 @@ def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Qualit
 async def _sentences(
     answered: Sequence[Result], choices: Choices, engine: Engine, settings: Settings
 ) -> list[list[PartResult]]:
-    """The sentences of each text that has several, each with its answers; ProblemError for too many."""
+    """Answer the sentences of each text that has several, separately; ProblemError for too many."""
     if not any(may_be_several(text) for text, _, _ in answered):  # nearly always
         return [[] for _ in answered]
     texts = await engine.clean([text for text, _, _ in answered])
@@ -165,7 +165,7 @@ async def _sentences(
         choices.k,
         choices.min_confidence,
         near="near" in choices.include,
-        apart=choices.explain,
+        slow=choices.explain,
     )
     return [
         [
@@ -191,7 +191,7 @@ async def _translate(
         kind, queries, choices.k, choices.min_confidence, near=near, explain=choices.explain
     )
     if len(rows) > ROWS_AT_ONCE:
-        await asyncio.sleep(0)  # a turn for others before so long an answer is written
+        await asyncio.sleep(0)  # let other requests run before a long response is written
     return [
         (text, query.source, {target: list(answers) for target, answers in row.items()})
         for text, query, row in zip(texts, queries, rows, strict=True)

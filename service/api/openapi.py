@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI derives, with the problem documents and this deployment's limits."""
+"""The OpenAPI document: FastAPI's, completed with problem documents and the limits of this deployment."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from service.schemas import Problem, SentenceRequest, WordRequest
 from service.settings import Settings
 
 REFERENCE = "#/components/schemas/{model}"
-# The two ways to send a key, declared where a route needs one whatever the settings are.
+# The two ways to send a key, declared for routes that need one whatever the settings are.
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that may end in these problems."""
+    """The `responses` of a route that can fail with these problems."""
     responses: dict[int | str, dict[str, Any]] = {}
     for kind in kinds:
         example = {
@@ -42,13 +42,13 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 
 def json_body(model: str) -> dict[str, Any]:
-    """The `openapi_extra` of a route that reads this model by itself (read_model)."""
+    """The `openapi_extra` of a route that reads this model itself, with `read_model`."""
     schema = {"$ref": REFERENCE.format(model=model)}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
-    """What to put in `app.openapi`: makes the document once."""
+    """The function for `app.openapi`, which makes the document once."""
 
     @cache
     def document() -> dict[str, Any]:
@@ -66,12 +66,12 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
 
 @router.api_route("/openapi.json", methods=["GET", "HEAD"])
 async def openapi(request: Request) -> Response:
-    """The document, made in a thread: it takes longer than a refusal may wait for the event loop."""
+    """Serve the document, which is made in a thread, since that would block the event loop for too long."""
     return await asyncio.to_thread(lambda: JSONResponse(request.app.openapi()))
 
 
 def _add_path_problems(paths: dict[str, dict[str, Any]]) -> None:
-    """What is in a path is the client's, and may be a control character."""
+    """Document that any path can be refused, since it may contain control characters."""
     for path, operations in paths.items():
         for operation in operations.values() if "{" in path else ():
             operation["responses"].setdefault("400", problem_responses(ProblemType.BAD_REQUEST)[400])

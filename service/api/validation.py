@@ -1,4 +1,4 @@
-"""Checking a request against the settings and the languages of the index, before its texts are looked at."""
+"""Validation of requests against the settings and the languages of the index, before texts are processed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
 async def check_texts(
     kind: Kind, texts: Sequence[str], choices: Choices, settings: Settings, engine: Engine
 ) -> list[str]:
-    """The texts, cleaned; else ProblemError, naming each field at fault and its limit."""
+    """Clean the texts of a valid request; ProblemError names each invalid field and its limit."""
     field = TEXT_FIELDS[kind]
     check_sizes(kind, field, texts, choices, settings)
     cleaned = await engine.clean(texts)
@@ -30,13 +30,13 @@ async def check_texts(
 
 
 def check_sizes(kind: Kind, field: str, texts: Sequence[str], choices: Choices, settings: Settings) -> None:
-    """ProblemError for more or longer texts of `field`, or more answers, than the settings allow."""
+    """Raise ProblemError if `field` has more or longer texts, or asks for more answers, than allowed."""
     max_characters = settings.max_characters if kind == "sentence" else settings.max_word_characters
     _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, max_characters)])
 
 
 def check_parts(field: str, count: int, choices: Choices, settings: Settings) -> None:
-    """ProblemError for more answers to the `count` sentences of texts than the settings allow."""
+    """Raise ProblemError if `count` sentences would get more answers than the settings allow."""
     answers = count * len(choices.target) * choices.k
     if answers > settings.max_answers:
         fact = f"{field}, target and k ask for {answers} answers to {count} sentences"
@@ -44,12 +44,12 @@ def check_parts(field: str, count: int, choices: Choices, settings: Settings) ->
 
 
 def field_names(field: str, values: Sequence[object]) -> list[str]:
-    """What to call each of the values: the field itself for a single one, else field[i]."""
+    """The name of each value in errors: the field for a single value, otherwise field[i]."""
     return [field] if len(values) == 1 else [f"{field}[{i}]" for i in range(len(values))]
 
 
 def check_languages(choices: Choices, languages: Languages) -> tuple[str | None, tuple[str, ...]]:
-    """The source, if one is given, and the targets, none twice; ProblemError if the index lacks one."""
+    """The source, if one is given, and the distinct targets; ProblemError for a language not in the index."""
     source = None if choices.source is None else languages.find(choices.source)
     targets = [languages.find(code) for code in choices.target]
     if None in targets or (source is None and choices.source is not None):
@@ -65,7 +65,7 @@ def check_languages(choices: Choices, languages: Languages) -> tuple[str | None,
 def queries_from(
     source: str, field: str, texts: Sequence[str], targets: Sequence[str], languages: Languages
 ) -> list[Query]:
-    """Texts whose source the request gives; ProblemError if it cannot be translated into each target."""
+    """Queries for texts in the given source; ProblemError if it cannot be translated into each target."""
     reachable = languages.targets(source)
     errors = [
         unreachable_target(field, source, target, languages) for target in targets if target not in reachable
@@ -82,8 +82,11 @@ def queries_detected(
     targets: Sequence[str],
     languages: Languages,
 ) -> list[Query]:
-    """Texts with how likely each language is for each. A text is not translated into its own language;
-    ProblemError if that leaves it without a target, or if its language is not clear."""
+    """Queries for texts in detected languages; `chances` are the probabilities of each text's languages.
+
+    A text is not translated into its own language. Raises ProblemError if a text then has no target, or if
+    its language is not clear.
+    """
     names = field_names(field, texts)
     sources = [clear_language(row) for row in chances]
     errors = [
@@ -102,7 +105,7 @@ def queries_detected(
 
 
 def unknown_language(field: str, code: str, languages: Languages) -> FieldError:
-    """What is wrong with the code of a language that the index does not hold."""
+    """The error for the code of a language that the index does not have."""
     known = languages.codes
     return FieldError(
         field=field,
@@ -112,7 +115,7 @@ def unknown_language(field: str, code: str, languages: Languages) -> FieldError:
 
 
 def unclear_language(field: str, chances: Mapping[str, float], languages: Languages) -> FieldError:
-    """What is wrong where `field` holds a text whose language is not clear, or which is in none."""
+    """The error for a text in `field` whose language is not clear, or that is in no language."""
     candidates = likely_languages(chances)
     if not chances:
         message = f"{field} has no letters that would tell its language: give source"
@@ -124,7 +127,7 @@ def unclear_language(field: str, chances: Mapping[str, float], languages: Langua
 
 
 def unreachable_target(field: str, source: str, target: str, languages: Languages) -> FieldError:
-    """What is wrong with a target that the text in `field` cannot be translated into."""
+    """The error for a target that the text in `field` cannot be translated into."""
     reachable = list(languages.targets(source))
     fault = (
         f"is the language of {field} already" if target == source else f"cannot be reached from {source!r}"

@@ -1,4 +1,4 @@
-"""What the index finds, as answers of the API: with confidence, and with reasons where they are asked for."""
+"""Answers of the API, made from matches in the index, with explanations if they were asked for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ Answers = tuple[Answer, ...]
 
 
 def to_answers(matches: Sequence[Match]) -> Answers:
-    """The answers that matches are, in their order."""
+    """Convert matches to answers, in their order."""
     return tuple(
         Answer(
             text=match.text,
@@ -43,7 +43,7 @@ def _differs(match: Match) -> Differs | None:
 
 
 def filter_by_confidence(answers: Answers, min_confidence: float, near: bool = False) -> Answers:
-    """The answers that are likely enough, and with `near` those of the same scene, called so."""
+    """Keep the answers with at least `min_confidence` and, with `near`, those that are near."""
     kept = []
     for answer in answers:
         if answer.confidence >= min_confidence:
@@ -58,7 +58,7 @@ def filter_by_confidence(answers: Answers, min_confidence: float, near: bool = F
 def explain_answers(
     translator: Translator, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
 ) -> list[dict[str, Answers]]:
-    """The answers to each query by target, each with its explanation."""
+    """Add an explanation to each of the answers to queries, `rows` by target."""
     return [_explain_row(translator, kind, query, row) for query, row in zip(queries, rows, strict=True)]
 
 

@@ -1,11 +1,11 @@
-"""Dynamic batching: what requests ask at about the same time is computed together, off the event loop.
+"""Dynamic batching: items that requests submit at about the same time are computed together, in threads.
 
-While every thread is busy, work waits and so becomes the next batch; a thread that is free takes what there
-is, or waits a while for more where that is set. The queue is bounded, requests get a quantum of each batch in
-turn, so that a long one does not hold up the short ones, work that another request asked for already is
-shared (single flight), and what nobody waits for any more is dropped before it is begun.
+While all threads are busy, work accumulates into the next batch; a free thread takes what is there, after
+waiting for more if so configured. The queue is bounded. Requests take turns, with a quantum of each batch, so
+that a long request does not delay short ones. Items that another request has already submitted are shared
+(single flight), and items that nobody waits for any more are dropped before they are computed.
 
-All state is the event loop's: threads see the items and give back results, nothing else.
+All state belongs to the event loop: threads receive items and return results, nothing else.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from typing import Any
 
 from service.observability.metrics import Metrics
 
-# Computes a list of items; items with the same function share a call.
+# Computes a list of items. Items with the same function are computed by one call.
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 Outcome = Sequence[Any] | BaseException
 
 
 class QueueFullError(Exception):
-    """The work would make the queue longer than it may be."""
+    """The queue has no room for the work."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Bounds:
     batch: int = 64
     wait: float = 0.0
     queue: int = 16_384
-    quantum: int = 16  # items that one request gets into a batch before it is another's turn
+    quantum: int = 16  # items of one request in a batch before the next request's turn
 
 
 class Waiter:
-    """What one request waits for: its future is done when no item is pending."""
+    """A waiting request: its future is done when none of its items is pending."""
 
     __slots__ = ("done", "pending")
 
@@ -47,7 +47,7 @@ class Waiter:
 
 
 class WorkItem:
-    """One item to compute, and those who wait for it."""
+    """An item to compute, and the requests that wait for it."""
 
     __slots__ = ("item", "key", "queued_at", "result", "run", "waiters")
 
@@ -62,13 +62,13 @@ class WorkItem:
 
 
 class Batcher:
-    """Computes in `threads` threads."""
+    """Computes items in batches in `threads` threads."""
 
     def __init__(self, threads: int, bounds: Bounds, metrics: Metrics) -> None:
         self._bounds, self._metrics = bounds, metrics
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._idle_threads = threads
-        self._queue: deque[deque[WorkItem]] = deque()  # one entry a request
+        self._queue: deque[deque[WorkItem]] = deque()  # one entry for each request
         self._queued = 0  # items in the queue
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
         self._dispatch_timer: asyncio.Handle | None = None
@@ -79,9 +79,10 @@ class Batcher:
         return self._queued
 
     async def compute(self, run: Run, items: Mapping[Hashable, object]) -> list[Any]:
-        """The results of `run` for each item, in their order; items of one key have one result.
+        """Compute the results of `run` for items, in their order; items with the same key share a result.
 
-        Raises QueueFullError at once, and whatever `run` raises. Cancelled, it leaves the work to others.
+        Raises QueueFullError immediately, and whatever `run` raises. If this call is cancelled, items that
+        other requests wait for are still computed.
         """
         loop = asyncio.get_running_loop()
         waiter = Waiter(len(items), loop.create_future())
@@ -91,14 +92,14 @@ class Batcher:
         return [item.result for item in work]
 
     def close(self) -> None:
-        """Wait for what is being computed."""
+        """Wait until the running batches are finished."""
         self._pool.shutdown(cancel_futures=True)
 
     def _enqueue(
         self, run: Run, items: Mapping[Hashable, object], waiter: Waiter, loop: asyncio.AbstractEventLoop
     ) -> list[WorkItem]:
         new_keys = [key for key in items if key not in self._in_flight]
-        # An empty queue takes any one request: its size has limits of its own.
+        # An empty queue accepts any request, whose size is limited elsewhere.
         if self._queued and self._queued + len(new_keys) > self._bounds.queue:
             raise QueueFullError
         now = time.perf_counter()
@@ -115,7 +116,7 @@ class Batcher:
         return requested
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Dispatch in the loop's next turn, or after the wait where the batch is not full."""
+        """Dispatch in the next iteration of the loop, or after the wait if the batch is not full."""
         full = self._queued >= self._bounds.batch
         if not self._idle_threads or (self._dispatch_timer is not None and not full):
             return
@@ -127,7 +128,7 @@ class Batcher:
             self._dispatch_timer = loop.call_soon(self._dispatch, loop)
 
     def _dispatch(self, loop: asyncio.AbstractEventLoop, seen: int = 0) -> None:
-        """Once a turn of the loop has brought nothing new: what comes at the same time is one batch."""
+        """Start batches once an iteration of the loop adds nothing, so that simultaneous items share one."""
         if seen < self._queued < self._bounds.batch:
             self._dispatch_timer = loop.call_soon(self._dispatch, loop, self._queued)
             return
@@ -137,7 +138,7 @@ class Batcher:
             self._pool.submit(self._compute, loop, batch)
 
     def _next_batch(self) -> list[WorkItem]:
-        """A quantum of each request, in the order they came."""
+        """Take a quantum of each request in turn, in the order in which they arrived."""
         batch: list[WorkItem] = []
         while self._queue and len(batch) < self._bounds.batch:
             request = self._queue.popleft()
@@ -153,7 +154,7 @@ class Batcher:
         return batch
 
     def _compute(self, loop: asyncio.AbstractEventLoop, batch: Sequence[WorkItem]) -> None:
-        """In a thread."""
+        """Compute a batch, in a thread."""
         self._metrics.spent("queue", time.perf_counter() - batch[0].queued_at)
         outcomes = [(work, _attempt(work)) for work in _by_run(batch)]
         loop.call_soon_threadsafe(self._deliver, outcomes, loop)
@@ -184,7 +185,7 @@ def _by_run(batch: Sequence[WorkItem]) -> Iterable[list[WorkItem]]:
 def _attempt(work: Sequence[WorkItem]) -> Outcome:
     try:
         return work[0].run([item.item for item in work])
-    except Exception as error:  # raised where each of them is awaited
+    except Exception as error:  # raised wherever an item is awaited
         return error
 
 

@@ -1,4 +1,4 @@
-"""The cache of answers in two levels: in the process here, in Redis (redis_cache.py) for all processes."""
+"""The cache of answers: in the memory of this process, and in Redis (redis_cache.py) for all processes."""
 
 import hmac
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger("passepartout.cache")
 
 
 class CacheKey(NamedTuple):
-    """One text in one target language, with k answers: all that the answers depend on."""
+    """Everything that the answers to a text in one target language depend on."""
 
     model: str
     version: str
@@ -32,20 +32,20 @@ class CacheKey(NamedTuple):
     k: int = 1
 
 
-class Held(NamedTuple):
-    """Answers and how many bytes they and their key take in memory, about."""
+class CachedAnswers(NamedTuple):
+    """Answers, and roughly how many bytes they and their key take in memory."""
 
     answers: Answers
     size: int
 
 
-# What Python takes for an answer with its fields, and for an entry of the cache with its key.
+# Memory for an answer with its fields, and for an entry of the cache with its key.
 ANSWER_BYTES = 1_500
 ENTRY_BYTES = 1_000
 
 
 def size_of(key: CacheKey, answers: Answers) -> int:
-    """Bytes that a key and its answers take in memory, about, and no less."""
+    """An upper estimate of the bytes that a key and its answers take in memory."""
     size = ENTRY_BYTES + sys.getsizeof(key.text)
     for answer in answers:
         size += ANSWER_BYTES + sys.getsizeof(answer.text) + _size_of(answer.metadata)
@@ -57,7 +57,7 @@ def size_of(key: CacheKey, answers: Answers) -> int:
 
 
 def _size_of(value: object) -> int:
-    """Bytes of a JSON value as Python holds it."""
+    """Estimate the bytes that a JSON value takes in memory."""
     size = sys.getsizeof(value)
     if isinstance(value, dict):
         size += sum(_size_of(name) + _size_of(member) for name, member in value.items())
@@ -70,7 +70,7 @@ class Cache(Protocol):
     """Answers by key. A cache that fails behaves as an empty one: no method raises."""
 
     async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
-        """The answers of each key, None where there are none."""
+        """The answers of each key; None for a key that is not cached."""
         ...
 
     async def put(self, answers: Mapping[CacheKey, Answers]) -> None: ...
@@ -79,33 +79,34 @@ class Cache(Protocol):
 
 
 def shared_key(key: CacheKey, secret: bytes = b"") -> str:
-    """What stands for a key in a cache that others can read: no text of a user, nor one to be guessed."""
+    """The name of a key in a cache that others can read, from which no text can be read or guessed."""
     return f"passepartout:3:{hmac.digest(secret, repr(tuple(key)).encode(), 'sha256').hex()}"
 
 
 class MemoryCache:
-    """Answers of at most `size` bytes in all, the least recently used dropped first, each for at most
-    `seconds`."""
+    """Keeps up to `size` bytes of answers, each for up to `seconds`; drops the least recently used first."""
 
     def __init__(self, size: int, seconds: float, timer: Callable[[], float] = time.monotonic) -> None:
-        self._held: TTLCache[CacheKey, Held] = TTLCache(size, seconds, timer, lambda held: held.size)
+        self._answers: TTLCache[CacheKey, CachedAnswers] = TTLCache(
+            size, seconds, timer, lambda cached: cached.size
+        )
 
     async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
-        held = [self._held.get(key) for key in keys]
-        return [None if entry is None else entry.answers for entry in held]
+        entries = [self._answers.get(key) for key in keys]
+        return [None if entry is None else entry.answers for entry in entries]
 
     async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
         for key, value in answers.items():
-            held = Held(value, size_of(key, value))
-            if held.size <= self._held.maxsize:
-                self._held[key] = held
+            cached = CachedAnswers(value, size_of(key, value))
+            if cached.size <= self._answers.maxsize:
+                self._answers[key] = cached
 
     async def close(self) -> None:
-        self._held.clear()
+        self._answers.clear()
 
 
 class TwoLevels:
-    """`near` before `far`; what is found in `far` alone is kept in `near` too."""
+    """Looks into `near` first, then into `far`; answers found only in `far` are copied to `near`."""
 
     def __init__(self, near: Cache, far: "RedisCache", secret: bytes = b"") -> None:
         self._near, self._far, self._secret = near, far, secret
@@ -130,7 +131,7 @@ class TwoLevels:
 
 
 def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
-    """The cache that the settings ask for."""
+    """Open the cache that the settings ask for."""
     near = MemoryCache(settings.cache_bytes, settings.cache_seconds)
     if settings.redis_url is None:
         return near

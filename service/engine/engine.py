@@ -1,7 +1,7 @@
-"""One version of an index and the cache, together answering queries.
+"""Engine: answers queries from one version of an index and the cache.
 
-What a request asks goes through one engine from beginning to end, so that its answer is of one version; the
-batcher and the cache are shared by the engines of all versions (index_manager.py).
+A request uses one engine from beginning to end, so that its answer is from one version. The batcher and the
+cache are shared by the engines of all versions (index_manager.py).
 """
 
 import logging
@@ -32,10 +32,10 @@ AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
 
 class Engine:
-    """Answers from the cache, else from the index, which the batcher's threads search.
+    """Answers from the cache, or else from the index, which is searched in the batcher's threads.
 
-    Explaining takes many times as long as answering: `explainer` has a thread of its own for requests that
-    want it, and for files.
+    Explaining takes many times as long as answering, so requests for explanations, and files, are handled by
+    the separate batcher `explainer`.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class Engine:
         self._explainer = explainer or batcher
 
     async def clean(self, texts: Sequence[str], cleaner: Callable[[str], str] = clean) -> list[str]:
-        """Each text cleaned; many long ones by the batcher, since Unicode lets a text take milliseconds."""
+        """Clean texts; long ones in the batcher, since normalising Unicode can take milliseconds."""
         if sum(map(len, texts)) <= CLEANED_AT_ONCE:
             return list(map(cleaner, texts))
         return await self._batched("clean", lambda batch: list(map(cleaner, batch)), texts)
 
     async def language_chances(self, kind: Kind, texts: Sequence[str]) -> list[dict[str, float]]:
-        """The probability of each language for each text, the likeliest first; none without letters."""
+        """The probabilities of each text's languages, highest first; empty for a text without letters."""
         run = self._sentence_languages if kind == "sentence" else self._word_languages
         return await self._batched("detect", run, texts)
 
@@ -71,15 +71,15 @@ class Engine:
         *,
         near: bool = False,
         explain: bool = False,
-        apart: bool = False,
+        slow: bool = False,
     ) -> list[dict[str, Answers]]:
-        """The at most `k` answers to each query in each of its targets, best first, `near` ones and the
-        reasons for each if asked for. `apart`: in the thread for requests that want reasons.
+        """Find up to `k` answers to each query in each of its targets, best first.
 
-        ProblemError where there is more to do than can be done soon.
+        `near` adds near answers, `explain` an explanation to each. `slow`: use the batcher for explanations.
+        Raises ProblemError if too much is waiting.
         """
         keys = [self._cache_keys(kind, query, k) for query in queries]
-        batcher = self._explainer if explain or apart else self._batcher
+        batcher = self._explainer if explain or slow else self._batcher
         answers = await self._look_up(kind, list(dict.fromkeys(key for row in keys for key in row)), batcher)
         rows = [
             {key.target: self._likely_answers(key, answers[key], min_confidence, near) for key in row}
@@ -88,29 +88,29 @@ class Engine:
         return await self._explain(kind, queries, rows) if explain else rows
 
     async def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
-        """What the index itself translates so, or nearly: see Translator.remember."""
+        """Look texts up in the translation memory alone, as Translator.remember does."""
         return await self._batched("search", self._remember, [(text, source, target) for text in texts])
 
-    async def apart(self, act: Callable[[], Result]) -> Result:
-        """What `act` returns, in the thread for what takes long; ProblemError where too much waits for it."""
+    async def run_slow(self, act: Callable[[], Result]) -> Result:
+        """Call `act` in the thread for slow work; ProblemError if too much is waiting for it."""
 
         def run(acts: Sequence[Callable[[], Result]]) -> list[Result]:
-            return [each() for each in acts]
+            return [act() for act in acts]
 
         (result,) = await self._compute(run, {object(): act}, self._explainer)
         return cast(Result, result)
 
     async def pictograms(self, texts: Sequence[str]) -> dict[str, list[Pictogram]]:
-        """What the encoder sees in each text, as emoji, nearest first."""
-        every = list(dict.fromkeys(texts))
-        return dict(zip(every, await self._batched("encode", self._pictograms, every), strict=True))
+        """The pictograms of each text: what the encoder sees in it, nearest first."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, await self._batched("encode", self._pictograms, distinct), strict=True))
 
     async def teaching_pictures(self) -> list[tuple[str, str]]:
-        """Pictograms that the encoder carries, with their emoji, those that say most of the others first."""
-        return await self.apart(lambda: self._ordered_pictures)
+        """The encoder's pictograms with their emoji, those most representative of the others first."""
+        return await self.run_slow(lambda: self._ordered_pictures)
 
     def warm_up(self) -> None:
-        """One search in each language, so that the first request waits for no page of the index."""
+        """Search once in each language, so that the first request need not wait for pages of the index."""
         for language in self.translator.languages:
             if language.targets:
                 query = Query("warm-up", language.code, language.targets[:1])
@@ -133,7 +133,7 @@ class Engine:
     async def _look_up(
         self, kind: Kind, keys: Sequence[CacheKey], batcher: Batcher
     ) -> dict[CacheKey, Answers]:
-        """From the cache, else computed and put there; `keys` are all different."""
+        """Get answers from the cache; compute and cache those that are missing. All `keys` are different."""
         with self._metrics.stage("cache"):
             cached = await self._cache.get(keys)
         answers = {key: answers for key, answers in zip(keys, cached, strict=True) if answers is not None}
@@ -149,7 +149,7 @@ class Engine:
         return answers
 
     async def _batched(self, stage: Stage, run: Run, items: Sequence[Any]) -> list[Any]:
-        """Results that are not cached, computed together with each other."""
+        """Compute results, which are not cached, in the batcher."""
         with self._metrics.stage(stage):
             return await self._compute(run, {object(): item for item in items}, self._batcher)
 
@@ -159,8 +159,8 @@ class Engine:
         except QueueFullError:
             raise overloaded() from None
         except StoreError as error:
-            if error.__cause__ is not None:  # else it was not asked, so soon after it failed
-                log.warning("%s", error)  # nothing in it is a user's
+            if error.__cause__ is not None:  # otherwise Milvus was not asked, so soon after a failure
+                log.warning("%s", error)  # contains no user data
             raise store_unreachable() from None
 
     def _likely_answers(self, key: CacheKey, answers: Answers, min_confidence: float, near: bool) -> Answers:
@@ -169,11 +169,11 @@ class Engine:
         self._metrics.answered(key.kind, key.source, key.target, best, bool(likely))
         return likely
 
-    # What the batcher runs. Methods of the same engine are equal, so requests share a call.
+    # The functions that the batcher runs. Methods of one engine are equal, so requests share a call.
 
     def _search_sentences(self, keys: Sequence[CacheKey]) -> list[Answers]:
-        """Each text is encoded once, whatever the number of targets; each pair of languages is one search."""
-        rows = {asked: row for row, asked in enumerate(dict.fromkeys((key.source, key.text) for key in keys))}
+        """Encode each text once, whatever its number of targets, and search once for each language pair."""
+        rows = {text: row for row, text in enumerate(dict.fromkeys((key.source, key.text) for key in keys))}
         vectors = self._encode(list(rows))
         answers: dict[CacheKey, Answers] = {}
         for (source, target), pair_keys in _by_pair(keys).items():
@@ -226,7 +226,7 @@ class Engine:
         return explain_answers(self.translator, "word", *zip(*answered, strict=True))
 
     def _encode(self, asked: Sequence[tuple[str, str]]) -> Vectors:
-        """Sources and texts -> (n, d)."""
+        """Encode (source, text) pairs -> (n, d)."""
         self._metrics.batch(len(asked))
         encoder = self.translator.encoder
         texts = [without_tags(text) for _, text in asked]

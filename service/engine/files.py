@@ -1,4 +1,4 @@
-"""Translated files on disk until they are fetched: names are random, so that only who got one knows it."""
+"""Translated files, kept on disk until they are fetched under random names that only the client knows."""
 
 import re
 import secrets
@@ -15,7 +15,7 @@ NAME = re.compile(r"[0-9a-f]{32}\.[a-z]{2,5}")
 
 
 class NoRoomError(Exception):
-    """The files kept take up as much as they may."""
+    """The kept files fill the space that they may take."""
 
 
 class TranslatedFiles:
@@ -48,7 +48,7 @@ class TranslatedFiles:
         return path
 
     def _sweep(self) -> int:
-        """Remove what is old; returns how many bytes are left."""
+        """Remove old files; return the number of bytes left."""
         left = 0
         for path in self._folder.iterdir():
             if self._is_old(path):
@@ -72,6 +72,6 @@ def _size(path: Path) -> int:
 
 
 def open_files(settings: "Settings") -> TranslatedFiles:
-    """Those of the settings; by default in the folder INDEX.files beside the index."""
+    """Open the folder of the settings, by default INDEX.files beside the index."""
     default = settings.index.with_name(f"{settings.index.name}.files")
     return TranslatedFiles(settings.files or default, settings.max_files_bytes, settings.files_keep_seconds)

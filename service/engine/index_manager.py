@@ -1,8 +1,8 @@
-"""The version of the index that is served, and how another takes its place while requests are answered.
+"""IndexManager: serves a version of the index, and replaces it by a new one while requests are answered.
 
-A new version is opened, verified and warmed up in a thread of its own; then new requests get its engine, and
-those under way finish with the one that they began with, which is freed with the last of them. A version that
-cannot be opened is refused, and the one before stays.
+A new version is opened, verified and warmed up in its own thread. Then new requests get its engine, and
+running requests finish with the engine they started with, which is freed with the last of them. If a version
+cannot be opened, the previous one stays.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ Result = TypeVar("Result")
 
 
 class IndexManager:
-    """`engine` is the one served; `make_engine` makes the engine of an opened version."""
+    """Holds the `engine` that is served; `make_engine` makes one for an opened version."""
 
     def __init__(self, index: Path, threads: int, make_engine: Callable[[Translator], Engine]) -> None:
         self._index, self._threads, self._make_engine = index, threads, make_engine
         self._lock = asyncio.Lock()
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
         self._engine: Engine | None = None
-        self.damaged = False  # what is served: set by `verify`
+        self.damaged = False  # whether the version served is: set by `verify`
 
     @property
     def engine(self) -> Engine:
@@ -42,13 +42,13 @@ class IndexManager:
         return self._engine
 
     async def start(self, translator: Translator | None) -> None:
-        """Serve `translator`, if given, else what the index names as its current version."""
+        """Serve `translator`, if given, otherwise the current version of the index."""
         self._engine = await self._in_thread(partial(self._open, translator))
 
     async def reload(self) -> bool:
-        """Serve what the index names now; whether that is another version than before.
+        """Serve the current version of the index; return whether that changed anything.
 
-        Raises what opening an index raises: then the version before stays.
+        Raises what `Translator.open` raises; the version served then stays.
         """
         async with self._lock:
             version = await self._in_thread(partial(current, self._index))
@@ -57,7 +57,7 @@ class IndexManager:
             try:
                 engine = await self._in_thread(partial(self._open, None, version))
             except Exception as error:
-                # Its message names files of this machine and says what to do; nothing in it is a user's.
+                # The message names files of this machine and contains no user data.
                 reason = str(error) if isinstance(error, PassepartoutError) else type(error).__name__
                 served = self.engine.translator.version
                 log.error("version %s is refused, %s stays: %s", version, served, reason)
@@ -67,15 +67,15 @@ class IndexManager:
             return True
 
     async def try_reload(self) -> None:
-        """As `reload`; what goes wrong is in the log alone."""
+        """Reload as `reload` does; errors are only logged."""
         with suppress(Exception):
             await self.reload()
 
     async def verify(self) -> None:
-        """Check every file of the version served against its checksum; what is damaged is in the log."""
+        """Check every file of the version served against its checksum, and log damage."""
         version = self.engine.translator.version
         try:
-            # Not in the thread that opens: a repaired version need not wait for the rest of a long check.
+            # Not in the opening thread, so that a repaired version need not wait for the end of a long check.
             await asyncio.to_thread(open_version, self._index, version, fresh=True)
             damaged = False
         except (PassepartoutError, OSError) as error:
@@ -86,9 +86,9 @@ class IndexManager:
 
     @asynccontextmanager
     async def watching(self, seconds: float, verify_seconds: float = 0) -> AsyncIterator[None]:
-        """Look every `seconds` whether the index names another version, `verify` every `verify_seconds`.
+        """Check every `seconds` whether the index has a new version, and verify every `verify_seconds`.
 
-        Never for 0.
+        0 means never.
         """
         tasks = [asyncio.create_task(self._watch(seconds))] if seconds else []
         if verify_seconds:
@@ -103,7 +103,7 @@ class IndexManager:
 
     @contextmanager
     def reloading_on_hangup(self) -> Iterator[None]:
-        """SIGHUP reloads, where signals come to this thread."""
+        """Reload on SIGHUP, if this is the thread that receives signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -126,7 +126,7 @@ class IndexManager:
         self._engine = None
 
     async def _watch(self, seconds: float) -> None:
-        # By time and not by inotify, which sees nothing on network file systems and some mounts.
+        # Polling, since inotify does not work on network file systems and some mounts.
         seen = None
         while True:
             await asyncio.sleep(seconds)
@@ -151,7 +151,7 @@ class IndexManager:
 
 
 def _changed_at(path: Path) -> tuple[int, int] | None:
-    """What differs after a file was replaced; None where there is none."""
+    """A value that changes when a file is replaced; None if there is no file."""
     try:
         status = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The languages of the index, and what is asked in them."""
+"""The languages of the index, and a query in them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class Languages:
         return language.code if language else None
 
     def match(self, tag: str) -> str | None:
-        """The language of a tag in any spelling ("pt_BR"), else that of its first part ("pt")."""
+        """The language of a tag in any spelling ("pt_BR"), or of the first part of the tag ("pt")."""
         code = tag.replace("_", "-").replace("@", "-")
         return self.find(code) or self.find(code.partition("-")[0])
 

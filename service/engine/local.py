@@ -1,11 +1,11 @@
-"""Answers as the API gives them, of an index in this process and without a server."""
+"""Answers requests as the API does, from an index in this process and without a server."""
 
 from index.errors import UsageError
 from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.languages import Query
-from service.engine.pictograms import Given, pictograms_of, texts_of, with_pictograms
+from service.engine.pictograms import AnyResult, pictograms_of, texts_of, with_pictograms
 from service.engine.sentences import divided
 from service.schemas import (
     Choices,
@@ -21,7 +21,7 @@ from service.schemas import (
 
 
 def answer(translator: Translator, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
-    """What the service would answer; UsageError for a language that is not there or not clear."""
+    """Answer a request as the service would; UsageError for a language that is unknown or not clear."""
     kind: Kind = "word" if isinstance(request, WordRequest) else "sentence"
     queries = [_query(translator, kind, request, text) for text in request.texts]
     rows = [_search(translator, kind, request, query) for query in queries]
@@ -34,17 +34,17 @@ def answer(translator: Translator, request: SentenceRequest | WordRequest) -> Se
     ]
     if kind == "word":
         words = [WordResult(word=word, source=source, translations=row) for word, source, row in results]
-        return WordResponse(model=model, index=index, results=_seen(translator, request, words))
+        return WordResponse(model=model, index=index, results=_add_pictograms(translator, request, words))
     parts = [_parts(translator, request, query) for query in queries]
     sentences = [
         SentenceResult(text=text, source=source, translations=row, sentences=sentence_parts or None)
         for (text, source, row), sentence_parts in zip(results, parts, strict=True)
     ]
-    return SentenceResponse(model=model, index=index, results=_seen(translator, request, sentences))
+    return SentenceResponse(model=model, index=index, results=_add_pictograms(translator, request, sentences))
 
 
-def _seen(translator: Translator, choices: Choices, results: list[Given]) -> list[Given]:
-    """The results, with pictograms where they are asked for."""
+def _add_pictograms(translator: Translator, choices: Choices, results: list[AnyResult]) -> list[AnyResult]:
+    """Add pictograms to results if they were asked for."""
     if "pictograms" not in choices.include:
         return results
     texts = texts_of(results)
@@ -52,7 +52,7 @@ def _seen(translator: Translator, choices: Choices, results: list[Given]) -> lis
 
 
 def _parts(translator: Translator, choices: Choices, query: Query) -> list[PartResult]:
-    """The sentences of a text of several."""
+    """The separate answers to the sentences of a text of several."""
     rows = [(part.text, _search(translator, "sentence", choices, part)) for part in divided([query])[0]]
     return [
         PartResult(text=text, translations={target: list(matches) for target, matches in row.items()})
@@ -61,7 +61,7 @@ def _parts(translator: Translator, choices: Choices, query: Query) -> list[PartR
 
 
 def _query(translator: Translator, kind: Kind, choices: Choices, text: str) -> Query:
-    """A text is not translated into its own language where that was detected."""
+    """The query for a text; the text is not translated into its own language if that was detected."""
     targets = tuple(choices.target)
     if choices.source:
         return Query(text, choices.source, targets)

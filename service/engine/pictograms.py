@@ -1,4 +1,4 @@
-"""What the encoder sees in texts and answers, as emoji."""
+"""Pictograms of texts and answers: what the encoder sees in them, as emoji."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -10,13 +10,13 @@ from index.teaching.suggestions import ordered
 from service.engine.answers import SCORE_DIGITS
 from service.schemas import Answer, PartResult, Pictogram, SentenceResult, WordResult
 
-TEACHING_PICTURES = 300  # that are listed
+TEACHING_PICTURES = 300  # listed at most
 Seen = Mapping[str, list[Pictogram]]
-Given = TypeVar("Given", SentenceResult, WordResult)
+AnyResult = TypeVar("AnyResult", SentenceResult, WordResult)
 
 
 def pictograms_of(translator: Translator, texts: Sequence[str]) -> list[list[Pictogram]]:
-    """The pictograms nearest to each text; none where the bundle has none."""
+    """Find the pictograms nearest to each text; none if the bundle has no pictograms."""
     pictograms = translator.pictograms
     if pictograms is None or not texts:
         return [[] for _ in texts]
@@ -27,7 +27,7 @@ def pictograms_of(translator: Translator, texts: Sequence[str]) -> list[list[Pic
 
 
 def teaching_pictures(translator: Translator) -> list[tuple[str, str]]:
-    """SET/NAME and emoji of the pictograms to caption first, of variants of a concept the first alone."""
+    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept."""
     pictograms = translator.pictograms
     if pictograms is None:
         return []
@@ -42,8 +42,8 @@ def texts_of(results: Sequence[SentenceResult | WordResult]) -> list[str]:
     return list(dict.fromkeys(text for result in results for text in (result.asked, *_answered(result))))
 
 
-def with_pictograms(results: Sequence[Given], seen: Seen) -> list[Given]:
-    """The results, each text and answer with its pictograms."""
+def with_pictograms(results: Sequence[AnyResult], seen: Seen) -> list[AnyResult]:
+    """Add its pictograms to each text and answer."""
     return [result.model_copy(update=_update(result, seen)) for result in results]
 
 

@@ -1,9 +1,9 @@
 """The cache of answers in Redis, shared by workers and machines.
 
-It fails open: whatever Redis does, a lookup takes at most `timeout`, and after a failure Redis is left alone
-for `pause`, then tried by one request before all use it again. What is read is validated as JSON of the one
-expected shape, and must name the key it was stored under. With a secret it must also begin with its HMAC, so
-that whoever may write to Redis cannot choose answers.
+It fails open: whatever Redis does, a lookup takes at most `timeout`. After a failure Redis is not used for
+`pause`, then tried by one request before all use it again. Values must be JSON of the expected shape and name
+the key under which they are stored. With a secret they must also begin with their HMAC, so that others with
+write access to Redis cannot forge answers.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class Entry(BaseModel):
-    """What one key holds."""
+    """The value of a key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class Entry(BaseModel):
 
 
 class ReadRound:
-    """Keys that are read together, and what was found for them."""
+    """Keys that are read together, and their values."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
@@ -43,9 +43,8 @@ class ReadRound:
 class RedisCache:
     """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds.
 
-    `rejected` is called for each value that is not one of ours.
-    What several requests look for at the same time is read together; what they put is written together, and
-    nobody waits for that.
+    `rejected` is called for each invalid value. Keys that several requests look up at the same time are read
+    together. Answers are written together, in the background.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class RedisCache:
         current.keys.update(keys)
         if self._reader is None:
             self._reader = asyncio.create_task(self._read())
-        values = await asyncio.shield(current.values)  # which others may wait for too
+        values = await asyncio.shield(current.values)  # other requests may be waiting for them
         return [self._open(key, values.get(key)) for key in keys]
 
     async def put(self, answers: Mapping[str, Answers]) -> None:
@@ -86,7 +85,7 @@ class RedisCache:
             self._writer = asyncio.create_task(self._write())
 
     async def written(self) -> None:
-        """Wait until what was put is written, or given up."""
+        """Wait until all answers are written or given up."""
         if self._writer is not None:
             await self._writer
 
@@ -98,7 +97,7 @@ class RedisCache:
         failed = False
         while self._next is not None:
             current, self._next = self._next, None
-            # Who came while Redis failed need not wait for it to fail again.
+            # Requests that arrived while Redis failed need not wait for it to fail again.
             values = None if failed else await self._try(partial(self._fetch, list(current.keys)))
             failed = values is None
             current.values.set_result(values or {})
@@ -133,19 +132,19 @@ class RedisCache:
             entry = Entry.model_validate_json(document)
             if entry.key != key:
                 raise ValueError("stored under another key")
-        except ValueError:  # pydantic's errors are some
+        except ValueError:  # pydantic's errors are subclasses
             self._rejected()
             return None
         return entry.answers
 
     def _digest(self, document: bytes) -> bytes:
-        """The HMAC in hexadecimal; nothing without a secret."""
+        """The HMAC in hexadecimal; empty without a secret."""
         if not self._secret:
             return b""
         return hmac.digest(self._secret, document, "sha256").hex().encode()
 
     async def _try(self, act: Callable[[], Awaitable[Result]]) -> Result | None:
-        """What `act` gives; None where Redis fails, in whatever way."""
+        """Await `act`; None if Redis fails in whatever way."""
         try:
             async with asyncio.timeout(self._timeout):
                 result = await act()

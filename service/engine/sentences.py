@@ -1,4 +1,4 @@
-"""Texts of several sentences: each sentence answered by itself."""
+"""Texts of several sentences, each of which is answered separately."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ Part = tuple[str, Mapping[str, Answers]]  # a sentence and its answers by target
 
 
 def divided(queries: Sequence[Query]) -> list[list[Query]]:
-    """The sentences of each query; none for one that is a single sentence."""
+    """Divide each query into its sentences; an empty list for a query of a single sentence."""
     rows = [sentences(query.text, query.source) for query in queries]
     return [
         [Query(part, query.source, query.targets) for part in parts] if len(parts) > 1 else []
@@ -26,11 +26,11 @@ async def answer_parts(
     min_confidence: float,
     *,
     near: bool = False,
-    apart: bool = False,
+    slow: bool = False,
 ) -> list[list[Part]]:
-    """The sentences of each text with at most `k` answers each, as Engine.translate."""
+    """Answer the sentences of each text with up to `k` answers each, as Engine.translate does."""
     parts = [query for row in rows for query in row]
     if not parts:
         return [[] for _ in rows]
-    answers = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, apart=apart))
+    answers = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, slow=slow))
     return [[(query.text, next(answers)) for query in row] for row in rows]

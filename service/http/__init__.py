@@ -1,1 +1,1 @@
-"""What all protocols share of HTTP: middleware, bodies, problem documents, keys, the page, draining."""
+"""HTTP for all protocols: middleware, request bodies, problem documents, keys, the page, draining."""

@@ -1,7 +1,7 @@
-"""Reading a request's body: JSON in UTF-8 and declared as such, or a form where a protocol has one.
+"""Request bodies: JSON in UTF-8 that is declared as such, or forms for protocols that have them.
 
-A body may be as long as its texts need. What costs time and memory is its number of values, each of which
-becomes an object, and an error where it is wrong: so they are counted first, without being read.
+A body may be as long as its texts need. Time and memory depend on its number of values, each of which becomes
+an object, or an error if it is invalid. So values are counted before the body is parsed.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from starlette.routing import request_response
 from service.http.problems import ProblemError, ProblemType
 
 Model = TypeVar("Model", bound=BaseModel)
-MAX_FORM_BYTES = 131_072  # of a URL-encoded form: decoding one takes far longer than reading JSON
+MAX_FORM_BYTES = 131_072  # of a URL-encoded form, which takes far longer to decode than JSON
 MAX_JOB_VALUES = 60_000  # 50,000 ids to delete, or 5,000 sentences with their metadata
 MAX_JOB_FIELDS = 32  # of the job, or of one of its sentences
 
@@ -38,7 +38,7 @@ class JsonRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route that takes application/json alone: 415 for another type, 400 for what is not JSON in UTF-8."""
+    """A route that accepts only application/json: 415 for another type, 400 if the body is not UTF-8 JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -55,7 +55,7 @@ class JsonRoute(APIRoute):
 
 
 class PlainRoute(APIRoute):
-    """A route that takes the request and gives the response itself; FastAPI documents it, no more."""
+    """A route that handles the raw request itself; FastAPI only documents it."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
         super().__init__(path, endpoint, **options)
@@ -63,13 +63,13 @@ class PlainRoute(APIRoute):
 
 
 async def read_model(request: Request, model: type[Model]) -> Model:
-    """The body as a model; RequestValidationError where it does not fit, ProblemError where it is no JSON."""
+    """Parse the body as a model; RequestValidationError if it is invalid, ProblemError if it is not JSON."""
     _check_json_type(request)
     body = await request.body()
     check_values(body, request.app.state.settings.max_values)
     try:
         return model.model_validate_json(body)
-    except ValidationError:  # validated again as Python objects, whose errors are those of other routes
+    except ValidationError:  # validate again as Python objects, to get the same errors as other routes
         try:
             return model.model_validate(parse_json(body))
         except ValidationError as error:
@@ -77,17 +77,16 @@ async def read_model(request: Request, model: type[Model]) -> Model:
 
 
 def validation_error(error: ValidationError) -> RequestValidationError:
-    """What FastAPI raises where a body does not fit."""
+    """The error that FastAPI raises for an invalid body."""
     return RequestValidationError(
         [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
     )
 
 
 async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
-    """The fields of a body in JSON or of a form, url-encoded or multipart, with at most `max_fields` fields;
-    those of the query where there is no body.
+    """Read the fields of a JSON body or a form, URL-encoded or multipart, with at most `max_fields` fields.
 
-    A field that a form repeats is a list. Raises ProblemError.
+    Without a body, the fields of the query. A field that a form repeats becomes a list. Raises ProblemError.
     """
     content_type = media_type(request.headers.get("content-type", ""))
     if content_type == "application/json":
@@ -99,7 +98,7 @@ async def read_fields(request: Request, max_fields: int) -> dict[str, Any]:
         return parsed
     try:
         if content_type in ("application/x-www-form-urlencoded", ""):
-            # Some of LibreTranslate's clients send the fields in the query of a POST without a body.
+            # Some LibreTranslate clients send the fields in the query of a POST without a body.
             body = await request.body() or request.scope["query_string"]
             if len(body) > MAX_FORM_BYTES:
                 raise _form_too_long()
@@ -120,7 +119,7 @@ def media_type(content_type: str) -> str:
 
 
 def _parse_job(body: bytes) -> object:
-    """The JSON document in `body`; ProblemError where it has more values or fields than any job."""
+    """Parse a job as JSON; ProblemError if it has more values or fields than any valid job."""
     check_values(body, MAX_JOB_VALUES)
     document = parse_json(body)
     if isinstance(document, dict):
@@ -134,8 +133,8 @@ def _parse_job(body: bytes) -> object:
 
 
 def check_values(body: bytes, limit: int) -> None:
-    """ProblemError for JSON with more than `limit` values, as far as that can be told without reading it."""
-    # Short bodies are cheap whatever they hold, and most long ones have few marks, even in their texts.
+    """Raise ProblemError for JSON with more than `limit` values, estimated without parsing it."""
+    # Short bodies are always cheap, and most long ones have few marks even in their texts.
     if len(body) <= 2 * limit or sum(map(body.count, MARKS)) <= limit:
         return
     if _more_marks_than(limit).match(body):
@@ -150,7 +149,7 @@ MARKS = (b",", b"[", b"{")
 
 @cache
 def _more_marks_than(limit: int) -> re.Pattern[bytes]:
-    """Matches JSON with more marks than that outside of strings; possessive, so in linear time."""
+    """Matches JSON with more than `limit` marks outside strings; possessive, hence in linear time."""
     string, other = rb'"(?:[^"\\]++|\\.)*+"', rb'[^",\[{]++'
     return re.compile(rb"(?:(?:%b|%b)*+[,\[{]){%d}" % (other, string, limit + 1), re.DOTALL)
 
@@ -182,7 +181,7 @@ def _unsupported(content_type: str, wanted: str) -> ProblemError:
 
 
 def parse_json(body: bytes) -> object:
-    """The JSON document in `body`; ProblemError where there is none, or in another encoding than UTF-8."""
+    """Parse a body as JSON; ProblemError if it is not JSON in UTF-8."""
     if not body:
         raise ProblemError(ProblemType.BAD_JSON, "body is empty: send a JSON object")
     try:

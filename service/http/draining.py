@@ -1,4 +1,4 @@
-"""An orderly end: on SIGTERM the service goes on for a moment, and tells its clients to go elsewhere."""
+"""Draining: after SIGTERM the service continues for a moment and tells its clients to reconnect elsewhere."""
 
 import asyncio
 import signal
@@ -10,11 +10,11 @@ from types import FrameType
 
 @contextmanager
 def draining_on_sigterm(stopping: asyncio.Event, seconds: float) -> Iterator[None]:
-    """On SIGTERM set `stopping`, and hand the signal to the server `seconds` later; a second one at once.
+    """On SIGTERM, set `stopping`, and pass the signal to the server `seconds` later; a second one at once.
 
-    The server's handler is the one that is there when this begins.
+    The server's handler is the one that is installed when the context is entered.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+    if threading.current_thread() is not threading.main_thread():  # only that one receives signals
         yield
         return
     loop = asyncio.get_running_loop()

@@ -1,6 +1,6 @@
-"""What a request is refused with, as a problem document.
+"""Exception handlers that refuse a request with a problem document.
 
-Errors of the service itself: middleware/request_context.py.
+Errors of the service itself are handled by middleware/request_context.py.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""API keys: random strings, of which the service holds hashes alone.
+"""API keys: random strings, of which the service stores only hashes.
 
     python -m service.http.keys NAME
 
-makes one: it prints the key, for the client, and its entry for the setting `api_keys`. A key is 256 random
-bits, so one round of SHA-256 is enough: there is nothing to guess.
+makes one: it prints the key, for the client, and its entry for the setting `api_keys`. A key has 256 random
+bits, so it cannot be guessed, and one round of SHA-256 is enough.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ ADMIN = "/admin"
 
 
 class Keys:
-    """The keys that are let in, by name."""
+    """The accepted keys, by name."""
 
     def __init__(self, digests: Mapping[str, bytes]) -> None:
         self._digests = dict(digests)
 
     @classmethod
     def parse(cls, entries: str) -> "Keys":
-        """From "name:sha256, name:sha256"; ValueError for anything else."""
+        """Parse "name:sha256, name:sha256"; ValueError for anything else."""
         matches = [ENTRY.fullmatch(entry.strip()) for entry in entries.split(",")]
         pairs = [match.groups() for match in matches if match]
         if len(pairs) < len(matches) or len({name for name, _ in pairs}) < len(pairs):
@@ -39,7 +39,7 @@ class Keys:
         return bool(self._digests)
 
     def name_of(self, key: str) -> str | None:
-        """The name of a key, None for one that is not let in; takes as long whichever it is."""
+        """The name of a key; None if it is not accepted. Takes the same time for every key."""
         digest = _digest(key)
         name = None
         for candidate, known in self._digests.items():
@@ -49,7 +49,7 @@ class Keys:
 
 
 def is_admin(path: str) -> bool:
-    """Whether a path is for the keys of admins alone, which are never none."""
+    """Whether a path always needs an admin's key."""
     return path == ADMIN or path.startswith(f"{ADMIN}/")
 
 

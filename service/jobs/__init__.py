@@ -1,1 +1,1 @@
-"""Changes to the index over HTTP: jobs that the service queues in Redis and a worker process does."""
+"""Changes to the index over HTTP: jobs that the service queues in Redis and that a worker process runs."""

@@ -1,1 +1,1 @@
-"""What the service tells of itself: logs, metrics, traces."""
+"""Logs, metrics and traces of the service."""

@@ -1,4 +1,4 @@
-"""How the service logs: a line a message, as text or as JSON, never with anything of a request's text.
+"""Logging: one line for each message, as text or as JSON, never with the texts of requests.
 
 A message may have fields: `log.info("request", extra={"fields": {...}})`.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a message: time, level, logger, message, and its fields."""
+    """Formats a message as a JSON object: time, level, logger, message, and its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         document: dict[str, object] = {
@@ -26,7 +26,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """`LEVEL: message name=value ...`; control characters are escaped, so that no value makes a line."""
+    """Formats a message as `LEVEL: message name=value ...`; control characters are escaped."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s: %(message)s")
@@ -38,7 +38,7 @@ class TextLines(logging.Formatter):
 
 
 def logging_config(style: str, level: str) -> dict[str, Any]:
-    """The configuration for logging.config.dictConfig, and for uvicorn: everything to stderr."""
+    """The configuration for logging.config.dictConfig and uvicorn, which logs everything to stderr."""
     logger = {"handlers": ["stderr"], "level": level.upper(), "propagate": False}
     return {
         "version": 1,

@@ -1,6 +1,6 @@
-"""What the service counts, for Prometheus. Labels are routes, stages, statuses, languages: nothing of a user.
+"""Metrics for Prometheus. Labels are routes, stages, statuses and languages, never user data.
 
-With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) holds the counts of all.
+With several workers, PROMETHEUS_MULTIPROC_DIR (set by `passepartout serve`) holds the counts of all of them.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from service.observability.tracing import Tracing
 from service.schemas import Kind
 
-# compute: what a request waits for an answer that is not cached, in the queue, tokenise, encode and search.
+# compute: the time until an answer that is not cached, which includes queue, tokenise, encode and search.
 Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search", "explain"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS_BUCKETS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
@@ -26,7 +26,7 @@ CONFIDENCE_BUCKETS = tuple(tenth / 10 for tenth in range(1, 11))
 
 
 class Metrics:
-    """The counts of one application; with `tracing`, a stage is a span of its request, too."""
+    """The metrics of one application; with `tracing`, a stage is also a span of its request."""
 
     def __init__(self, tracing: Tracing | None = None) -> None:
         self._tracing = tracing
@@ -70,7 +70,7 @@ class Metrics:
             ["kind", "source", "target", "found"],
             registry=self._registry,
         )
-        # Looking up a child by its labels takes longer than counting.
+        # Looking a child up by its labels would take longer than counting.
         self._request_child, self._answers_child = cache(requests.labels), cache(answers.labels)
         self._stages = {stage: stages.labels(stage) for stage in STAGES}
         self._rejected = Counter(
@@ -82,12 +82,12 @@ class Metrics:
         self._confidences = {kind: confidence.labels(kind) for kind in get_args(Kind)}
 
     def request(self, route: str, status: int, seconds: float) -> None:
-        """One request is answered."""
+        """Count a request that has been answered."""
         self._request_child(route, status).observe(seconds)
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[None]:
-        """Time what happens inside."""
+        """Time the block as a stage."""
         started = time.perf_counter()
         try:
             with self._tracing.stage(stage) if self._tracing else nullcontext():
@@ -108,16 +108,16 @@ class Metrics:
             self._misses.inc(misses)
 
     def rejected(self) -> None:
-        """A value in Redis is not ours."""
+        """Count a value in Redis that is not valid."""
         self._rejected.inc()
 
     def answered(self, kind: Kind, source: str, target: str, best: float, likely: bool) -> None:
-        """One text in one target: the confidence of its best answer, and whether any is likely enough."""
+        """Count a text answered in one target, with its best confidence and whether any answer is likely."""
         self._confidences[kind].observe(best)
         self._answers_child(kind, source, target, "yes" if likely else "no").inc()
 
     def text(self) -> bytes:
-        """All counts, of all workers, in Prometheus's text format."""
+        """The counts of all workers in Prometheus's text format."""
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             return generate_latest(self._registry)
         registry = CollectorRegistry()
@@ -126,7 +126,7 @@ class Metrics:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is this machine's own; False for what is no address."""
+    """Whether a host is a loopback address; False if it is not an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

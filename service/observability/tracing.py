@@ -1,8 +1,8 @@
-"""Traces for OpenTelemetry: a span a request and one a stage, sent where the setting `traces_url` says.
+"""Traces for OpenTelemetry: a span for each request and each stage, sent to the setting `traces_url`.
 
-FastAPI makes the spans of requests. It would put the path and the options of a request into them, which hold
-texts in amaGama's protocol, and would log exceptions with their messages wherever the environment configures
-OpenTelemetry: so paths are taken out, logs and metrics stay off, and without the setting all of it is off.
+FastAPI makes the spans of requests. It would include paths and queries, which contain texts in amaGama's
+protocol, and log exceptions with their messages if the environment configures OpenTelemetry. So paths are
+redacted, its logs and metrics stay off, and without the setting everything is off.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from fastapi.telemetry import TelemetryConfig
-from opentelemetry.trace import get_current_span  # what FastAPI brings along; the rest is an extra
+from opentelemetry.trace import get_current_span  # a dependency of FastAPI; the SDK is an extra
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PRIVATE = ("url.path", "url.query", "http.request.method_original")
 REDACTED = "REDACTED"
-SECONDS = 2.0  # that a collector gets, tries in all
+SECONDS = 2.0  # for a collector to accept spans, retries included
 
 
 class Tracing:
-    """Makes spans and sends them, in the background, with `exporter`."""
+    """Makes spans and exports them in the background with `exporter`."""
 
     def __init__(self, exporter: "SpanExporter") -> None:
         from opentelemetry.sdk.resources import Resource
@@ -33,7 +33,7 @@ class Tracing:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         class Redaction(SpanProcessor):
-            """Takes out what may hold something of a user."""
+            """Removes attributes that may contain user data."""
 
             def on_start(self, span: "Span", parent_context: "Context | None" = None) -> None:
                 attributes = span.attributes or {}
@@ -47,19 +47,19 @@ class Tracing:
 
     @classmethod
     def to(cls, url: str) -> "Tracing":
-        """Sends to an OTLP collector over HTTP, such as http://localhost:4318/v1/traces."""
+        """Export to an OTLP collector over HTTP, such as http://localhost:4318/v1/traces."""
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
         return cls(OTLPSpanExporter(endpoint=url, timeout=SECONDS))
 
     @property
     def telemetry(self) -> TelemetryConfig:
-        """What FastAPI is to do with it."""
+        """The telemetry configuration for FastAPI."""
         return {**OFF, "tracing": True, "tracer_provider": self._provider, "operation_spans": False}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """A span of the request that is being answered; none outside of one, as in a batch of several."""
+        """Open a span of the current request; none outside a request, such as in a batch of several."""
         if not get_current_span().get_span_context().is_valid:
             yield
             return
@@ -67,5 +67,5 @@ class Tracing:
             yield
 
     def close(self) -> None:
-        """Send what is left, as far as the collector takes it."""
+        """Send the remaining spans, as far as the collector accepts them."""
         self._provider.shutdown()

@@ -1,4 +1,4 @@
-"""Which requests need a key, and whether they have it."""
+"""Checks the API keys of requests that need one."""
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -7,7 +7,7 @@ from service.http.keys import Keys, is_admin
 from service.http.page import FILES as PAGE
 from service.http.problems import ProblemError, ProblemType
 
-# What needs no key. Everything else does, also what is added later.
+# Paths that need no key. All others do, including any added later.
 OPEN_PATHS = frozenset(
     {
         *PAGE,
@@ -16,14 +16,14 @@ OPEN_PATHS = frozenset(
     }
 )
 OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
-# LibreTranslate's clients send the key in the body: their routes call `check_body_key`.
+# LibreTranslate clients send the key in the body; the routes for these paths call `check_body_key`.
 KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
 
 
 class ApiKeyCheck:
-    """ASGI middleware: 401 without a key, in `Authorization: Bearer` or `X-API-Key`, where one is needed.
+    """ASGI middleware: 401 if a needed key is not in `Authorization: Bearer` or `X-API-Key`.
 
-    Notes in the request's state whose key it has, None where that is in the body.
+    Stores the name of the key in the request's state; None if the key is in the body.
     """
 
     def __init__(self, app: ASGIApp, keys: Keys, admins: Keys) -> None:
@@ -44,7 +44,7 @@ class ApiKeyCheck:
         return is_admin(path) or (bool(self.keys) and not is_open(path))
 
     def _name_of(self, key: str, path: str) -> str | None:
-        """An admin's key opens everything, another all but what is the admins'."""
+        """The name of a key if it is valid for a path: admins' paths need an admin's key."""
         admin = self.admins.name_of(key)
         name = self.keys.name_of(key)
         return admin or (None if is_admin(path) else name)
@@ -56,20 +56,21 @@ def is_open(path: str) -> bool:
 
 
 def key_is_in_body(scope: Scope) -> bool:
-    """Whether the route will look for the key, and count the request (check_body_key)."""
+    """Whether the route itself will check the key and count the request (`check_body_key`)."""
     state = scope.get("state", {})
     return "key" in state and state["key"] is None
 
 
 async def check_body_key(request: Request, key: object) -> None:
-    """For a route with the key in its body: ProblemError unless that, or the one in the headers, is right and
-    has not been used too often. To be called before anything else in the body is looked at.
+    """Check and count the key of a request, in the headers or else `key` from the body. Raises ProblemError.
+
+    To be called before anything else in the body is processed.
     """
     if not key_is_in_body(request.scope):
         return
     state = request.scope["state"]
     name = state["key"] = request.app.state.keys.name_of(key if isinstance(key, str) else "")
-    if request.app.state.rates is not None:  # a wrong key counts for its address
+    if request.app.state.rates is not None:  # requests with a wrong key count for their address
         await request.app.state.rates.count(request.scope)
     if name is None:
         raise unauthorised()

@@ -1,4 +1,4 @@
-"""How long a request's body may be."""
+"""Limits the length of request bodies."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,14 +7,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.problems import ProblemError, ProblemType
 
-MAX_LENGTH_DIGITS = 18  # of a declared length, the most that are read
+MAX_LENGTH_DIGITS = 18  # read of a declared length
 
 
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `length` bytes.
 
-    The application gets the body in one piece, so that a client that sends slowly holds nothing up. `uploads`
-    has other lengths for the paths whose routes read the body bit by bit: they get what arrives.
+    The application receives the body in one piece, so that a slow client does not occupy it. Bodies of the
+    paths in `uploads`, which have their own limits, are passed on as they arrive.
     """
 
     def __init__(self, app: ASGIApp, length: int, uploads: Mapping[str, int]) -> None:
@@ -38,7 +38,7 @@ class BodyLimit:
 
 
 def _bounded(receive: Receive, length: int) -> Receive:
-    """`receive`, raising ProblemError once more than `length` bytes have come."""
+    """Wrap `receive` to raise ProblemError after more than `length` bytes."""
     received = 0
 
     async def bounded_receive() -> Message:
@@ -64,7 +64,7 @@ async def _whole_body(receive: Receive) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body first, then what the server has to say."""
+    """A `receive` that returns the body first, then the server's messages."""
     replayed = False
 
     async def replayed_receive() -> Message:
@@ -81,14 +81,14 @@ def _too_long(length: int) -> ProblemError:
     return ProblemError(
         ProblemType.BODY_TOO_LARGE,
         f"body is longer than {length} bytes, the most that is allowed: send fewer or shorter texts",
-        headers={"Connection": "close"},  # spares reading the rest
+        headers={"Connection": "close"},  # so that the remaining body need not be read
     )
 
 
 def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-    """The length that the body is to have, in bytes; None where the head has no such number."""
+    """The declared length of the body in bytes; None if the headers have no valid one."""
     for name, value in headers:
         if name == b"content-length":
-            # Without zeros in front, which would stand in the place of what counts.
+            # Without leading zeros, which would displace significant digits.
             return int(value.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0") if value.isdigit() else None
     return None

@@ -1,17 +1,17 @@
-"""How many requests are answered at a time."""
+"""Limits how many requests are answered at the same time."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.problems import overloaded
 
-EXEMPT = ("/health", "/metrics")  # answered however busy the service is: what watches it must see it
+EXEMPT = ("/health", "/metrics")  # always answered, for monitoring
 
 
 class ConcurrencyLimit:
     """ASGI middleware: 503 with Retry-After while `limit` requests are being answered.
 
-    It stands before what reads and checks a request, so that a refusal costs little. A request counts once
-    its body has arrived: clients that send slowly take nobody's place.
+    It comes before middleware that reads and checks requests, so that refusing costs little. A request counts
+    only once its body has arrived, so that slow clients do not use up the limit.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of the rest of a body when the request has been answered already."""
+"""Reads the rest of a body after the request has been answered."""
 
 import asyncio
 
@@ -9,11 +9,12 @@ DRAINED_SECONDS = 5.0
 
 
 class LingeringClose:
-    """ASGI middleware, the outermost: reads what is left of a body before the server may close.
+    """ASGI middleware, the outermost: reads the rest of a body before the server may close the connection.
 
-    The answer goes out at once; only its end waits until at most DRAINED_BYTES have come, or DRAINED_SECONDS
-    have passed. A server that closes while a client still sends resets the connection: the client may never
-    see the answer, and a reverse proxy may take the server for dead. RFC 9112, 9.6.
+    The answer is sent at once; only its end is delayed, until the body has ended, DRAINED_BYTES have come or
+    DRAINED_SECONDS have passed. If a server closes while the client is still sending, the connection is
+    reset: the client may never see the answer, and a reverse proxy may take the server for dead (RFC 9112,
+    9.6).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -28,7 +29,7 @@ class LingeringClose:
         async def noting_receive() -> Message:
             nonlocal body_read
             message = await receive()
-            body_read = not message.get("more_body", False)  # nothing more comes of a client that has left
+            body_read = not message.get("more_body", False)  # also true if the client has disconnected
             return message
 
         async def holding_send(message: Message) -> None:

@@ -1,6 +1,6 @@
-"""How often one client may ask: by its API key's name, wherever the key is, else by its address.
+"""Limits the request rate of each client, identified by the name of its API key, or else by its address.
 
-With Redis the count is that of all workers and machines; while Redis fails, each worker counts for itself.
+With Redis, requests are counted over all workers and machines; while Redis fails, each worker counts alone.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from service.redis_connection import Breaker, async_options
 if TYPE_CHECKING:
     from redis.asyncio import ConnectionPool
 
-IPV6_NETWORK = 64  # bits; what one client has, who may use any address in it
+IPV6_NETWORK = 64  # bits of an address: a client can use any address of its network
 
 
 class Rates:
-    """Counts what each client asks in the last while, for one limit such as 600/minute.
+    """Counts the recent requests of each client, for a limit such as 600/minute.
 
-    `timeout` and `pause` in seconds: how long Redis may take, and how long it is left alone after a failure.
+    `timeout`: how many seconds Redis may take; `pause`: for how many it is not used after a failure.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Rates:
         self._shared = None if self._pool is None else _in_redis(self._pool)
 
     async def wait(self, client: str) -> int:
-        """Count a request of `client`: 0 if it may go on, else the seconds until it may ask again."""
+        """Count a request of `client`; return the seconds it must wait, 0 if the request is allowed."""
         if self._shared is not None and self._breaker.allows():
             try:
                 async with asyncio.timeout(self._timeout):
                     seconds = await _hit(self._shared, self._limit, client)
-            except Exception as error:  # whatever Redis does, requests are answered
+            except Exception as error:  # requests are answered whatever Redis does
                 self._breaker.failed(error)
             else:
                 self._breaker.worked()
@@ -54,7 +54,7 @@ class Rates:
         return await _hit(self._local, self._limit, client)
 
     async def count(self, scope: Scope) -> None:
-        """Count a request for its client; ProblemError where it may not go on."""
+        """Count a request for its client; ProblemError if it exceeds the limit."""
         if seconds := await self.wait(client_of(scope)):
             raise ProblemError(ProblemType.TOO_MANY_REQUESTS, headers={"Retry-After": str(seconds)})
 
@@ -80,7 +80,7 @@ class RateLimit:
 
 
 def client_of(scope: Scope) -> str:
-    """The name of the request's API key, else the address that it comes from."""
+    """The name of the request's API key, or else the address it comes from."""
     name = scope.get("state", {}).get("key")
     if name is not None:
         return f"key {name}"
@@ -109,7 +109,7 @@ def _connections(url: str, timeout: float) -> "ConnectionPool":
 
 def _in_redis(pool: "ConnectionPool") -> RateLimiter:
     storage = RedisStorage(
-        "async+redis://",  # where it is, the pool knows
+        "async+redis://",  # the address is in the pool
         implementation="redispy",
         key_prefix="passepartout:rates",
         connection_pool=pool,  # type: ignore[arg-type]

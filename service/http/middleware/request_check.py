@@ -1,4 +1,4 @@
-"""Which requests are refused because a server or a proxy could take them for something else."""
+"""Refuses requests that a server or a proxy could interpret differently."""
 
 import re
 
@@ -13,8 +13,8 @@ CLOSE = {"Connection": "close"}
 class RequestCheck:
     """ASGI middleware: 400 for a path with control characters, for CONNECT, and for an upgrade with a body.
 
-    A route's pattern matches a path that ends in a line feed, which a proxy's exact location does not. After
-    CONNECT, or the head of an upgrade, uvicorn takes a body for the next request: the connection is closed.
+    A route's pattern matches a path with a final line feed, but a proxy's exact location does not. After
+    CONNECT or an upgrade, uvicorn would interpret a body as the next request, so the connection is closed.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""What every request is wrapped in: an id, security headers, a log line, an answer to an unexpected error."""
+"""The context of every request: an id, security headers, a log line, and handling of unexpected errors."""
 
 import asyncio
 import logging
@@ -20,22 +20,22 @@ Headers = list[tuple[bytes, bytes]]
 
 REQUEST_ID = b"x-request-id"
 ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-# For answers of the API, which no browser should show or run; the page sets its own policy (page.py).
+# For API responses, which no browser should render or execute; the page sets its own policy (page.py).
 SECURITY: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-INDEX_VERSION = "index_version"  # in a request's state, where it is answered from an index
+INDEX_VERSION = "index_version"  # in the state of a request that is answered from an index
 INTERNAL_ERROR = 500
-CLIENT_LEFT = 499  # the client closed the connection before the answer: nginx's number, seen in logs alone
+CLIENT_LEFT = 499  # the client disconnected before the answer: nginx's status, used in logs only
 
 
 class RequestContext:
-    """ASGI middleware around all that may answer.
+    """ASGI middleware around everything that can answer.
 
-    Once `stopping` is set, each answer tells its client to use another connection: the server will end.
+    Once `stopping` is set, each answer tells the client to close the connection, since the server will end.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log_requests: bool, stopping: asyncio.Event) -> None:
@@ -62,7 +62,7 @@ class RequestContext:
         except ClientDisconnect:
             status = CLIENT_LEFT
         except asyncio.CancelledError:
-            if not status:  # the server stops before the request is answered
+            if not status:  # the server stopped before the request was answered
                 await overloaded().response(scope)(scope, receive, send_with_headers)
             status = CLIENT_LEFT
         except Exception as error:
@@ -73,21 +73,21 @@ class RequestContext:
     async def handle_exception(
         self, error: Exception, scope: Scope, receive: Receive, send: Send, started: bool
     ) -> None:
-        """Log what went wrong; answer 500, unless an answer has `started`: then the server closes it."""
+        """Log an error and answer 500; if an answer has `started`, the server closes the connection."""
         log_exception(log, error, _request_fields(scope))
         if not started:
             problem = ProblemError(ProblemType.INTERNAL)
             await problem.response(scope)(scope, receive, send)
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count a request that has been answered, and log it where that is wanted."""
+        """Count a finished request, and log it if configured."""
         self.metrics.request(route_of(scope), status, seconds)
         if self.log_requests:
             fields = {"status": status, "milliseconds": round(1000 * seconds, 2)}
             log.info("request", extra={"fields": _request_fields(scope) | fields})
 
     def _headers(self, scope: Scope, headers: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Headers:
-        """The headers of an answer with those that every answer has."""
+        """Add the headers that every answer has."""
         answer = list(headers)
         names = {name for name, _ in answer}
         answer += [pair for pair in SECURITY if pair[0] not in names]
@@ -101,22 +101,22 @@ class RequestContext:
 
 
 def route_of(scope: Scope) -> str:
-    """The path of the route that answers, as it is written in the code: without anything of the request."""
+    """The path pattern of the route, as in the code, so that it contains nothing of the request."""
     return getattr(scope.get("route"), "path", "none")
 
 
 def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """The client's own id where it is short and plain, else one at random."""
+    """The client's request id if it is short and plain, otherwise a random one."""
     for name, value in headers:
         if name == REQUEST_ID:
             if ACCEPTED_ID.fullmatch(value):
                 return value
             break
-    return b"%016x" % getrandbits(64)  # to tell requests apart, no secret
+    return b"%016x" % getrandbits(64)  # only distinguishes requests: not a secret
 
 
 def log_exception(logger: logging.Logger, error: Exception, fields: dict[str, object]) -> None:
-    """Where it happened and what it was, without its message, which may hold what the user sent."""
+    """Log the type and location of an exception without its message, which may contain user data."""
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
     logger.error("fault", extra={"fields": fields | {"error": type(error).__name__, "at": places}})

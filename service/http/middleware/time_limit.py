@@ -1,4 +1,4 @@
-"""How long a body may take to arrive, and how long an answer may take to begin."""
+"""Limits the time for receiving a body and for beginning an answer."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from service.http.problems import ProblemError, ProblemType, overloaded
 
 
 class TimeLimit:
-    """ASGI middleware: 408 for a body that has not arrived after `body_seconds`, 503 with Retry-After for an
-    answer that has not begun `answer_seconds` after that.
+    """ASGI middleware: 408 if the body takes longer than `body_seconds`, 503 if the answer takes too long.
 
-    What an admin asks for is done to its end. `uploads` has other times for the bodies of some paths.
+    The answer must begin within `answer_seconds` after the body. Admins' requests have no such limit.
+    `uploads` has other times for the bodies of some paths.
     """
 
     def __init__(
@@ -54,5 +54,5 @@ class TimeLimit:
 
 
 def _too_slow() -> ProblemError:
-    # Closing the connection spares waiting for the rest.
+    # The connection is closed, so that the rest need not be awaited.
     return ProblemError(ProblemType.TOO_SLOW, headers={"Connection": "close"})

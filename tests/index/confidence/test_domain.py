@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.confidence.calibration import Calibration
-from index.confidence.domain import MOST, Domain, TokenCounts
+from index.confidence.domain import LARGEST_SCORE, Domain, TokenCounts
 
 HELD, BOTH, OTHER, UNSEEN = range(4)
 COUNTS = TokenCounts(np.array([90.0, 50.0, 0.0, 0.0]), np.array([0.0, 50.0, 90.0, 0.0]))
@@ -16,7 +16,7 @@ WEIGHTS = Calibration(weights=(2.0, 0.0, 0.0), bias=0.0, n=1)
 def test_a_token_says_where_it_occurs() -> None:
     table = COUNTS.table()
     assert table[HELD] > 2 > table[BOTH] == pytest.approx(0) == table[UNSEEN] > -2 > table[OTHER]
-    assert np.abs(table).max() <= MOST
+    assert np.abs(table).max() <= LARGEST_SCORE
 
 
 def test_what_a_text_adds_itself_is_taken_off() -> None:
