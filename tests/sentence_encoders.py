@@ -1,6 +1,7 @@
 """Tiny sentence encoders with random weights, in the layout of sentence-transformers: real files."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -16,13 +17,20 @@ TEXTS = ["A dog runs.", "ein Hund rennt", "a cat sleeps on the beach, a dog runs
 CARD = "---\nlanguage:\n- en\n- de\nlicense: apache-2.0\n---\n# tiny\n"
 
 
-def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: bool = False) -> Path:
+def make_sentence_encoder(
+    folder: Path,
+    pooling: str = "mean_tokens",
+    *,
+    dense: bool = False,
+    words: Sequence[str] = WORDS,
+    width: int = WIDTH,
+) -> Path:
     """Write a BERT of two layers with tokenizer, modules.json, card and pooling (as its config has it)."""
     torch.manual_seed(0)
-    vocabulary = {token: number for number, token in enumerate([*SPECIAL, *WORDS])}
+    vocabulary = {token: number for number, token in enumerate([*SPECIAL, *words])}
     config = BertConfig(
         vocab_size=len(vocabulary),
-        hidden_size=WIDTH,
+        hidden_size=width,
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=48,
@@ -39,7 +47,7 @@ def make_sentence_encoder(folder: Path, pooling: str = "mean_tokens", *, dense: 
     write_json(folder / "modules.json", modules)
     write_json(folder / "1_Pooling" / "config.json", {f"pooling_mode_{pooling}": True})
     if dense:
-        layer = torch.nn.Linear(WIDTH, 16)
+        layer = torch.nn.Linear(width, 16)
         activation = {"activation_function": "torch.nn.modules.activation.Tanh"}
         write_json(folder / "2_Dense" / "config.json", activation)
         tensors = {f"linear.{name}": value.detach() for name, value in layer.named_parameters()}
