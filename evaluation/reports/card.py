@@ -1,6 +1,6 @@
-"""`passepartout card`: what was measured of an encoder bundle, by language and pair, into its card.
+"""`passepartout card`: copies measured figures into the card of an encoder bundle, by language and pair.
 
-Tables by pair are in the report: the card has means, by language where there are many.
+With few languages the card has a table by pair; with many, means by language. The report has all pairs.
 """
 
 import re
@@ -28,7 +28,7 @@ CHANCE = "times_chance"  # of picture sets
 SENTENCES = ("csls_r1", "csls_r10")
 WORDS = ("csls_p1", "csls_p10")
 COLUMNS = (*SENTENCES, CHANCE, *WORDS, ECE)
-MATRIX = 12  # languages up to which a table is shown by pair; one of more is a list of its languages
+MATRIX = 12  # languages of a table up to which it is shown by pair, otherwise by language
 ENGLISH = "en"
 PLACEHOLDERS = {"--encoder": "BUNDLE", "--data": "DIR", "--out": "REPORT"}
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -51,9 +51,9 @@ def card(bundle: Path, folders: tuple[Path, ...]) -> None:
 
 
 def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
-    """Put the section TITLE into the card of the bundle in `folder`, and means into its manifest's measures.
+    """Write the section TITLE into the card of the bundle in `folder`, and means into its manifest.
 
-    Gives the names of the tables. Raises UsageError for a report of another bundle, or none with pairs.
+    Returns the names of the tables. Raises UsageError for a report of another bundle, or without pairs.
     """
     bundle = open_bundle(folder)
     for report in reports:
@@ -78,7 +78,7 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
 
 
 def with_section(page: str, section: str, title: str = TITLE) -> str:
-    """A card with the section of that title in place of the one it had, or before its limits."""
+    """Replace the section of that title in a card; a new one is inserted before the limits."""
     page = re.sub(rf"^## {title}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
     before, limits, after = page.partition("## Limits")
     return f"{before.rstrip()}\n\n{section}\n{limits}{after}" if limits else f"{before.rstrip()}\n\n{section}"
@@ -130,7 +130,7 @@ def _section(report: Report, table: Table) -> list[Block]:
 
 
 def _command(command: str) -> str:
-    """With words that stand for the folders of whoever measured."""
+    """The command with placeholders instead of the folders of this machine."""
     words = shlex.split(command)
     for option, placeholder in PLACEHOLDERS.items():
         if option in words:
@@ -139,7 +139,7 @@ def _command(command: str) -> str:
 
 
 def _listed(table: Table) -> list[Block]:
-    """What the report has by pair, as a line a mean: each language with all others, and with English."""
+    """The means of a table with many languages: each language with all others, and with English."""
     ways = [pair_matrix(table, key) for key in _shown(table)]
     title = " / ".join(NAMES[key] for key in _shown(table))
     into = CHANCE in table.means[ALL]  # from English the candidates are few
@@ -165,7 +165,7 @@ def _listed(table: Table) -> list[Block]:
 
 
 def _by_language(table: Table) -> Grid:
-    """A language a row: means over the pairs in which it asks, and in which it answers."""
+    """A row for each language: its means over the pairs in which it is the source, and the target."""
     keys = [key for key in COLUMNS if key in table.means[ALL]]
     ways = [pair_matrix(table, key) for key in keys]
     head = ["language", *(f"{NAMES[key]}, {way}" for key in keys for way in ("asked in", "answered in"))]
@@ -195,6 +195,6 @@ def _by_pair(table: Table, keys: Sequence[str]) -> Grid:
 
 
 def _figure(values: NDArray[np.float64]) -> str:
-    """The mean of what is there."""
+    """Format the mean of the values that are not NaN."""
     figures = values[~np.isnan(values)]
     return f"{figures.mean():.1f}" if len(figures) else "-"

@@ -1,9 +1,8 @@
-"""Experiments as a list of steps: run within a budget of minutes, stopped at any time, gone on with later.
+"""Experiments as a list of steps, which run within a budget of minutes and can be interrupted and resumed.
 
-A finished step leaves results/STEP.json in OUT, written whole or not at all, and is not run again. One that
-was interrupted finds what it left in its folder work/STEP there. Both are named after the step's key too, so
-that results of other data or of another recipe are never taken for its own.
-`evaluation.summary` writes the report.
+A finished step leaves results/STEP.json in OUT, written atomically, and is not run again. An interrupted step
+resumes from its folder work/STEP. Both names include the step's key, so that results of other data or of
+another recipe are never mixed up. summary.py writes the report.
 """
 
 import fcntl
@@ -105,7 +104,7 @@ class Step:
 
 @dataclass
 class State:
-    """Where the list stands: results by name of step, failures, and what is left with the reason."""
+    """The progress of the list: results by step, failures, and unfinished steps with the reason."""
 
     results: dict[str, Result] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -132,10 +131,11 @@ def run_steps(
     after: Callable[[State], None] = lambda state: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> State:
-    """Run in order what is not finished and is likely to fit into what is left of `minutes`.
+    """Run, in order, the unfinished steps that are likely to fit into the remaining `minutes`.
 
-    A step that is too long is left and shorter ones after it are still run. A step that fails
-    (PassepartoutError) is told and the others go on. `say` hears a line a step, `after` the state after each.
+    Steps that are too long are skipped, and shorter ones after them still run. If a step fails
+    (PassepartoutError), this is reported and the others continue. `say` is called with a line for each step,
+    `after` with the state after each.
     Raises UsageError for a list that cannot be run and while another process runs in `out`, DamagedError for
     a result that cannot be read.
     """
@@ -159,7 +159,7 @@ def run_steps(
 
 
 def check_steps(steps: Sequence[Step]) -> None:
-    """UsageError unless names are plain and unique, and a step needs only steps before it."""
+    """Raise UsageError unless names are plain and unique, and steps need only earlier steps."""
     before: set[str] = set()
     for step in steps:
         for part in (step.experiment.name, step.system):
@@ -173,7 +173,7 @@ def check_steps(steps: Sequence[Step]) -> None:
 
 
 def estimate(step: Step, steps: Sequence[Step], state: State) -> float:
-    """Minutes that a step is likely to take: the mean of its system's finished ones, else its own guess."""
+    """Estimate the minutes of a step: the mean of its system's finished ones, or else its own estimate."""
     same = {(step.experiment.name, step.system)}
     timed = [
         state.results[other.name].seconds / 60
@@ -235,7 +235,7 @@ def _nulls(values: NDArray[np.float64]) -> tuple[tuple[float | None, ...], ...]:
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Keep a second process out of `out`; the kernel lets go of the lock of one that dies."""
+    """Keep other processes out of `out` by a lock, which the kernel releases if this process dies."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = (out / "LOCK").open("w")

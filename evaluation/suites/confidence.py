@@ -1,8 +1,8 @@
-"""Does the confidence of an index know what it does not know? Asked of a real index that lacks a share.
+"""Suite `confidence`: whether the confidence of an index shows what the index does not contain.
 
-Of lines that say the same in each language, the index of a language lacks every fourth, another one in each.
-It is asked for lines that it holds the translation of, for lines that it does not, for text of other kinds
-(the held-out lines of corpora/elsewhere), and for the first lines again with other punctuation at the end.
+The index is built from aligned lines, of which each language lacks every fourth, a different one in each. It
+is asked lines whose translation it has, lines whose translation it lacks, text of other kinds (the held-out
+lines of corpora/elsewhere), and the first lines again with different punctuation at the end.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,22 +29,22 @@ from index.search.ranking import Match
 from index.search.translator import Translator
 from index.text.normalisation import SENTENCE_ENDS, clean
 
-LACKED = 4  # of so many lines an index lacks one
-QUESTIONS = 300  # a pair that have an answer, and as many that have none; fewer where lines are few
+LACKED = 4  # one in so many lines is left out of an index
+QUESTIONS = 300  # in each pair with an answer, and as many without; fewer if there are few lines
 MOST_LINES = 1 << 20
-WORDS = WordOptions(phrases=False)  # no phrase is asked for
+WORDS = WordOptions(phrases=False)  # phrases are not measured
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The first answers to some questions: their confidences, and whether they are right, (n,) each."""
+    """The first answers to n questions: their confidences (n,), and whether they are right (n,)."""
 
     confidences: NDArray[np.float64]
     right: NDArray[np.bool_]
 
 
 def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """Suite `confidence`: on `data`/text/multi30k_train.LANG.txt, or else on `data`/LANG.txt."""
+    """Measure on `data`/text/multi30k_train.LANG.txt, or else on `data`/LANG.txt."""
     folder, prefix = (data / "text", TEXT) if (data / "text").is_dir() else (data, "")
     codes = in_common(folder, languages_in(folder, ".txt", prefix), known, chosen, ".txt")
     texts = read_aligned(folder, codes, prefix=prefix, most=MOST_LINES)
@@ -66,13 +66,13 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
         "punctuation: first answers, by another end of the line."
     )
     table = table_of_pairs("confidence", note, scores, chosen)
-    # Over all answers together: the mean over pairs would count the noise of each.
+    # Over all answers together: a mean over pairs would include the noise of each pair.
     means = {**table.means, ALL: {**table.means[ALL], "ece": _error(answers)}}
     return [replace(table, means=means)]
 
 
 def lacks(line: int, language: int) -> bool:
-    """Whether the index of the language with this number lacks a line."""
+    """Whether the index of language number `language` lacks a line."""
     return (line + language) % LACKED == 0
 
 
@@ -80,7 +80,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
     files = {}
     for number, (code, lines) in enumerate(texts.items()):
         files[code] = work / f"{code}.txt"
-        # Lines keep their places: an ID tells which it is.
+        # Lines keep their numbers, by which their IDs identify them.
         kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
         files[code].write_text("\n".join(kept) + "\n", "utf-8")
     build_index(encoder.bundle, files, work / "index", cleaning=ONCE, word_options=WORDS)
@@ -93,35 +93,34 @@ def score_pair(
     """The measures of one pair, in per cent, and all of its answers."""
     lines, number = texts[source], list(texts).index(target)
     rows = np.random.default_rng(0).permutation(len(lines)).tolist()
-    held, missing = ([row for row in rows if lacks(row, number) == gone] for gone in (False, True))
-    # As many of either, since a confidence says what share of both is right.
-    count = min(QUESTIONS, len(held), len(missing))
-    held, missing = held[:count], missing[:count]
-    if not held or not missing:
+    present = [row for row in rows if not lacks(row, number)]
+    missing = [row for row in rows if lacks(row, number)]
+    # Equally many of both, since a confidence is the share of both that is right.
+    count = min(QUESTIONS, len(present), len(missing))
+    present, missing = present[:count], missing[:count]
+    if not present or not missing:
         raise DataError(f"{len(lines)} lines are too few: give at least {LACKED}")
-    matches = translator.sentences([lines[row] for row in held], source, target)
+    matches = translator.sentences([lines[row] for row in present], source, target)
     others = [text for _, text in other_kinds(source, held_out=True)]
-    answers = [
-        _answered(matches, [texts[target][row] for row in held]),
-        _answered(translator.sentences([lines[row] for row in missing], source, target)),
-        _answered(translator.sentences(others, source, target)),
-    ]
-    punctuated = [_other_end(lines[row]) for row in held]
-    again = translator.sentences(punctuated, source, target)
-    changed = [first[0].id != second[0].id for first, second in zip(matches, again, strict=True)]
-    here, gone, other = answers
+    of_present = _answered(matches, [texts[target][row] for row in present])
+    of_missing = _answered(translator.sentences([lines[row] for row in missing], source, target))
+    of_others = _answered(translator.sentences(others, source, target))
+    answers = [of_present, of_missing, of_others]
+    punctuated = [_other_end(lines[row]) for row in present]
+    punctuated_matches = translator.sentences(punctuated, source, target)
+    changed = [first[0].id != second[0].id for first, second in zip(matches, punctuated_matches, strict=True)]
     measures = {
-        "answered": _share(here.confidences >= MIN_CONFIDENCE),
-        "right": _share(here.right),
-        "others_answered": _share(other.confidences >= MIN_CONFIDENCE),
-        "missing_answered": _share(gone.confidences >= MIN_CONFIDENCE),
+        "answered": _share(of_present.confidences >= MIN_CONFIDENCE),
+        "right": _share(of_present.right),
+        "others_answered": _share(of_others.confidences >= MIN_CONFIDENCE),
+        "missing_answered": _share(of_missing.confidences >= MIN_CONFIDENCE),
         "ece": _error(answers),
         "changed": _share(np.array(changed)),
     }
-    return PairScore(source, target, len(held), measures), _together(answers)
+    return PairScore(source, target, len(present), measures), _concatenated(answers)
 
 
-def _together(answers: Sequence[Answered]) -> Answered:
+def _concatenated(answers: Sequence[Answered]) -> Answered:
     return Answered(
         np.concatenate([answer.confidences for answer in answers]),
         np.concatenate([answer.right for answer in answers]),
@@ -129,14 +128,14 @@ def _together(answers: Sequence[Answered]) -> Answered:
 
 
 def _error(answers: Sequence[Answered]) -> float:
-    every = _together(answers)
-    return 100 * calibration_error(every.confidences, every.right)
+    all_answers = _concatenated(answers)
+    return 100 * calibration_error(all_answers.confidences, all_answers.right)
 
 
-def _answered(matches: Sequence[Sequence[Match]], wanted: Sequence[str] | None = None) -> Answered:
-    """`wanted`: the right answers, where there are any."""
+def _answered(matches: Sequence[Sequence[Match]], right_texts: Sequence[str] | None = None) -> Answered:
+    """The first of the matches to each question; without `right_texts`, none of them is right."""
     first = [answers[0] for answers in matches]
-    right = [match.text == clean(text) for match, text in zip(first, wanted or [], strict=False)]
+    right = [match.text == clean(text) for match, text in zip(first, right_texts or [], strict=False)]
     right += [False] * (len(first) - len(right))
     return Answered(np.array([match.confidence for match in first]), np.array(right, bool))
 

@@ -1,7 +1,7 @@
-"""Suite `consistency`: what asking in several languages at once gives (SMALR, Burns et al. 2020, 3.4, CLC-A).
+"""Suite `consistency`: the gain from asking in several languages (SMALR, Burns et al. 2020, 3.4, CLC-A).
 
-The translations of a question are the human ones, "given", or "own": the nearest of text/, which does not
-hold the human ones. The scores of all languages are averaged.
+The translations of a question are either human ones ("given"), or the nearest sentences of text/, which does
+not contain the human ones ("own"). The scores of all languages are averaged.
 """
 
 from collections.abc import Mapping, Sequence

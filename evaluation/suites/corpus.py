@@ -1,7 +1,7 @@
-"""Sentence translation as a user meets it: the answers of a real index that does not hold the translation.
+"""Suite `corpus`: sentence translation as users see it, by an index that does not contain the translation.
 
-Each sentence of the test set is asked of an index of the training text; its top answer is compared with the
-reference. Two bounds lie around the score: a random answer, and the best answer that the index holds.
+Each sentence of the test set is translated with an index of the training text, and the top answer is compared
+with the reference. The score lies between two bounds: a random answer, and the best answer in the index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ TOKENISERS = {"Hans": "zh", "Hant": "zh", "Jpan": "char", "Thai": "char", "Laoo"
 
 @dataclass(frozen=True)
 class Scores:
-    """Of a list of answers against their references, 0 to 100."""
+    """The scores of a list of answers against their references, 0 to 100."""
 
     chrf: float
     bleu: float
@@ -42,7 +42,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What answers from one corpus can score: those drawn at random, and the best there are by chrF."""
+    """The scores of answers drawn at random from a corpus, and of its best answers by chrF."""
 
     random: Scores
     best: Scores
@@ -120,7 +120,7 @@ def score(answers: Sequence[str], references: Sequence[str], code: str) -> Score
 
 
 def tokeniser(code: str) -> str:
-    """sacrebleu's name of how BLEU divides a language into words."""
+    """sacrebleu's name of the tokeniser with which BLEU divides a language into words."""
     return TOKENISERS.get(language(code).script, "13a")
 
 

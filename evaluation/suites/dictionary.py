@@ -1,4 +1,4 @@
-"""Word translation against a dictionary that is given, instead of the pairs that text agrees on."""
+"""Word translation against given dictionaries, instead of word pairs found in aligned text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Suites that measure each language with English alone: picture sets, everyday sentences, translations.
+"""Suites that pair each language with English only: picture sets, everyday sentences, machine translations.
 
-Every language is measured for which the data has enough lines, whether the encoder knows it or not.
+Every language with enough lines in the data is measured, whether the encoder knows it or not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,23 +26,23 @@ from index.search.hubness import csls
 
 ENGLISH = "en"
 EVERYDAY = "everyday_"  # benchmark/everyday_LANG
-MANY = 300  # captions of a language, for a mean of its own: fewer leave a handful in split test
-FEWEST = 5  # lines of a language: a figure of fewer says nothing
+MANY_CAPTIONS = 300  # languages with as many get a separate mean: with fewer, split test has only a handful
+FEWEST_LINES = 5  # of a language: a figure from fewer is meaningless
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A language's lines, the same in English, and English lines that are answers to none of them."""
+    """A language's lines, their English counterparts, and further English lines that are wrong answers."""
 
-    own: Sequence[str]
+    foreign: Sequence[str]
     english: Sequence[str]
-    more: Sequence[str] = ()
+    distractors: Sequence[str] = ()
 
 
 def picture_sets(
     encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> list[Table]:
-    """A table for each picture set of `data` but the photographs: captions of split test, line by picture."""
+    """Suite `sets`: a table for each picture set of `data` except photos, a caption for each test picture."""
     sets = sorted(
         folder.parent for folder in data.glob("*/captions") if (folder.parent / "splits.tsv").is_file()
     )
@@ -57,29 +57,31 @@ def _picture_set(encoder: TextEncoder, folder: Path, known: Sequence[str], chose
     captions = {
         code: read_captions(folder / "captions" / f"{code}.tsv") for code in _languages(folder / "captions")
     }
-    # One of the pictures that English calls the same: which one is right, rounding would decide.
-    different = {rows[0]: image for image, rows in _by_picture(captions[ENGLISH], images)}
-    english = {image: text for text, image in different.items()}
+    # Of pictures with the same English caption one is kept: rounding would decide which of them is found.
+    distinct = {rows[0]: image for image, rows in _by_picture(captions[ENGLISH], images)}
+    english = {image: text for text, image in distinct.items()}
     lines = {}
     for code, rows in captions.items():
-        own = {image: texts[0] for image, texts in _by_picture(rows, images) if image in english}
-        more = [text for image, text in english.items() if image not in own]
-        lines[code] = Lines(list(own.values()), [english[image] for image in own], more)
+        foreign = {image: texts[0] for image, texts in _by_picture(rows, images) if image in english}
+        distractors = [text for image, text in english.items() if image not in foreign]
+        lines[code] = Lines(list(foreign.values()), [english[image] for image in foreign], distractors)
     note = (
         f"A caption a picture of split test, long pages whole. Into English all {len(english)} different "
         "English ones are candidates, from English those of the language."
     )
     table = with_english(encoder, folder.name, note, lines, known, chosen, chance=True)
-    many = [code for code, rows in captions.items() if len(rows) >= MANY and code in table.languages]
-    if 1 < len(many) < len(table.languages):
-        inside = [pair for pair in table.pairs if {pair.source, pair.target} <= {*many, ENGLISH}]
-        label = f"{len(many) - (ENGLISH in many)} languages of {MANY} captions"
-        table = replace(table, means={**table.means, label: mean_measures(inside)})
+    large = [
+        code for code, rows in captions.items() if len(rows) >= MANY_CAPTIONS and code in table.languages
+    ]
+    if 1 < len(large) < len(table.languages):
+        pairs = [pair for pair in table.pairs if {pair.source, pair.target} <= {*large, ENGLISH}]
+        label = f"{len(large) - (ENGLISH in large)} languages of {MANY_CAPTIONS} captions"
+        table = replace(table, means={**table.means, label: mean_measures(pairs)})
     return table
 
 
 def _by_picture(captions: Sequence[Caption], images: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """The captions of each of `images` that has some."""
+    """Yield each of `images` that has captions, with its captions."""
     texts: dict[str, list[str]] = {}
     for caption in captions:
         if caption.image in images:
@@ -95,7 +97,7 @@ def _languages(folder: Path) -> list[str]:
 
 
 def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """What people say: `data`/benchmark/everyday_LANG, each language's lines with its own English."""
+    """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English."""
     folders = {
         path.name.removeprefix(EVERYDAY): path for path in sorted((data / "benchmark").glob(f"{EVERYDAY}*"))
     }
@@ -111,13 +113,13 @@ def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
 def machine_translated(
     encoder: TextEncoder, folder: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> Iterator[Table]:
-    """The set `folder`_machine, where there is one: machine translations of the English lines of `folder`."""
+    """Yield a table for `folder`_machine, if it exists: machine translations of the English lines."""
     machine = folder.with_name(f"{folder.name}_machine")
     codes = languages_in(machine, ".txt")
     if codes:
         english = read_aligned(folder, [ENGLISH])[ENGLISH]
         lines = {code: Lines(read_aligned(machine, [code])[code], english) for code in codes}
-        if any(len(both.own) != len(english) for both in lines.values()):
+        if any(len(aligned.foreign) != len(english) for aligned in lines.values()):
             raise DataError(f"{machine}: not as many lines as {folder / 'en.txt'}: line i must say the same")
         yield with_english(encoder, machine.name, "Machine translated from English.", lines, known, chosen)
 
@@ -134,23 +136,29 @@ def with_english(
 ) -> Table:
     """Score retrieval from each language into English and back.
 
-    Languages with fewer lines than FEWEST are left out. With `chance` R@10 is also given as a multiple of
-    chance, which differs where languages have not equally many lines.
+    Languages with fewer than FEWEST_LINES are left out. With `chance`, R@10 is also given as a multiple of
+    chance, which depends on the number of a language's lines.
     """
-    kept = {code: both for code, both in lines.items() if code != ENGLISH and len(both.own) >= FEWEST}
+    kept = {
+        code: aligned
+        for code, aligned in lines.items()
+        if code != ENGLISH and len(aligned.foreign) >= FEWEST_LINES
+    }
     if not kept:
-        raise DataError(f"{name}: no language has {FEWEST} lines that English has too")
-    english = {f"{ENGLISH} {code}": [*both.english, *both.more] for code, both in kept.items()}
-    vectors = encode(encoder, {**{code: both.own for code, both in kept.items()}, **english})
+        raise DataError(f"{name}: no language has {FEWEST_LINES} lines that English has too")
+    english = {
+        f"{ENGLISH} {code}": [*aligned.english, *aligned.distractors] for code, aligned in kept.items()
+    }
+    vectors = encode(encoder, {**{code: aligned.foreign for code, aligned in kept.items()}, **english})
     pairs: list[PairScore] = []
-    for code, both in kept.items():
-        own, candidates = vectors[code], vectors[f"{ENGLISH} {code}"]
-        for source, target, asked, held in (
-            (code, ENGLISH, own, candidates),
-            (ENGLISH, code, candidates[: len(both.own)], own),
+    for code, aligned in kept.items():
+        foreign, candidates = vectors[code], vectors[f"{ENGLISH} {code}"]
+        for source, target, questions, answers in (
+            (code, ENGLISH, foreign, candidates),
+            (ENGLISH, code, candidates[: len(aligned.foreign)], foreign),
         ):
-            pair = score_pair(source, target, {source: asked, target: held})
-            pairs.append(_with_chance(pair, len(held)) if chance else pair)
+            pair = score_pair(source, target, {source: questions, target: answers})
+            pairs.append(_with_chance(pair, len(answers)) if chance else pair)
     return _table(name, note, pairs, known, chosen)
 
 
@@ -162,16 +170,16 @@ def _with_chance(pair: PairScore, candidates: int) -> PairScore:
 def _table(
     name: str, note: str, pairs: Sequence[PairScore], known: Sequence[str], chosen: Sequence[str]
 ) -> Table:
-    """Add means of each direction, and to the note the languages that the encoder has not learned."""
+    """Make a table with means for each direction; its note names languages that the encoder does not know."""
     table = table_of_pairs(name, note, pairs, chosen)
-    ways = {
+    directions = {
         "into English": [pair for pair in pairs if pair.target == ENGLISH],
         "from English": [pair for pair in pairs if pair.source == ENGLISH],
     }
     unknown = [code for code in table.languages if code not in known]
-    said = f" The encoder has not learned {', '.join(unknown)}." if unknown else ""
-    means = {**table.means, **{label: mean_measures(of) for label, of in ways.items()}}
-    return replace(table, note=note + said, means=means)
+    remark = f" The encoder has not learned {', '.join(unknown)}." if unknown else ""
+    direction_means = {label: mean_measures(directed) for label, directed in directions.items()}
+    return replace(table, note=note + remark, means={**table.means, **direction_means})
 
 
 def captions_with_english(
@@ -183,12 +191,16 @@ def captions_with_english(
 ) -> Table:
     """Score all captions of `images` in each language among all the English ones, and back.
 
-    Right is a caption of the same picture: which of its five is the translation is not always known.
+    Any caption of the same picture is a right answer, since it is not always known which is the translation.
     """
-    rows = {code: [caption for caption in of if caption.image in images] for code, of in captions.items()}
-    vectors = encode(encoder, {code: [caption.text for caption in of] for code, of in rows.items() if of})
-    number = {image: place for place, image in enumerate(sorted(images))}
-    pictures = {code: np.array([number[caption.image] for caption in rows[code]]) for code in vectors}
+    shown = {
+        code: [caption for caption in listed if caption.image in images] for code, listed in captions.items()
+    }
+    vectors = encode(
+        encoder, {code: [caption.text for caption in listed] for code, listed in shown.items() if listed}
+    )
+    numbers = {image: number for number, image in enumerate(sorted(images))}
+    pictures = {code: np.array([numbers[caption.image] for caption in shown[code]]) for code in vectors}
     pairs = [
         _score_captions(source, target, vectors, pictures)
         for code in vectors
@@ -205,16 +217,15 @@ def captions_with_english(
 def _score_captions(
     source: str, target: str, vectors: Mapping[str, Vectors], pictures: Mapping[str, NDArray[np.int64]]
 ) -> PairScore:
-    """Per cent of the captions in `source` with one of the same picture among the k nearest in `target`."""
-    asked, held = (
-        np.isin(pictures[code], pictures[other]) for code, other in ((source, target), (target, source))
-    )
-    questions, answers = pictures[source][asked], pictures[target][held]
-    scores = csls(vectors[source][asked] @ vectors[target][held].T)
+    """Per cent of captions in `source` with one of the same picture nearest, or among ten, in `target`."""
+    in_target = np.isin(pictures[source], pictures[target])
+    in_source = np.isin(pictures[target], pictures[source])
+    questions, answers = pictures[source][in_target], pictures[target][in_source]
+    scores = csls(vectors[source][in_target] @ vectors[target][in_source].T)
     nearest = np.argpartition(-scores, min(9, scores.shape[1] - 1), axis=1)[:, :10]
-    best = answers[scores.argmax(axis=1)]
+    first_answers = answers[scores.argmax(axis=1)]
     measures = {
-        "csls_r1": 100 * float(np.mean(best == questions)),
+        "csls_r1": 100 * float(np.mean(first_answers == questions)),
         "csls_r10": 100 * float(np.mean((answers[nearest] == questions[:, None]).any(axis=1))),
     }
     return PairScore(source, target, len(questions), measures)

@@ -24,8 +24,10 @@ Vectors = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class PictureVectors:
-    """Pictures by name in a bundle's space, (n, d) unit rows; which split they are, and the SHA-256 of the
-    recipe and of the data that the space was learned by."""
+    """Pictures of a split by name, as (n, d) unit rows in a bundle's space.
+
+    `recipe`, `data`: the SHA-256 of what the space was learned with.
+    """
 
     names: tuple[str, ...]
     vectors: NDArray[np.float32]
@@ -34,7 +36,7 @@ class PictureVectors:
     data: str
 
     def write(self, file: Path) -> None:
-        """As safetensors."""
+        """Write the pictures as safetensors."""
         names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
         metadata = {"split": self.split, "recipe": self.recipe, "data": self.data}
         part = file.with_name(f".{file.name}.part")
@@ -43,7 +45,7 @@ class PictureVectors:
 
 
 def read_pictures(file: Path) -> PictureVectors:
-    """What `write` wrote. UsageError where there is no file, DamagedError if it is another kind of file."""
+    """Read what `write` wrote. UsageError if there is no file, DamagedError for another kind of file."""
     if not file.is_file():
         raise UsageError(f"{file} is missing: passepartout pictures RUN --data DIR --out {file} writes it")
     try:
@@ -102,10 +104,10 @@ def score_retrieval(
     owners: Mapping[str, Sequence[int]],
     chosen: Sequence[str] = (),
 ) -> Table:
-    """A row of measures for each language, and their mean over all of them and over the chosen ones.
+    """Score retrieval in each language, with means over all languages and over the chosen ones.
 
-    `sentences` are (m, d) unit rows a language, `owners` each one's row in `pictures`. A picture without a
-    caption in a language is no candidate in it.
+    `sentences`: (m, d) unit rows by language; `owners`: each sentence's row in `pictures`. Pictures without a
+    caption in a language are not candidates in it.
     """
     measures = {code: _measures(pictures.vectors, sentences[code], owners[code]) for code in sentences}
     languages = tuple(measures)

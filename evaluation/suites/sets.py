@@ -1,4 +1,4 @@
-"""What a suite measures on: text of several languages where line i says the same in each, and its vectors."""
+"""Aligned text that suites measure on, whose line i means the same in each language, and its vectors."""
 
 import hashlib
 import re
@@ -48,7 +48,7 @@ def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequenc
 def in_common(
     folder: Path, codes: Sequence[str], known: Collection[str], chosen: Sequence[str], kind: str
 ) -> list[str]:
-    """Of the languages that were `found` in `folder`, `chosen` ones first, then those that are `known`.
+    """Of the languages `codes` that `folder` has, the `chosen` ones first, then those that are `known`.
 
     Raises UnknownLanguageError for a chosen language that was not found (`kind` says what there would be of
     it), DataError if fewer than two are left.

@@ -1,6 +1,6 @@
 """Suites of sentence translation: multi30k, aligned, scenes, photos, pictograms.
 
-A suite reads its text, has it encoded, and gives the tables of a report.
+A suite reads its text, encodes it, and returns the tables of a report.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,8 +29,10 @@ POOL = 200  # captions a language in Globetrotter's measure (5.2)
 
 
 def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """The public test set: `data`/benchmark/multi30k_test_2016/LANG.txt, and with its English lines what
-    lies beside it in multi30k_test_2016_machine."""
+    """Suite `multi30k`: the public test set `data`/benchmark/multi30k_test_2016/LANG.txt.
+
+    If multi30k_test_2016_machine is beside it, its machine translations are paired with the English lines.
+    """
     folder = data / "benchmark" / "multi30k_test_2016"
     return [
         *aligned(encoder, folder, known, chosen),
@@ -39,7 +41,7 @@ def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seq
 
 
 def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """The shipped sentences, `data` = corpora/everyday: the scenes, and what people say, each by itself."""
+    """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     vectors = encode(encoder, texts)
     parts = {"everyday scenes": slice(SCENES), "everyday sayings": slice(SCENES, None)}
@@ -52,7 +54,7 @@ def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
 
 
 def aligned(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """Any folder of files LANG.txt whose line i says the same in each."""
+    """Suite `aligned`: any folder of files LANG.txt whose line i means the same in each."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     return [
         _scored(encoder, data.resolve().name, "Line i is the same in each.", encode(encoder, texts), chosen)
@@ -67,8 +69,11 @@ def _scored(
 
 
 def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """Captions of `data`/photos, split test: translations of one English sentence, where two languages have
-    them; Globetrotter's measure over all languages; and each with English, all captions."""
+    """Suite `photos`: captions of `data`/photos, split test, measured in three ways.
+
+    Translations of the same English sentence, for languages that have them; Globetrotter's measure over all
+    languages; and all captions of each language paired with English.
+    """
     folder = data / "photos"
     languages = available(folder / "captions", ".tsv", known, chosen)
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in languages}
@@ -88,8 +93,10 @@ def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
 def _widely(
     captions: Mapping[str, Sequence[Caption]], images: Collection[str], chosen: Sequence[str]
 ) -> dict[str, Sequence[Caption]]:
-    """Without the languages, but for the chosen ones, in which fewer than a tenth as many `images` have
-    a caption as in another: the pool is of images with captions in all."""
+    """Drop languages with captions of few `images`, less than a tenth of the largest language's.
+
+    The pool has only images with captions in all languages. Chosen languages are kept.
+    """
     counts = {code: len({row.image for row in rows} & set(images)) for code, rows in captions.items()}
     most = max(counts.values())
     return {code: rows for code, rows in captions.items() if code in chosen or 10 * counts[code] >= most}
@@ -109,8 +116,10 @@ def _pool(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], chosen: Sequ
 
 
 def pictograms(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """Names of pictograms that no recipe learns from, `data`/pictograms: all of them, and without the flags,
-    which are called after countries."""
+    """Suite `pictograms`: the names of held-out pictograms in `data`/pictograms.
+
+    Measured with all of them, and without flags, which are named after countries.
+    """
     codes, names = held_out_names(data, known, chosen)
     vectors = encode(encoder, names)
     tables = [_names(encoder, "pictograms, held out", vectors, chosen)]

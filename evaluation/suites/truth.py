@@ -1,7 +1,7 @@
-"""Which words translate each other: found in text that lines up across languages.
+"""Ground truth of word translation: word pairs found in text that is aligned across languages.
 
 Globetrotter's procedure (Surís et al. 2022, B.2): two words are a pair if each is among the other's five
-highest by tf-idf. It is noisy (woman, dress), so 100 per cent of them is out of reach.
+highest by tf-idf. The pairs are noisy (woman, dress), so a score of 100 per cent is out of reach.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ Divided = dict[str, dict[str, list[str]]]
 
 @dataclass(frozen=True)
 class Aligned:
-    """Text that lines up: language -> what it is about (a line's number, a picture) -> its sentences."""
+    """Aligned text: language -> what it is about (a line's number, a picture) -> its sentences."""
 
     name: str
     texts: Mapping[str, Mapping[str, Sequence[str]]]
@@ -39,8 +39,10 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Truth:
-    """`pairs` by ordered pair of languages, `counts` (how often each word occurs) by language, and from which
-    source how many pairs of languages come."""
+    """Word `pairs` by ordered language pair, and word `counts` by language.
+
+    `sources`: how many language pairs come from each source.
+    """
 
     pairs: Mapping[tuple[str, str], Pairs]
     counts: Mapping[str, Counter[str]]
@@ -48,10 +50,10 @@ class Truth:
 
 
 def read_sources(data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Aligned]:
-    """What lines up in `data`, the best first: its own LANG.txt, or text/ and the captions of one picture.
+    """Read the aligned text of `data`, the best first: its own LANG.txt, or text/ and captions by picture.
 
-    Of the languages in `known` or `chosen`. Captions of a picture are taken together: a translation in one
-    language, five people's sentences in the other, which include what was translated.
+    Only languages in `known` or `chosen` are read. The captions of a picture are aligned as a whole: one
+    language may have a translation, and the other five sentences that include what was translated.
     Raises UnknownLanguageError for a chosen language without text, DataError if fewer than two are left.
     """
     text, captions = data / "text", data / "photos" / "captions"

@@ -1,7 +1,7 @@
-"""Word translation (Globetrotter 5.3): does the encoder find the words that translate each other?
+"""Word translation (Globetrotter 5.3): whether the encoder finds the words that translate each other.
 
-In both units: whole words as users ask for them, and the tokens of the encoder as in the paper. Before and
-after the spaces of the languages are aligned by Procrustes.
+Measured on whole words, as users ask for them, and on the encoder's tokens, as in the paper, both before and
+after the word spaces of the languages are aligned by Procrustes.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ class Vocabulary:
 def word_translation(
     encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> list[Table]:
-    """Suite `words`: Recall@10 of the pairs that the text of `data` agrees on, all and spelt differently."""
+    """Suite `words`: Recall@10 of word pairs found in the text of `data`, all and those spelt differently."""
     sources = read_sources(data, known, chosen)
     truth = find_truth(sources, _words, "word pairs")
     seen = {
@@ -78,7 +78,7 @@ def _words(sentences: Sequence[str], code: str) -> Sentences:
 def corpus_counts(
     encoder: TextEncoder, data: Path | None, known: Sequence[str], chosen: Sequence[str]
 ) -> dict[str, Counter[str]]:
-    """How often each word occurs in training, and in the text of `data` where that is given, by language."""
+    """Count the words of each language in training and in the text of `data`, if given."""
     sources = read_sources(data, known, chosen) if data else []
     counts = count_units([divide(source, _words) for source in sources])
     return {
@@ -147,14 +147,16 @@ def _hits(
 def ranks_of(
     source_space: Vectors, target_space: Vectors, queries: NDArray[np.int64], answers: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]]:
-    """cosine, csls -> (n,) how many rows of the target are nearer to row `queries[i]` of the source than row
-    `answers[i]` is; a block of different queries at a time."""
+    """Rank the answers by cosine and by CSLS: (n,) how many rows of the target are nearer than `answers[i]`.
+
+    `queries[i]` is a row of the source. Distinct queries are compared in blocks.
+    """
     hubness = _hubness(target_space, source_space)
     ranks = {key: np.zeros(len(queries), np.int64) for key in ("cosine", "csls")}
     distinct, place = np.unique(queries, return_inverse=True)
     for start in range(0, len(distinct), QUERIES_AT_ONCE):
         cosines = source_space[distinct[start : start + QUERIES_AT_ONCE]] @ target_space.T
-        # The mean of the query's own neighbours, the rest of CSLS, is the same for all its candidates.
+        # The query's own mean, the remaining term of CSLS, is the same for all candidates.
         scores = {"cosine": cosines, "csls": csls_scores(cosines, np.zeros(1), hubness)}
         queries_here = np.flatnonzero((place >= start) & (place < start + QUERIES_AT_ONCE))
         for key, values in scores.items():

@@ -1,1 +1,1 @@
-"""The command line: `passepartout encode` and `index ...`; what a command does is imported when it runs."""
+"""The commands `passepartout encode` and `index ...`, which import what they need when they run."""

@@ -1,4 +1,4 @@
-"""A dictionary: the words of one language with what the index answers for each in another, as TSV."""
+"""Dictionary export: the words of one language with their translations into another, as TSV."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,33 +6,26 @@ from pathlib import Path
 from index.errors import UsageError, listed
 from index.progress import Progress
 from index.search.translator import Translator
-from index.storage.files import fsync
+from index.storage.files import output_file
 
 COLUMNS = ("word", "translation", "confidence", "score", "count")
 WORDS_AT_ONCE = 1024
 
 
 def export_dictionary(index: Path, pair: str, out: Path, k: int = 1) -> int:
-    """Write up to `k` translations of every word for "en-de", most frequent words first; how many lines.
+    """Write up to `k` translations of every word for a pair such as "en-de"; return the number of lines.
 
-    Raises UsageError for a pair that is none or a file that cannot be written, UnknownLanguageError,
-    BundleError.
+    The most frequent words come first. Raises UsageError for an invalid pair or a file that cannot be
+    written, UnknownLanguageError, BundleError.
     """
     translator = Translator.open(index)
     source, target = split_pair(pair, translator)
-    draft = out.with_name(f".{out.name}")
     written = 0
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write("\t".join(COLUMNS) + "\n")
-            for line in entries(translator, source, target, k):
-                file.write("\t".join(line) + "\n")
-                written += 1
-        fsync(draft)
-        draft.replace(out)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
+    with output_file(out) as draft, draft.open("w", encoding="utf-8") as file:
+        file.write("\t".join(COLUMNS) + "\n")
+        for line in entries(translator, source, target, k):
+            file.write("\t".join(line) + "\n")
+            written += 1
     return written
 
 

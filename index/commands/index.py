@@ -30,7 +30,7 @@ from index.commands.options import (
     searching,
 )
 from index.corpus.cleaning import RULES, Cleaning, Rule
-from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
+from index.errors import CorpusError, UnknownLanguageError, listed
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def encode(
     from index.encoder.text_encoder import TextEncoder
     from index.importing.named import open_encoder
     from index.progress import Progress
+    from index.storage.files import output_file
 
     bundle = open_encoder(folder)
     if language is not None and language not in bundle.manifest.languages:
@@ -76,13 +77,8 @@ def encode(
     lines = _lines(source)
     with Progress(len(lines), unit="sentences", label="encode") as bar:
         vectors = encoder.encode(lines, BATCH_SIZE, bar.advance, language=language or "")
-    draft = output.with_name(f".{output.name}")
-    try:
-        with draft.open("wb") as file:
-            np.save(file, vectors, allow_pickle=False)
-        draft.replace(output)
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written ({error.strerror})") from error
+    with output_file(output) as draft, draft.open("wb") as file:
+        np.save(file, vectors, allow_pickle=False)
 
 
 def _lines(source: Path | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Commands for an index that is there: `index add | replace | delete | diff | rollback | gc`."""
+"""Commands for an existing index: `index add | replace | delete | diff | rollback | gc`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several commands of the index share: options, and an index in a few lines."""
+"""What several commands of the index share: options, and the description of an index."""
 
 from __future__ import annotations
 
@@ -114,14 +114,14 @@ STRICT = click.option(
 
 @dataclass(frozen=True)
 class Corpora:
-    """The corpus files of a command; `bad` gathers bad lines and units, None: they are refused."""
+    """The corpus files of a command; `bad` collects bad lines and units, None refuses them."""
 
     sources: Sequence[Source]
     bad: BadUnits | None
 
 
 def reading(command: Command) -> Command:
-    """Options for which corpora are read and how; the command gets them as `corpora`."""
+    """Add the options for which corpora are read and how; the command receives them as `corpora`."""
 
     @CORPUS
     @FORMAT
@@ -143,7 +143,7 @@ def reading(command: Command) -> Command:
 
 
 def report_bad_units(bad: BadUnits | None, folder: Path) -> None:
-    """List what was skipped: the first ten on standard error, all in a file beside the index."""
+    """Report what was skipped: the first ten on standard error, all in a file beside the index."""
     if not bad:
         return
     listing = folder.with_name(f"{folder.name}.skipped.tsv")
@@ -179,7 +179,7 @@ def searching(
     least_count: int | None = None,
     phrases: bool | None = None,
 ) -> Callable[[Command], Command]:
-    """Options for how sentences are searched and which words there are; None: as they were."""
+    """Add the options for how sentences are searched and which words there are; None: unchanged."""
 
     def shown(value: object) -> bool | str:
         return "as before" if value is None else True
@@ -233,7 +233,7 @@ def searching(
 
 
 def encoding(command: Command) -> Command:
-    """Options for which machines encode; `engine_of` reads them."""
+    """Add the options for which machines encode; `engine_of` reads them."""
     ray = click.option(
         "--ray-address",
         envvar="RAY_ADDRESS",
@@ -257,7 +257,7 @@ def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
 
 
 def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
-    """Say what a version holds, in a few lines."""
+    """Print what a version contains, in a few lines or as JSON."""
     if as_json:
         click.echo(manifest.model_dump_json(exclude={"files"}))
         return
@@ -269,7 +269,7 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
 
 
 def describe_all(folder: Path, manifest: IndexManifest) -> None:
-    """Say also how each language is searched and how well each pair answers."""
+    """Print what a version contains, how each language is searched and how well each pair answers."""
     for code, entry in manifest.languages.items():
         click.echo(f"{_language(code, entry)}, {_search(entry.search)}")
     for pair, hubness in manifest.hubness.items():
@@ -304,7 +304,7 @@ def _search(search: SearchSettings) -> str:
 
 
 def _quality(quality: PairQuality | None, hubness: HubnessEntry) -> str:
-    """What is known of asking in one language for sentences of another."""
+    """The quality of a language pair in one line."""
     crowded = f"hubness {hubness.csls:.1f} (by cosine {hubness.cosine:.1f})"
     if quality is None:
         return f"not measured, {crowded}"

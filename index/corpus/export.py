@@ -10,7 +10,7 @@ from index.corpus.sentence_table import COLUMNS, sentence_of
 from index.errors import UsageError
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
-from index.storage.files import fsync
+from index.storage.files import output_file
 from index.storage.tables import read_table
 from index.storage.versions import open_version
 
@@ -30,14 +30,8 @@ def export_index(index: Path, out: Path) -> int:
     links = {code: entry.links for code, entry in manifest.languages.items()}
     counts = {code: entry.sentences for code, entry in manifest.languages.items()}
     written = _Counted(units(folder, counts, links))
-    draft = out.with_name(f".{out.name}")
-    try:
+    with output_file(out) as draft:
         writer(draft, written, next(iter(counts)))
-        fsync(draft)
-        draft.replace(out)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
     return written.sentences
 
 

@@ -1,1 +1,1 @@
-"""Documents: files with texts to translate, one format a file, and how the translation memory fills them."""
+"""Documents: files with texts to translate, each format in its own module, filled from translation memory."""

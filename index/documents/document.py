@@ -1,4 +1,4 @@
-"""Document: a file with texts to translate, and what its format does with a translation."""
+"""Document: the interface of a file with texts to translate, which each format implements."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from index.formats.registry import lookup
 from index.search.ranking import Match
 
 LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
-LONGEST_TEXT = 1 << 16  # characters of one in XML, where texts may be within texts
+LONGEST_TEXT = 1 << 16  # characters of a text in XML, where texts can be nested
 
 
 class Unit(Protocol):
@@ -21,10 +21,10 @@ class Unit(Protocol):
 
     @property
     def has_codes(self) -> bool:
-        """Whether there are inline elements in it, which a translation would have to repeat."""
+        """Whether the text has inline elements, which a translation would have to repeat."""
 
     def fill(self, match: Match, *, fuzzy: bool) -> None:
-        """Put the match in; `fuzzy`: marked, by the format's own means, as one that a person has to check."""
+        """Insert a match; a `fuzzy` one is marked, by the format's own means, as needing review."""
 
 
 class Document(Protocol):
@@ -32,7 +32,7 @@ class Document(Protocol):
 
     @property
     def source(self) -> str | None:
-        """The language of its texts, where it says so."""
+        """The language of its texts, if the file states it."""
 
     @property
     def units(self) -> Sequence[Unit]:
@@ -40,18 +40,18 @@ class Document(Protocol):
 
     @property
     def kept(self) -> int:
-        """How many texts have a translation already, which is not changed."""
+        """How many texts already have a translation, which is not changed."""
 
     @property
     def marks_fuzzy(self) -> bool:
         """Whether the format can mark a translation as fuzzy."""
 
     def write(self, file: BinaryIO) -> None:
-        """Write the file as it is now."""
+        """Write the file with the translations inserted so far."""
 
 
 def check_target(label: str, stated: str | None, target: str) -> None:
-    """Raise UsageError if a document states that it is translated into another language."""
+    """Raise UsageError if a document states another target language."""
     if stated and lookup(stated, [target]) is None and lookup(target, [stated]) is None:
         raise UsageError(f"{label}: its translations are in {stated}, not {target}: give --to {stated}")
 
@@ -66,7 +66,7 @@ def decoded(label: str, content: bytes) -> str:
 
 
 def with_edges(text: str, translation: str) -> str:
-    """The translation with the white space that the text begins and ends with."""
+    """The translation, surrounded by the same white space as the text."""
     bare = text.strip()
     before, _, after = text.partition(bare) if bare else ("", "", "")
     return f"{before}{translation}{after}"

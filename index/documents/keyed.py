@@ -1,6 +1,6 @@
-"""JSON with texts by key, nested or not, as web and mobile applications have them.
+"""JSON with texts by key, nested or not, as web and mobile applications use it.
 
-Keys that begin with @ hold notes (ARB); of a browser extension's entries only `message` is a text. JSON
+Keys that begin with @ are notes (ARB); in the entries of browser extensions only `message` is a text. JSON
 cannot mark a translation as fuzzy.
 """
 

@@ -1,4 +1,4 @@
-"""Plain text, one text a line. It cannot mark a translation as fuzzy."""
+"""Plain text, one text on each line. It cannot mark a translation as fuzzy."""
 
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -9,7 +9,7 @@ from index.search.ranking import Match
 
 @dataclass(slots=True)
 class Line:
-    """A line, and what it will be."""
+    """A line and its translation."""
 
     text: str
     translation: str = ""

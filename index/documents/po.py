@@ -11,7 +11,7 @@ from index.formats.po import SOURCE_LANGUAGE, BoundedCatalog, parse_lines
 from index.search.ranking import Match
 
 WIDTH = 76  # of a line, as gettext wraps
-LONGEST_WORD = 200  # characters between spaces: Babel wraps in time quadratic in these
+LONGEST_WORD = 200  # characters between spaces; Babel's wrapping takes time quadratic in them
 
 
 class _Catalog(BoundedCatalog):
@@ -23,7 +23,7 @@ class _Catalog(BoundedCatalog):
 
 @dataclass
 class Form:
-    """A msgid, or one of the two of an entry with a plural, and the number of its msgstr."""
+    """A msgid, or one of the two of a plural entry, and the number of its msgstr."""
 
     message: Message
     text: str

@@ -1,4 +1,4 @@
-"""TMX 1.4: a unit without a variant in the target language gets one, with the property `x-fuzzy` if it is."""
+"""TMX 1.4: a unit without a variant in the target language gets one, with `x-fuzzy` if it is fuzzy."""
 
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -29,7 +29,7 @@ class TranslationUnit:
 
 
 class TmxDocument:
-    """The file; its source language is the header's `srclang`."""
+    """A TMX file; its source language is the header's `srclang`."""
 
     marks_fuzzy = True
 

@@ -12,7 +12,7 @@ from index.formats.registry import lookup
 from index.formats.streams import open_stream
 from index.search.ranking import Match
 from index.search.translator import Translator
-from index.storage.files import fsync
+from index.storage.files import output_file
 
 # extension -> module:class; modules are imported on use: some need lxml or Babel.
 DOCUMENTS = {
@@ -25,7 +25,7 @@ DOCUMENTS = {
     ".arb": "keyed:JsonDocument",
     ".txt": "plain:PlainDocument",
 }
-# What its objects are many with: each lies in memory, whether it holds a text or not.
+# Bytes of which each object of a format has at least one. All objects are in memory, with or without a text.
 _LINES = (
     b"\n",
     b"\r",
@@ -45,16 +45,16 @@ MARKS = {
     "keyed": (b",", b"[", b"{"),
     "plain": _LINES,
 }
-MARKS_A_TEXT = 20  # of an ordinary document there are fewer
+MARKS_A_TEXT = 20  # more than ordinary documents have
 TEXTS_ASKED = 256  # at a time
-TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to tell the language of a document
+TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to identify the language of a document
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How many texts of a document were `translated` (exact), `fuzzy` (nearly known) and left `empty`.
+    """How many texts of a document were `translated` (exact), `fuzzy` (similar) or left `empty`.
 
-    `kept` had a translation before. `fuzzy_written` is false where the format cannot mark fuzzy ones.
+    `kept` texts had a translation before. `fuzzy_written`: whether fuzzy translations are in the file.
     """
 
     translated: int
@@ -65,9 +65,9 @@ class Summary:
 
 
 def open_document(content: bytes, name: str, target: str, most_texts: int | None = None) -> Document:
-    """Read a document, whose format its `name` says. Raises UsageError, CorpusError.
+    """Read a document, whose format is that of its `name`. Raises UsageError, CorpusError.
 
-    With `most_texts` one with more texts is refused, and one with far more of anything before it is read.
+    With `most_texts`, documents with more texts are refused; those with far more objects even before parsing.
     """
     where = DOCUMENTS.get(suffix_of(name))
     if where is None:
@@ -84,8 +84,10 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
 
 
 def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool | None = None) -> Summary:
-    """Put the first match of each unit in. `fuzzy`: whether to write those that are not exact, by default
-    where the format marks them."""
+    """Fill each unit with its first match.
+
+    `fuzzy`: whether to write matches that are not exact; by default, only if the format can mark them.
+    """
     written = document.marks_fuzzy if fuzzy is None else fuzzy
     counts = Counter[str]()
     for unit, answers in zip(document.units, matches, strict=True):
@@ -100,9 +102,9 @@ def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool 
 
 
 def source_language(document: Document, translator: Translator, given: str | None) -> str:
-    """The language of a document's texts: as given, else as it says, else as most of them look.
+    """The language of a document's texts: the given one, or the one it states, or that of most texts.
 
-    Raises UnknownLanguageError, UsageError where it cannot be told.
+    Raises UnknownLanguageError, UsageError if the language is not clear.
     """
     known = [info.code for info in translator.languages]
     stated = given or document.source
@@ -136,13 +138,6 @@ def translate_file(
     for begin in range(0, len(texts), TEXTS_ASKED):
         matches += translator.remember(texts[begin : begin + TEXTS_ASKED], code, target)
     summary = fill(document, matches, fuzzy=fuzzy)
-    draft = out.with_name(f".{out.name}")
-    try:
-        with draft.open("wb") as file:
-            document.write(file)
-        fsync(draft)
-        draft.replace(out)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise UsageError(f"{out}: cannot be written ({error.strerror or error})") from error
+    with output_file(out) as draft, draft.open("wb") as file:
+        document.write(file)
     return summary

@@ -10,7 +10,7 @@ from index.formats import xml
 from index.formats.xliff import UNTRANSLATED
 from index.search.ranking import Match
 
-SUB_STATE = "passepartout:fuzzy"  # 2.x wants a prefix of one's own
+SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Segment:
 
 
 class XliffDocument:
-    """The file; what is marked `translate="no"` is left out."""
+    """An XLIFF file, without the texts marked `translate="no"`."""
 
     marks_fuzzy = True
 

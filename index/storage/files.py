@@ -11,11 +11,12 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from index.errors import DamagedError
+from index.errors import DamagedError, UsageError
 
 BLOCK = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
@@ -209,6 +210,22 @@ def replace_text(path: Path, text: str) -> None:
         os.fsync(file.fileno())
     draft.replace(path)
     fsync(path.parent)
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[Path]:
+    """Yield a draft to write to, which is then flushed and replaces `path`, a file that the user named.
+
+    Raises UsageError if it cannot be written; no draft is left then.
+    """
+    draft = path.with_name(f".{path.name}")
+    try:
+        yield draft
+        fsync(draft)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UsageError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def replace_folder(staging: Path, target: Path) -> None:

@@ -1,1 +1,1 @@
-"""Teaches an encoder one more language from a few hundred lines, without torch and its training run."""
+"""Teaches an encoder one more language from a few hundred lines, without torch or its training run."""

@@ -1,4 +1,4 @@
-"""Lesson: learns a language's subwords from material, and measures it on lines that were held out."""
+"""Lesson: learns the subword vectors of a language from material, and measures them on held-out lines."""
 
 import hashlib
 from collections import Counter
@@ -15,14 +15,14 @@ from index.teaching.ridge import ridge
 from index.text.pre_tokens import Integers
 
 PENALTY = 0.3
-LEAST_COUNT = 2  # texts that a part of a word must be in to be learned; whole words need one
-BASES = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors that are tried
-PARTS = 10  # of the topics one is held out to measure, another to choose by
+LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
+BASES = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
+PARTS = 10  # of the topics: one is held out for measuring, another for choosing
 
 
 @dataclass(frozen=True)
 class Recall:
-    """In how many of 100 of `lines` the right one of `candidates` is found first, and among ten."""
+    """Per cent of `lines` for which the right one of `candidates` is first, and among the first ten."""
 
     r1: float
     r10: float
@@ -31,7 +31,7 @@ class Recall:
 
     @classmethod
     def of(cls, places: Integers, candidates: int) -> "Recall":
-        """From how many candidates are before the right one, line by line; there is a line."""
+        """Compute recalls from the number of candidates before the right one, (n,) with n > 0."""
         first, ten = (100 * float((places < k).mean()) for k in (1, 10))
         return cls(first, ten, len(places), candidates)
 
@@ -40,32 +40,35 @@ class Recall:
 
     @property
     def chance(self) -> tuple[float, float]:
-        """The same for answers drawn by lot."""
+        """R@1 and R@10 of random answers."""
         return 100 / self.candidates, 100 * min(1.0, 10 / self.candidates)
 
 
 def held_out(material: Material, part: int) -> tuple[Material, Material]:
-    """Its lines but those about the topics of a part, by the hash of their names, and those."""
+    """Divide material into the lines to learn from and those held out, which are about a part of the topics.
+
+    The part of a topic is chosen by the hash of its name.
+    """
     names = material.topics.names
-    of_part = np.array([_part(names[row]) == part for row in material.rows.tolist()], bool)
-    return material.take(np.flatnonzero(~of_part)), material.take(np.flatnonzero(of_part))
+    in_part = np.array([_part(names[row]) == part for row in material.rows.tolist()], bool)
+    return material.take(np.flatnonzero(~in_part)), material.take(np.flatnonzero(in_part))
 
 
 def learn(encoder: TextEncoder, materials: Sequence[Material], base: float) -> TaughtLanguage:
-    """Subwords whose sums, with `base` times what the encoder gives, are near the vectors of the texts."""
+    """Learn subword vectors that, added to `base` times the encoder's vectors, approximate the topics'."""
     texts = [text for material in materials for text in material.texts]
     targets = np.concatenate([material.vectors for material in materials])
     if base:
         targets = targets - np.float32(base) * encoder.encode(texts)
     weights = np.concatenate([np.full(len(material), material.weight) for material in materials])
-    parts = _vocabulary(texts)
-    untrained = TaughtLanguage(parts, np.zeros((len(parts), 0), np.float16), base)
-    rows = ridge(untrained.tokens(texts), len(parts), targets, weights.astype(np.float32), PENALTY)
-    return TaughtLanguage(parts, rows.astype(np.float16), base)
+    vocabulary = _vocabulary(texts)
+    untrained = TaughtLanguage(vocabulary, np.zeros((len(vocabulary), 0), np.float16), base)
+    rows = ridge(untrained.tokens(texts), len(vocabulary), targets, weights.astype(np.float32), PENALTY)
+    return TaughtLanguage(vocabulary, rows.astype(np.float16), base)
 
 
 def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) -> float:
-    """The one of BASES by which the lines of a part, held out, find their own best."""
+    """Choose the one of BASES with which held-out lines find their topics best."""
     learned, asked = zip(*(held_out(material, part) for material in materials), strict=True)
     if not all(map(len, learned)) or not any(map(len, asked)):
         return BASES[0]
@@ -78,16 +81,16 @@ def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) 
 
 
 def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Material) -> Integers:
-    """(n,) for each line asked, how many topics are nearer to it than its own."""
+    """(n,) for each line, how many topics are nearer to it than its own."""
     vectors = taught(asked.texts, encoder.encode(asked.texts))
     return places_among(vectors, asked.topics.vectors, asked.rows)
 
 
 def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Integers:
-    """(n,) for each question (n, d), how many candidates are nearer to it than its own, that of its row."""
+    """(n,) for each question (n, d), how many candidates are nearer to it than the right one, `rows[i]`."""
     cosines = questions @ candidates.T
-    own = np.take_along_axis(cosines, rows[:, None], axis=1)
-    places: Integers = (cosines > own).sum(axis=1)
+    right_cosines = np.take_along_axis(cosines, rows[:, None], axis=1)
+    places: Integers = (cosines > right_cosines).sum(axis=1)
     return places
 
 
@@ -99,10 +102,10 @@ def _vocabulary(texts: Sequence[str]) -> tuple[str, ...]:
     """The subwords to learn, sorted."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update({part for word in spelled(text) for part in subwords(word)})
-    kept = (part for part, count in counts.items() if count >= LEAST_COUNT or _is_word(part))
+        counts.update({subword for word in spelled(text) for subword in subwords(word)})
+    kept = (subword for subword, count in counts.items() if count >= LEAST_COUNT or _is_word(subword))
     return tuple(sorted(kept))
 
 
-def _is_word(part: str) -> bool:
-    return part.startswith(BEGIN) and part.endswith(END)
+def _is_word(subword: str) -> bool:
+    return subword.startswith(BEGIN) and subword.endswith(END)

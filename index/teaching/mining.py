@@ -1,4 +1,4 @@
-"""Mining: sentences of the new language paired with sentences that the encoder knows, by vectors alone."""
+"""Mining: pairs sentences of the new language with sentences that the encoder knows, by their vectors."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,15 @@ from index.encoder.vectors import unit
 from index.search.hubness import csls
 from index.teaching.material import Material
 
-WEIGHT = 0.5  # of a mined line: some are wrong
-KEPT = 0.5  # of the pairs that are each other's nearest, the surest
+WEIGHT = 0.5  # of a mined line, since some are wrong
+KEPT_SHARE = 0.5  # of the pairs that are each other's nearest, those with the highest scores
 
 
 def known_sentences(encoder: TextEncoder, bundle: Bundle) -> Pictures | None:
-    """The sentences of corpora/everyday, each the mean of what the encoder gives in its languages; None where
-    it knows none of them."""
+    """The sentences of corpora/everyday, each with the mean of its vectors in the encoder's languages.
+
+    None if the encoder knows none of their languages.
+    """
     files = {path.stem: path for path in sorted((CORPORA / "everyday").glob("*.txt"))}
     codes = [code for code in files if code in bundle.manifest.languages]
     if not codes:
@@ -32,12 +34,12 @@ def known_sentences(encoder: TextEncoder, bundle: Bundle) -> Pictures | None:
 def mine(
     encoder: TextEncoder, taught: TaughtLanguage, texts: Sequence[str], known: Pictures
 ) -> Material | None:
-    """Those of `texts` that are each other's nearest with a known sentence, by CSLS; None where none is."""
+    """Find texts that are mutual nearest neighbours of known sentences by CSLS; None if there are none."""
     scores = csls(taught(texts, encoder.encode(texts)) @ known.vectors.T)
-    best = scores.argmax(axis=1)
-    mutual = np.flatnonzero(scores.argmax(axis=0)[best] == np.arange(len(texts)))
-    surest = mutual[np.argsort(-scores[mutual, best[mutual]], kind="stable")]
-    kept = np.sort(surest[: int(np.ceil(KEPT * len(surest)))])
+    nearest = scores.argmax(axis=1)
+    mutual = np.flatnonzero(scores.argmax(axis=0)[nearest] == np.arange(len(texts)))
+    by_score = mutual[np.argsort(-scores[mutual, nearest[mutual]], kind="stable")]
+    kept = np.sort(by_score[: int(np.ceil(KEPT_SHARE * len(by_score)))])
     if not len(kept):
         return None
-    return Material("sentences", tuple(texts[row] for row in kept.tolist()), best[kept], known, WEIGHT)
+    return Material("sentences", tuple(texts[row] for row in kept.tolist()), nearest[kept], known, WEIGHT)

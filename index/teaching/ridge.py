@@ -1,4 +1,4 @@
-"""Ridge regression of sparse texts onto vectors, by conjugate gradients: no matrix of texts by subwords."""
+"""Ridge regression of sparse texts onto vectors by conjugate gradients, without a dense matrix of texts."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,15 +6,15 @@ from numpy.typing import NDArray
 from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Integers, Tokens
 
-STEPS = 30  # at most
-PRECISION = 1e-3  # of the residual's norm, column by column, at which it ends
-AT_ONCE = 1 << 16  # tokens whose rows are gathered together
+MAX_STEPS = 30
+TOLERANCE = 1e-3  # the residual's norm relative to the target's, in each column, at which the solver stops
+TOKENS_AT_ONCE = 1 << 16  # whose rows are gathered at a time
 
 
 def ridge(
     tokens: Tokens, vocabulary: int, targets: Vectors, weights: NDArray[np.float32], penalty: float
 ) -> Vectors:
-    """The rows (vocabulary, d) that minimise Σ_i w_i |x_i - y_i|² + penalty · |rows|².
+    """Find the rows (vocabulary, d) that minimise Σ_i w_i |x_i - y_i|² + penalty · |rows|².
 
     x_i is the sum of text i's rows over the square root of its number of tokens, y_i = targets[i]. Solved in
     the space of texts, (X Xᵀ + penalty / w) A = Y with rows = Xᵀ A, for all columns side by side.
@@ -25,16 +25,16 @@ def ridge(
     residual = targets.astype(np.float32)
     direction = residual.copy()
     squares = _squares(residual)
-    least = PRECISION**2 * squares
-    for _ in range(STEPS):
+    least = TOLERANCE**2 * squares
+    for _ in range(MAX_STEPS):
         if (squares <= least).all():
             break
         image = texts.sums(texts.spread(direction)) + damping * direction
         step = squares / np.maximum((direction * image).sum(axis=0), 1e-20)
         solution += step * direction
         residual -= step * image
-        before, squares = squares, _squares(residual)
-        direction *= squares / np.maximum(before, 1e-20)
+        previous_squares, squares = squares, _squares(residual)
+        direction *= squares / np.maximum(previous_squares, 1e-20)
         direction += residual
     return texts.spread(solution)
 
@@ -59,14 +59,14 @@ class _Texts:
 
 
 def _grouped(rows: Vectors, ids: Integers, lengths: Integers) -> Vectors:
-    """The sums of rows[ids] over groups of these lengths, one after the other."""
+    """Sum rows[ids] over consecutive groups of the given lengths."""
     sums = np.zeros((len(lengths), rows.shape[1]), np.float32)
     filled = np.flatnonzero(lengths)
     ends = np.cumsum(lengths[filled])
     begin = 0
     while begin < len(filled):
         first = int(ends[begin] - lengths[filled[begin]])
-        end = max(begin + 1, int(np.searchsorted(ends, first + AT_ONCE)))
+        end = max(begin + 1, int(np.searchsorted(ends, first + TOKENS_AT_ONCE)))
         block = rows[ids[first : int(ends[end - 1])]]
         starts = ends[begin:end] - lengths[filled[begin:end]] - first
         sums[filled[begin:end]] = np.add.reduceat(block, starts, axis=0)

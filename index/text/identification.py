@@ -1,12 +1,12 @@
-"""Which language a text is in, by the tokens it is made of: naive Bayes over the encoder's vocabulary.
+"""Language identification from the tokens of a text: naive Bayes over the encoder's vocabulary.
 
-P(language | tokens) is proportional to P(language) and the product of P(token | language)^(1/T). The
-probabilities come from the words of each language (the bundle's training words and the corpus) and their
-counts, so the detector knows the very text that the index is for, in every language of the bundle, and costs
-one table. Beforehand a language that the index has sentences in is INDEXED_ODDS times as likely as another.
+P(language | tokens) is proportional to P(language) and the product of P(token | language)^(1/T). The token
+probabilities come from word counts of the bundle's training data and of the corpus, so the detector fits the
+kind of text in the index, works in every language of the bundle, and needs only one table. A priori, a
+language with sentences in the index is INDEXED_ODDS times as likely as another.
 
-What users ask is no caption, so for that fastText's opinion is another factor, (P_fastText + floor)^weight,
-with constants chosen for the likelihood of development texts (docs/decisions/0091).
+Users' texts are not captions, so for these fastText's probability is another factor, (P_fastText +
+floor)^weight, with constants chosen by the likelihood of development texts (docs/decisions/0091).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,23 +17,23 @@ from numpy.typing import NDArray
 from index.text.fasttext_model import fasttext_name
 from index.text.pre_tokens import Tokens
 
-UNSEEN_SHARE = 0.01  # of probability, kept for tokens never seen: shared evenly, it favours no language
-TEMPERATURE = 1.5  # tokens of a sentence depend on each other: less sure than the product says
-COMBINED_TEMPERATURE = 2.5  # of the same product where fastText is heard, too
+UNSEEN_SHARE = 0.01  # of the probability, reserved for unseen tokens, evenly in every language
+TEMPERATURE = 1.5  # tokens of a sentence are not independent, so the plain product would be too confident
+COMBINED_TEMPERATURE = 2.5  # of the same product in combination with fastText
 FASTTEXT_WEIGHT, FASTTEXT_FLOOR = 0.5, 1e-3
-SURE = 0.7  # the probability from which on a language is named
-CANDIDATES = 3  # named where none is sure, at most
+CLEAR_CHANCE = 0.7  # the least probability of a language that is clear
+CANDIDATES = 3  # languages named at most if none is clear
 MIN_CANDIDATE_CHANCE = 0.05
-INDEXED_ODDS = 20  # among a hundred languages one word tells little, and most ask in those of the index
-FOREIGN = 0.001  # a corpus' line is in another language below this probability of its own
-FOREIGN_TOKENS = 5  # and from this many tokens on: names and loan words are in every language
-ROUNDING = 1e-6  # of sums of some hundred logarithms, in doubles, and far more
+INDEXED_ODDS = 20  # among a hundred languages a word says little, and most queries are in indexed languages
+FOREIGN = 0.001  # a corpus line is foreign if the probability of its own language is lower
+FOREIGN_TOKENS = 5  # of a line that can be foreign: names and loan words occur in every language
+ROUNDING = 1e-6  # far more than the rounding error of a sum of some hundred logarithms
 
 
 class Detector:
-    """Tells `languages` by `table` (languages, vocabulary), log P(token | language).
+    """Identifies `languages` by `table` (languages, vocabulary), log P(token | language).
 
-    indexed: the languages that the index has sentences in.
+    indexed: the languages in which the index has sentences.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Detector:
         self._rivals: dict[str, NDArray[np.float64]] = {}
 
     def of_index(self, indexed: Collection[str]) -> "Detector":
-        """The same for an index that has sentences in the languages `indexed`."""
+        """The same detector for an index with sentences in the languages `indexed`."""
         return Detector(self.languages, self.table, indexed)
 
     def chances(self, tokens: Sequence[int], fasttext: Mapping[str, float] | None = None) -> dict[str, float]:
-        """The probability of each language, the likeliest first; without tokens the prior ones.
+        """The probability of each language, highest first; without tokens, the prior probabilities.
 
-        fasttext: what `fasttext_chances` says of the text, to be combined with.
+        fasttext: the result of `fasttext_chances` for the text, to be combined with the tokens'.
         """
         if not self.languages:
             return {}
@@ -65,7 +65,7 @@ class Detector:
         return {self.languages[row]: float(chances[row]) for row in np.argsort(-chances, kind="stable")}
 
     def foreign(self, tokens: Tokens, language: str) -> NDArray[np.bool_]:
-        """(n,) whether texts that should be in `language` are surely in another; none where it is unknown."""
+        """(n,) whether texts that should be in `language` are clearly not; never for an unknown language."""
         foreign = np.zeros(len(tokens), bool)
         if language in self.languages and len(self.languages) > 1:
             judged = np.flatnonzero((tokens.lengths >= FOREIGN_TOKENS) & ~self._surely_in(tokens, language))
@@ -79,10 +79,10 @@ class Detector:
         return foreign
 
     def _surely_in(self, tokens: Tokens, language: str) -> NDArray[np.bool_]:
-        """(n,) texts that cannot be foreign, whatever is left to compute: most of a corpus.
+        """(n,) whether texts cannot be foreign by a bound that is cheap to compute: most of a corpus.
 
-        No other language says more of a text than the best of them says of each of its tokens; were all as
-        likely as that, they would still leave `language` more than FOREIGN.
+        The score of another language is at most the sum of each token's best score in any of them. Even if
+        all other languages reached that bound, `language` would have a probability above FOREIGN.
         """
         row = self.languages.index(language)
         if language not in self._rivals:
@@ -95,7 +95,7 @@ class Detector:
         return sure
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(languages, n) logarithms of what texts say for each language -> the probability of each."""
+        """(languages, n) log scores of texts -> the probability of each language."""
         scores = scores + self._log_prior[:, None]
         likelihoods = np.exp(scores - scores.max(axis=0))
         probabilities: NDArray[np.float64] = likelihoods / likelihoods.sum(axis=0)
@@ -103,18 +103,18 @@ class Detector:
 
 
 def clear_language(chances: Mapping[str, float]) -> str | None:
-    """The likeliest of languages, which are given likeliest first; None where it is not likely enough."""
+    """The most probable language, if it is clear; None otherwise. `chances` are sorted, highest first."""
     likeliest = next(iter(chances), None)
-    return likeliest if likeliest is not None and chances[likeliest] >= SURE else None
+    return likeliest if likeliest is not None and chances[likeliest] >= CLEAR_CHANCE else None
 
 
 def likely_languages(chances: Mapping[str, float]) -> list[str]:
-    """The few languages that a text may be in, of languages given likeliest first."""
+    """The few languages that a text is probably in. `chances` are sorted, highest first."""
     return [code for code in list(chances)[:CANDIDATES] if chances[code] >= MIN_CANDIDATE_CHANCE]
 
 
 def has_letters(text: str) -> bool:
-    """Whether a text has letters, without which it is in no language."""
+    """Whether a text has letters; without any, it is in no language."""
     return any(character.isalpha() for character in text)
 
 

@@ -1,16 +1,16 @@
-"""Text as training, index and service all see it: one cleaning, one division into words."""
+"""Normalisation of text for training, index and service alike: cleaning, and division into words."""
 
 import re
 import unicodedata
 
-# Clitics that French and its neighbours write on to the next word: "l'homme" is two words.
+# Languages with clitics that are joined to the next word: "l'homme" is two words.
 ELIDING = frozenset({"ca", "fr", "it"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
-MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after one letter, and what parts longer runs
-ENDS = ".,!?"  # part of no word that they follow
+MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
+ENDS = ".,!?"  # never part of the word before them
 SENTENCE_ENDS = " .?!…,;:。？！؟।"
-OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark, where inside it is an apostrophe
+OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark; inside a word it is an apostrophe
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 
 
@@ -27,7 +27,7 @@ def clean(line: str) -> str:
 
 
 def _stream_safe(line: str) -> str:
-    """The Stream-Safe Text Format (UAX #15, 13), since Python sorts the marks of a run by insertion."""
+    """Divide long runs of combining marks, which Python sorts slowly (Stream-Safe Text Format, UAX #15)."""
     characters: list[str] = []
     marks = 0
     for character in line:
@@ -47,7 +47,7 @@ def _visible(character: str) -> str:
 
 
 class _WithoutPunctuation(dict[int, int | str]):
-    """For `str.translate`: punctuation and modifiers such as ` to spaces, apostrophes as they are."""
+    """A table for `str.translate` that maps punctuation and modifiers such as ` to spaces."""
 
     def __missing__(self, character: int) -> int:
         kind = unicodedata.category(chr(character))
@@ -59,10 +59,10 @@ _WITHOUT_PUNCTUATION = _WithoutPunctuation({ord("'"): ord("'"), **APOSTROPHES})
 
 
 def bare(text: str) -> str:
-    """A clean text as the encoder reads it: without punctuation, but for apostrophes inside words.
+    """Remove punctuation from a clean text, except apostrophes inside words, as the encoder reads it.
 
-    Captions have little of it, so that a question mark alone would decide what is near. Empty where there
-    is nothing else.
+    Captions have little punctuation, so a question mark could determine the nearest sentences. The result is
+    empty if the text is nothing but punctuation.
     """
     text = text.translate(_WITHOUT_PUNCTUATION)
     if "'" in text:

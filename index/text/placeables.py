@@ -1,4 +1,4 @@
-"""Placeables, as CAT tools call them: tags, placeholders and numbers, which a translation takes over."""
+"""Placeables, as CAT tools call them: tags, placeholders and numbers, which a translation repeats."""
 
 import re
 from collections import Counter
@@ -17,14 +17,14 @@ _NUMBER = r"\d+(?:[.,:/'’\u00a0\u202f]\d+)*"
 _PLACEABLE = re.compile(
     f"(?P<tags>{_TAG})|(?P<placeholders>{_PLACEHOLDER})|(?P<numbers>{_NUMBER})", re.DOTALL
 )
-_SIGNS = re.compile(r"[<{%$#\d]")  # one of these is in every placeable
+_SIGNS = re.compile(r"[<{%$#\d]")  # every placeable contains one of these
 
-# What stands for a placeable where texts are compared: private-use characters.
+# Private-use characters that replace placeables when texts are compared.
 _STANDS_FOR: dict[Kind, str] = {"tags": "", "placeholders": "\ue000", "numbers": "\ue001"}
 
 
 class Placeable(NamedTuple):
-    """A tag, placeholder or number, and where it stands in its text."""
+    """A tag, placeholder or number, and its position in the text."""
 
     kind: Kind
     text: str
@@ -45,12 +45,12 @@ def placeables(text: str) -> list[Placeable]:
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text that are written in figures, in ascending order of characters."""
+    """The numbers of a text that are written in digits, sorted as strings."""
     return sorted(placeable.text for placeable in placeables(text) if placeable.kind == "numbers")
 
 
 def without_tags(text: str) -> str:
-    """The text without its tags and placeholders, as an encoder learned from captions reads it."""
+    """The text without its tags and placeholders, as it is encoded."""
     kept = [placeable for placeable in placeables(text) if placeable.kind != "numbers"]
     if not kept:
         return text
@@ -65,10 +65,10 @@ def skeleton(text: str) -> str:
 
 
 def put_back(question: str, original: str, answer: str) -> str:
-    """The answer, which translates `original`, with the placeholders and numbers of the `question`.
+    """Put the placeholders and numbers of the `question` into the answer, which translates `original`.
 
-    Each that differs must stand in the answer exactly as often as in the original; else the answer is
-    returned as it is.
+    Each one that differs must occur in the answer exactly as often as in the original; otherwise the answer
+    is returned unchanged.
     """
     wanted, present = _plain(question), _plain(original)
     if [p.kind for p in wanted] != [p.kind for p in present]:

@@ -1,6 +1,6 @@
-"""Pre-tokens: what stands between the spaces of texts, numbered, so that each is worked on once.
+"""Pre-tokens: the pieces of texts between spaces, numbered so that each distinct one is processed once.
 
-A corpus has millions of words and some ten thousand different pre-tokens.
+A corpus has millions of words, but only some ten thousand distinct pre-tokens.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ StringArray = Any  # pyarrow.StringArray: pyarrow is untyped
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of n texts: `ids` (total,), one text after the other, and `lengths` (n,)."""
+    """The tokens of n texts: `ids` (total,), text by text, and the `lengths` (n,) of the texts."""
 
     ids: Integers
     lengths: Integers
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> "Tokens":
-        """From a list of ids a text."""
+        """Make Tokens from a list of ids for each text."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         return cls(np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum())), lengths)
 
@@ -33,7 +33,7 @@ class Tokens:
 
     @property
     def texts(self) -> Integers:
-        """(total,) the number of the text that each token is of."""
+        """(total,) the number of each token's text."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, rows: Integers) -> "Tokens":
@@ -43,7 +43,7 @@ class Tokens:
         return Tokens(self.ids[slices(starts, lengths)], lengths)
 
     def expand(self, rows: "Tokens") -> "Tokens":
-        """The tokens of texts that consist of these: text i of rows.ids[...], one after the other."""
+        """Concatenate texts: text i of the result consists of the texts that text i of `rows` lists."""
         lengths = np.bincount(rows.texts, self.lengths[rows.ids], len(rows)).astype(np.int64)
         return Tokens(self.take(rows.ids).ids, lengths)
 
@@ -55,26 +55,26 @@ class Tokens:
         return Tokens(self.ids[kept], np.bincount(self.texts[kept], minlength=len(self)))
 
     def followed(self, others: "Tokens") -> "Tokens":
-        """These texts and others after them."""
+        """These texts, followed by others."""
         return Tokens(np.concatenate([self.ids, others.ids]), np.concatenate([self.lengths, others.lengths]))
 
 
 def slices(starts: Integers, lengths: Integers) -> Integers:
-    """The places starts[i] to starts[i] + lengths[i], for each i after the other."""
+    """Concatenate the ranges from starts[i] up to starts[i] + lengths[i]."""
     shifts = starts - (np.cumsum(lengths) - lengths)
     return np.repeat(shifts, lengths) + np.arange(int(lengths.sum()))
 
 
 class Numbering(dict[str, int]):
-    """The number of each string, in the order in which they were seen."""
+    """Numbers strings in the order in which they are first looked up."""
 
     def __missing__(self, string: str) -> int:
         number = self[string] = len(self)
         return number
 
     def of_pre_tokens(self, texts: Sequence[str] | StringArray) -> Tokens:
-        """The numbers of the pre-tokens of each text; two spaces have an empty one between them."""
-        # Imported here: a service numbers nothing.
+        """The numbers of the pre-tokens of each text; between two spaces there is an empty one."""
+        # Imported here: the service does not need this.
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -1,8 +1,8 @@
 """Finds pairs of sentences that are probably translations of each other, among unaligned sentences.
 
-How probable is learned without labels, as peptides are told from chance by decoys (Elias and Gygi 2007; Käll
-et al. 2007). A decoy is made of halves of two sentences, so that its translation is nowhere. Decoys are
-searched with beside the sentences and compete with them; pairs that look like theirs are chance.
+The probability is learned without labels, by decoys, as in peptide identification (Elias and Gygi 2007; Käll
+et al. 2007). A decoy consists of halves of two sentences, so it has no translation. Decoys are searched for
+together with the sentences; pairs that look like those of decoys are due to chance.
 """
 
 from collections.abc import Sequence
@@ -21,21 +21,22 @@ Tokens = NDArray[np.int32]
 
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast
 TRAINING_ROWS = 20_000  # that an index is learned from
-LIST_SHARE = 16  # one list of so many is read
-REFINED = 6  # candidates compared exactly for each neighbour asked for
-PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are looked up
+LIST_SHARE = 16  # a search reads one in so many lists
+REFINED = 6  # candidates compared exactly, for each neighbour to be found
+PARTNERS = 3  # nearest candidates of a sentence whose own neighbours are searched
 FAR = np.float32(-9.0)  # below every CSLS score
 MOST_GAP = 0.5
-SIMILAR_LENGTHS = 20  # a decoy's halves are of sentences so near in the order of length
+SIMILAR_LENGTHS = 20  # a decoy's halves come from sentences at most so far apart in the order of length
 KMEANS_ROUNDS = 5
 STEPS = 25  # of Newton's method, for a convex loss
 RIDGE = 1e-3
 
 
 def decoys(sentences: Sequence[Tokens], share: float, draw: np.random.Generator) -> list[Tokens]:
-    """Make `share` as many decoys as there are sentences, of the first half of one and the second of another.
+    """Make decoys from the first half of one sentence and the second half of another.
 
-    The two are of similar length, so that decoys are as long as sentences.
+    `share`: their number for each sentence. The two sentences have similar lengths, so that decoys are as
+    long as sentences.
     """
     order = np.argsort([len(row) for row in sentences], kind="stable")
     count = len(order)
@@ -62,14 +63,14 @@ class Side:
         self._index = _neighbours(self.vectors, seed)
 
     def search(self, queries: Vectors, k: int) -> tuple[Vectors, Numbers]:
-        """Cosines and rows (n, k) of the nearest k, or of all there are; what is not found is row 0 at -1."""
+        """Cosines and rows (n, k) of the nearest k, or all if there are fewer; row 0 at -1 where none is."""
         cosines, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.vectors)))
         missing = rows < 0
         return np.where(missing, np.float32(-1), cosines), np.where(missing, 0, rows)
 
 
 def _neighbours(vectors: Vectors, seed: int) -> Any:  # noqa: ANN401 (faiss is untyped)
-    """Index vectors; of many it finds about two in three of the nearest."""
+    """Index vectors; if there are many, a search finds about two thirds of the nearest."""
     count, dimension = vectors.shape
     index: Any = faiss.IndexFlatIP(dimension)
     if count > FLAT_ROWS:
@@ -85,17 +86,16 @@ def _neighbours(vectors: Vectors, seed: int) -> Any:  # noqa: ANN401 (faiss is u
 
 
 def probable_pairs(first: Side, second: Side, k: int) -> tuple[Numbers, Vectors]:
-    """Pair sentences that are each other's nearest by CSLS, and tell how probably they are translations.
+    """Pair sentences that are each other's nearest by CSLS, with the probability that they are translations.
 
-    The decoys are on the first side; the second has none. k: that of CSLS. Returns rows (m, 2) and
-    probabilities (m,).
+    Only the first side has decoys. `k` is that of CSLS. Returns rows (m, 2) and probabilities (m,).
     """
     cosines, candidates = second.search(first.vectors, k)
     crowd = cosines.mean(axis=1)
     asked, place = _places(candidates[:, :PARTNERS], len(second.vectors))
     back_cosines, back_rows = first.search(second.vectors[asked], k)
     back_crowd = back_cosines.mean(axis=1)
-    # A candidate that was not asked is somebody's fourth at best: it counts as crowded.
+    # A candidate that was not searched for is at best the fourth of any sentence: it counts as a hub.
     crowds = np.where(place[candidates] >= 0, back_crowd[place[candidates]], back_crowd.max())
     score, gap, best = _two_best(csls_scores(cosines, crowd[:, None], crowds), candidates)
     _, back_gap, back = _two_best(csls_scores(back_cosines, back_crowd[:, None], crowd[back_rows]), back_rows)
@@ -116,7 +116,7 @@ def probable_pairs(first: Side, second: Side, k: int) -> tuple[Numbers, Vectors]
 
 
 def _places(candidates: Numbers, count: int) -> tuple[Numbers, Numbers]:
-    """The distinct candidates, and the place of each of `count` rows among them, -1 if it is none."""
+    """The distinct candidates, and the position of each of `count` rows among them; -1 if it is not one."""
     asked = np.unique(candidates)
     place = np.full(count, -1)
     place[asked] = np.arange(len(asked))
@@ -147,8 +147,10 @@ def _features(
 
 
 def _probabilities(features: NDArray[np.float64], are_real: NDArray[np.bool_], chance: float) -> Vectors:
-    """1 - expected chance pairs per pair, of the real ones: decoys, of which there are 1/`chance` as many as
-    sentences, are as many as chance makes where no sentence has a translation."""
+    """The probability of each real pair: 1 - the expected number of chance pairs for each pair like it.
+
+    Decoys estimate the chance pairs; `chance` is the number of sentences for each decoy.
+    """
     if are_real.all() or not are_real.any():
         return np.full(int(are_real.sum()), 1.0 if are_real.any() else 0.0, np.float32)
     deviation = features.std(axis=0)
