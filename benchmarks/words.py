@@ -5,7 +5,8 @@
 asked: words that the index knows and has a translation of, so that they can be answered right. P@k: per cent
 of them with a translation among the k first answers; of_all: P@1 of all words of the dictionary. confidence:
 mean of the first answers' confidence, in per cent, to be compared with P@1; off: the expected calibration
-error, in per cent; sure: per cent with a confidence above 0.5, right: per cent right of these.
+error, in per cent, and off_by_chance: what it would be for so few words if every confidence were exact (Monte
+Carlo); sure: per cent with a confidence above 0.5, right: per cent right of these.
 """
 
 import json
@@ -15,6 +16,7 @@ from zlib import crc32
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.suites.dictionary import Dictionary, read_dictionary
 from index.confidence.calibration import calibration_error
@@ -23,6 +25,7 @@ from index.search.word_index import fold
 
 KS = (1, 5, 10)
 SURE = 0.5
+DRAWS = 1000  # of outcomes, for off_by_chance
 HALVES = (
     "dev",
     "test",
@@ -72,9 +75,17 @@ def figures(translator: Translator, dictionary: Dictionary, half: str | None = N
         "asked": len(asked),
         "confidence": round(100 * float(confidences.mean()), 1),
         "off": round(100 * calibration_error(confidences, hits[:, 0]), 1),
+        "off_by_chance": round(100 * error_by_chance(confidences), 1),
         "sure": round(100 * float(sure.mean()), 1),
         "right": round(100 * float(hits[sure, 0].mean()), 1) if sure.any() else 0.0,
     }
+
+
+def error_by_chance(confidences: NDArray[np.float64]) -> float:
+    """The mean calibration error of (n,) confidences if each answer is right as often as its own says."""
+    generator = np.random.default_rng(0)
+    outcomes = generator.random((DRAWS, len(confidences))) < confidences
+    return float(np.mean([calibration_error(confidences, right) for right in outcomes]))
 
 
 if __name__ == "__main__":

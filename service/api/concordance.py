@@ -1,10 +1,9 @@
 """Where a word or phrase stands in the index, with its translations."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
 
 from index.formats.sentence import Sentence
 from index.search.concordance import Occurrence, concordance
@@ -13,44 +12,12 @@ from service.api.dependencies import EngineNow
 from service.api.native import TRANSLATION_PROBLEMS
 from service.api.validation import unknown_language
 from service.http.problems import ProblemError, ProblemType
-from service.schemas import FieldError, Response
+from service.schemas import Concordance, FieldError, Found, Translation
 
 router = APIRouter()
 
 LONGEST_PHRASE = 200  # characters
 MOST_RESULTS = 100
-
-
-class Translation(BaseModel):
-    """A sentence that the corpus aligns with another."""
-
-    text: str
-    id: str = Field(examples=["de:41"])
-
-
-class Found(BaseModel):
-    """A sentence with the phrase in it."""
-
-    text: str
-    id: str = Field(examples=["en:41"])
-    places: list[tuple[int, int]] = Field(
-        description="Where the phrase stands in it: begin and end, in Unicode characters."
-    )
-    metadata: dict[str, Any] = Field(description="What the corpus says of it.")
-    translations: dict[str, list[Translation]] = Field(
-        description="What the corpus aligns with it, by target."
-    )
-
-
-class Concordance(Response):
-    """Sentences with a phrase in them, in the order of the corpus."""
-
-    text: str | None
-    source: str
-    results: list[Found]
-    next: int | None = Field(
-        description="Send it as `begin` for the sentences that follow; null where there are none."
-    )
 
 
 @router.get("/concordance", summary="Find a word or phrase in the index", responses=TRANSLATION_PROBLEMS)

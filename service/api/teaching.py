@@ -3,28 +3,14 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
 
 from service.api.dependencies import EngineNow
 from service.api.native import TRANSLATION_PROBLEMS
-from service.schemas import Response
+from service.schemas import TeachingPicture, TeachingPictures
 
 router = APIRouter()
 
 MOST_PICTURES = 300
-
-
-class TeachingPicture(BaseModel):
-    """A pictogram that the encoder carries."""
-
-    picture: str = Field(examples=["pictograms/1f415"])
-    emoji: str = Field(examples=["🐕"])
-
-
-class TeachingPictures(Response):
-    """Pictograms, those that say most about the others first."""
-
-    results: list[TeachingPicture]
 
 
 @router.get(

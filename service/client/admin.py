@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 import httpx2
 from pydantic import BaseModel
@@ -62,15 +62,27 @@ def _submitting(change: Request, key: str | None) -> Call[Job]:
     return Call("POST", "admin/jobs", Job, change.model_dump(exclude_defaults=True), {"headers": headers})
 
 
-def _uploading(content: object, form: Format, compression: Compression, language: str | None) -> Call[Upload]:
-    query = {"format": form, "compression": compression}
+class About(TypedDict, total=False):
+    """What the service is told of a file: its `language` where it does not say it, your own `name` of it,
+    which errors call it by, and what the `columns` of a table are, such as `en=English,de=German`."""
+
+    language: str
+    name: str
+    columns: str
+
+
+def _uploading(content: object, form: Format, compression: Compression, about: About) -> Call[Upload]:
     more = {
-        "params": query if language is None else query | {"language": language},
+        "params": {"format": form, "compression": compression, **about},
         "content": content,
         "headers": {"Content-Type": "application/octet-stream"},
         "timeout": UPLOAD_SECONDS,
     }
     return Call("POST", "admin/uploads", Upload, None, more)
+
+
+def _named(path: Path, about: About) -> About:
+    return {"name": path.name, **about}
 
 
 def _looking(job: str) -> Call[Job]:
@@ -120,13 +132,17 @@ class AdminClient(Client):
         form: Format,
         *,
         compression: Compression = "none",
-        language: str | None = None,
+        **about: Unpack[About],
     ) -> Upload:
         """Send a corpus file, for a job."""
         if isinstance(content, Path):
             with content.open("rb") as file:
-                return self._do(_uploading(file, form, compression, language))
-        return self._do(_uploading(content, form, compression, language))
+                return self._do(_uploading(file, form, compression, _named(content, about)))
+        return self._do(_uploading(content, form, compression, about))
+
+    def remove_upload(self, upload: str) -> None:
+        """Remove an upload that no job has used."""
+        self._send("DELETE", f"admin/uploads/{upload}")
 
     def watch(self, job: str) -> Iterator[Event]:
         """What becomes of a job, to its end; what was missed while the service was away is told, too."""
@@ -179,10 +195,14 @@ class AsyncAdminClient(AsyncClient):
         form: Format,
         *,
         compression: Compression = "none",
-        language: str | None = None,
+        **about: Unpack[About],
     ) -> Upload:
-        sent = _blocks(content) if isinstance(content, Path) else content
-        return await self._do(_uploading(sent, form, compression, language))
+        if isinstance(content, Path):
+            return await self._do(_uploading(_blocks(content), form, compression, _named(content, about)))
+        return await self._do(_uploading(content, form, compression, about))
+
+    async def remove_upload(self, upload: str) -> None:
+        await self._send("DELETE", f"admin/uploads/{upload}")
 
     async def watch(self, job: str) -> AsyncIterator[Event]:
         watch = Watch(job)

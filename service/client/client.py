@@ -20,12 +20,14 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from index.errors import PassepartoutError
 from service.schemas import (
+    Concordance,
     Include,
     Language,
     Problem,
     Readiness,
     SentenceRequest,
     SentenceResponse,
+    TeachingPictures,
     WordRequest,
     WordResponse,
 )
@@ -75,6 +77,13 @@ class Connecting(TypedDict, total=False):
     retries: int
 
 
+class Page(TypedDict, total=False):
+    """Which part of a concordance: `begin` at `next` of the page before, at most `count` sentences."""
+
+    begin: int
+    count: int
+
+
 class _Connection:
     """What both clients are made with."""
 
@@ -117,6 +126,22 @@ class Client(_Connection):
     def languages(self) -> list[Language]:
         """The languages of the index, and what each can be translated into."""
         return _languages(self._send("GET", "languages"))
+
+    def concordance(
+        self, text: str | None, source: str, target: Texts = (), **page: Unpack[Page]
+    ) -> Concordance:
+        """Where a word or phrase stands in the sentences of `source`, with what the corpus aligns with them.
+
+        All sentences where `text` is None; translations into all languages where `target` is empty.
+        """
+        return answer(
+            Concordance,
+            self._send("GET", "concordance", params=_concordance_query(text, source, target, page)),
+        )
+
+    def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
+        """What to caption first in a language to be taught; all pictures without `count`."""
+        return answer(TeachingPictures, self._send("GET", "teach/pictures", params=_given(count=count)))
 
     def ready(self) -> Readiness:
         """Which index and model are served; RefusedError where the service is not ready."""
@@ -178,6 +203,15 @@ class AsyncClient(_Connection):
     async def languages(self) -> list[Language]:
         return _languages(await self._send("GET", "languages"))
 
+    async def concordance(
+        self, text: str | None, source: str, target: Texts = (), **page: Unpack[Page]
+    ) -> Concordance:
+        params = _concordance_query(text, source, target, page)
+        return answer(Concordance, await self._send("GET", "concordance", params=params))
+
+    async def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
+        return answer(TeachingPictures, await self._send("GET", "teach/pictures", params=_given(count=count)))
+
     async def ready(self) -> Readiness:
         return answer(Readiness, await self._send("GET", "health/ready"))
 
@@ -235,6 +269,14 @@ def _path(request: SentenceRequest | WordRequest) -> str:
 
 def _body(request: SentenceRequest | WordRequest) -> dict[str, Any]:
     return request.model_dump(exclude_defaults=True)
+
+
+def _given(**values: object) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _concordance_query(text: str | None, source: str, target: Texts, page: Page) -> dict[str, Any]:
+    return _given(text=text, source=source, target=_list(target) or None, **page)
 
 
 def _response(

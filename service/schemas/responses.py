@@ -1,6 +1,6 @@
 """Responses with translations, one result per text or word."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
@@ -145,3 +145,48 @@ class Health(BaseModel):
 
 class Readiness(Response):
     status: Literal["ready"] = "ready"
+
+
+class Translation(BaseModel):
+    """A sentence that the corpus aligns with another."""
+
+    text: str
+    id: str = Field(examples=["de:41"])
+
+
+class Found(BaseModel):
+    """A sentence with the phrase in it."""
+
+    text: str
+    id: str = Field(examples=["en:41"])
+    places: list[tuple[int, int]] = Field(
+        description="Where the phrase stands in it: begin and end, in Unicode characters."
+    )
+    metadata: dict[str, Any] = Field(description="What the corpus says of it.")
+    translations: dict[str, list[Translation]] = Field(
+        description="What the corpus aligns with it, by target."
+    )
+
+
+class Concordance(Response):
+    """Sentences with a phrase in them, in the order of the corpus."""
+
+    text: str | None
+    source: str
+    results: list[Found]
+    next: int | None = Field(
+        description="Send it as `begin` for the sentences that follow; null where there are none."
+    )
+
+
+class TeachingPicture(BaseModel):
+    """A pictogram that the encoder carries."""
+
+    picture: str = Field(examples=["pictograms/1f415"])
+    emoji: str = Field(examples=["🐕"])
+
+
+class TeachingPictures(Response):
+    """Pictograms, those that say most about the others first."""
+
+    results: list[TeachingPicture]

@@ -50,6 +50,43 @@ def test_the_async_one_answers_the_same(address: str) -> None:
         )
 
 
+def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> None:
+    with serving(remembering_dir) as (address, _), Client(address) as client:
+        first = client.concordance("the", "en", "de", count=1)
+        (sentence,) = first.results
+        assert (sentence.text, sentence.places) == ("The dog sleeps.", [(0, 3)])
+        assert [one.text for one in sentence.translations["de"]] == ["Der Vertrag gilt."]
+        assert first.next is not None
+        rest = client.concordance("the", "en", begin=first.next)
+        assert ([one.text for one in rest.results], rest.next) == (["The cat runs."], None)
+        with pytest.raises(RefusedError, match="is not a language of this index"):
+            client.concordance("the", "xx")
+
+        async def main() -> tuple[Any, ...]:
+            async with AsyncClient(address) as other:
+                every = await other.concordance(None, "de")
+                return every, await other.concordance("the", "en", ["de"], count=1)
+
+        every, again = asyncio.run(main())
+        assert [one.text for one in every.results] == ["Der Vertrag gilt.", "Bitte warten!", "Nein."]
+        assert again == first
+
+
+def test_pictures_to_teach_with(address: str) -> None:
+    with Client(address) as client:
+        pictures = client.teaching_pictures()
+        assert "pictograms/1f415" in {one.picture for one in pictures.results}
+        assert client.teaching_pictures(1).results == pictures.results[:1]
+        near = client.sentences(DOG, "de", source="en", include=["near", "pictograms"])
+        assert near.results[0].pictograms
+
+        async def main() -> Any:  # noqa: ANN401
+            async with AsyncClient(address) as other:
+                return await other.teaching_pictures()
+
+        assert asyncio.run(main()) == pictures
+
+
 def test_a_refusal_is_the_problem_that_the_service_tells(address: str) -> None:
     with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
         client.sentences(DOG, "xx")

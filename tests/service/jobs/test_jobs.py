@@ -198,6 +198,11 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
         before = admin.versions().current
         upload = admin.upload(path, "tmx")
         assert upload in admin.uploads().uploads
+        assert upload.name == "memory.tmx"
+        table = admin.upload(b"Satz\nEin Hund.\n", "csv", language="de", name="a.csv", columns="text=Satz")
+        assert (table.language, table.name, table.columns) == ("de", "a.csv", "text=Satz")
+        admin.remove_upload(table.id)
+        assert table not in admin.uploads().uploads
         job = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
         events = list(admin.watch(job.id))
         ended = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
@@ -212,6 +217,8 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
         async with AsyncAdminClient(stage.url, key=KEY) as admin:
             upload = await admin.upload(path, "tmx")
             assert upload in (await admin.uploads()).uploads
+            await admin.remove_upload(upload.id)
+            assert upload not in (await admin.uploads()).uploads
             job = await admin.submit(Rollback(action="rollback", version=before))
             told = [event async for event in admin.watch(job.id)]
             assert (await admin.job(job.id)).version == (await admin.versions()).served == before
