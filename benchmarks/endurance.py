@@ -22,7 +22,8 @@ from pathlib import Path
 
 import click
 
-from benchmarks.chaos.costs import SENTENCE, Costly, costly_files, costly_requests, send, translation
+from benchmarks.chaos.costs import SENTENCE, Costly, costly_files, costly_requests, translation
+from benchmarks.chaos.crowding import send
 from benchmarks.chaos.stage import Server, Stage, scenes, serving
 
 GROWTH = 1.5  # of the memory in calm use

@@ -162,7 +162,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(RequestCheck)
+    app.add_middleware(RequestCheck, max_options=settings.max_values)
     app.add_middleware(
         RequestContext,
         metrics=app.state.metrics,

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.chaos import costs, disk, forgery, hostile, overload, service
+from benchmarks.chaos import crowding, disk, forgery, hostile, overload, service
 from benchmarks.chaos.stage import NotTriedError, Stage, SurpriseError
 from index.storage.files import replace_text
 
@@ -211,8 +211,8 @@ FAULTS = [
     Fault(
         "requests-costly",
         "for each schema the requests under the limits that cost most",
-        f"others wait less than {costs.HELD} s, none adds {costs.GROWN} MB",
-        costs.costly,
+        f"others wait less than {crowding.HELD} s, none adds {crowding.GROWN} MB",
+        crowding.costly,
     ),
     Fault(
         "hostile-bodies",
@@ -234,9 +234,9 @@ FAULTS = [
     ),
     Fault(
         "explain-crowd",
-        f"{costs.EXPLAINING} clients that want all explained, beside {costs.ASKING} that ask",
+        f"{crowding.EXPLAINING} clients that want all explained, beside {crowding.ASKING} that ask",
         "200, or 503; the 99th percentile of the others at most doubles",
-        costs.explaining,
+        crowding.explaining,
     ),
 ]
 

@@ -45,7 +45,7 @@ from service.api.validation import (
 from service.engine.answers import Answers
 from service.engine.engine import Engine
 from service.engine.languages import Query
-from service.engine.sentences import answer_parts, divided
+from service.engine.sentences import answer_parts
 from service.http.bodies import read_fields, validation_error
 from service.http.middleware.api_keys import check_body_key
 from service.http.problems import ProblemError, ProblemType, brief
@@ -249,7 +249,7 @@ async def _put_together(
     queries = [Query(text.cleaned, text.source, (target,)) for text in texts]
     rows = [
         [] if matches is None or known else row
-        for row, matches, known in zip(divided(queries), answers, remembered, strict=True)
+        for row, matches, known in zip(await engine.divide(queries), answers, remembered, strict=True)
     ]
     check_parts("q", sum(map(len, rows)), Choices(target=[target]), settings)
     parts = await answer_parts(engine, rows, 1, settings.drop_in_min_confidence)

@@ -23,7 +23,7 @@ from service.api.validation import (
 from service.engine.engine import Engine
 from service.engine.languages import Query
 from service.engine.pictograms import texts_of, with_pictograms
-from service.engine.sentences import answer_parts, divided
+from service.engine.sentences import answer_parts
 from service.http.bodies import PlainRoute, read_model
 from service.http.problems import ProblemType
 from service.schemas import (
@@ -155,9 +155,10 @@ async def _sentences(
     if not any(may_be_several(text) for text, _, _ in answered):  # nearly always
         return [[] for _ in answered]
     texts = await engine.clean([text for text, _, _ in answered])
-    rows = divided(
-        [Query(text, source, tuple(row)) for text, (_, source, row) in zip(texts, answered, strict=True)]
-    )
+    queries = [
+        Query(text, source, tuple(row)) for text, (_, source, row) in zip(texts, answered, strict=True)
+    ]
+    rows = await engine.divide(queries)
     check_parts("text", sum(map(len, rows)), choices, settings)
     parts = await answer_parts(
         engine,

@@ -18,7 +18,7 @@ from index.text.pre_tokens import Tokens
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
-from service.engine.languages import Languages, Query
+from service.engine.languages import Languages, Query, divided
 from service.engine.pictograms import pictograms_of, teaching_pictures
 from service.http.problems import overloaded, store_unreachable
 from service.observability.metrics import Metrics, Stage
@@ -56,6 +56,12 @@ class Engine:
         if sum(map(len, texts)) <= CLEANED_AT_ONCE:
             return list(map(cleaner, texts))
         return await self._batched("clean", lambda batch: list(map(cleaner, batch)), texts)
+
+    async def divide(self, queries: Sequence[Query]) -> list[list[Query]]:
+        """What `divided` gives; many long texts are divided by the batcher, as in `clean`."""
+        if sum(len(query.text) for query in queries) <= CLEANED_AT_ONCE:
+            return divided(queries)
+        return await self._batched("clean", divided, queries)
 
     async def language_chances(self, kind: Kind, texts: Sequence[str]) -> list[dict[str, float]]:
         """The probabilities of each text's languages, highest first; empty for a text without letters."""

@@ -1,9 +1,10 @@
 """The languages of the index, and a query in them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from index.search.translator import LanguageInfo
+from index.text.sentences import sentences
 
 
 class Languages:
@@ -36,3 +37,12 @@ class Query(NamedTuple):
     text: str
     source: str
     targets: tuple[str, ...]
+
+
+def divided(queries: Sequence[Query]) -> list[list[Query]]:
+    """Divide each query into its sentences; an empty list for a query of a single sentence."""
+    rows = [sentences(query.text, query.source) for query in queries]
+    return [
+        [Query(part, query.source, query.targets) for part in parts] if len(parts) > 1 else []
+        for query, parts in zip(queries, rows, strict=True)
+    ]

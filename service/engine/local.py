@@ -4,9 +4,8 @@ from index.errors import UsageError
 from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
 from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
-from service.engine.languages import Query
+from service.engine.languages import Query, divided
 from service.engine.pictograms import AnyResult, pictograms_of, texts_of, with_pictograms
-from service.engine.sentences import divided
 from service.schemas import (
     Choices,
     Kind,

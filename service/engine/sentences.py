@@ -2,21 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from index.text.sentences import sentences
 from service.engine.answers import Answers
 from service.engine.engine import Engine
 from service.engine.languages import Query
 
 Part = tuple[str, Mapping[str, Answers]]  # a sentence and its answers by target
-
-
-def divided(queries: Sequence[Query]) -> list[list[Query]]:
-    """Divide each query into its sentences; an empty list for a query of a single sentence."""
-    rows = [sentences(query.text, query.source) for query in queries]
-    return [
-        [Query(part, query.source, query.targets) for part in parts] if len(parts) > 1 else []
-        for query, parts in zip(queries, rows, strict=True)
-    ]
 
 
 async def answer_parts(

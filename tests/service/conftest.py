@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from index.build.build_index import build_index
@@ -86,6 +87,17 @@ def remembering(remembering_dir: Path) -> Iterator[TestClient]:
     """A client over that corpus."""
     with TestClient(create_app(Settings(index=remembering_dir))) as client:
         yield client
+
+
+def every_route() -> list[APIRoute]:
+    """The routes of the application, those of its routers included."""
+    routes = [
+        route
+        for part in create_app(Settings()).routes
+        for route in getattr(getattr(part, "original_router", None), "routes", [part])
+    ]
+    assert all(isinstance(route, APIRoute) for route in routes)
+    return routes
 
 
 def free_port() -> int:

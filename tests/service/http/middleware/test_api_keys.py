@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fastapi.routing import APIRoute
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from index.errors import UsageError
-from service.app import create_app
 from service.http import keys
 from service.http.keys import Keys
 from service.http.middleware.api_keys import is_open
 from service.settings import Settings, load_settings
-from tests.service.conftest import ClientFactory
+from tests.service.conftest import ClientFactory, every_route
 
 KEY = "correct horse"
 ENTRIES = ", ".join(
@@ -89,12 +86,8 @@ def locked(make_client: ClientFactory) -> TestClient:
 
 
 def test_the_table_names_every_route() -> None:
-    found = set()
-    for part in create_app(Settings()).routes:
-        for route in getattr(getattr(part, "original_router", None), "routes", [part]):
-            assert isinstance(route, Route | APIRoute)
-            found |= {f"{method} {route.path}" for method in (route.methods or set()) - {"HEAD"}}
-    assert found == set(ROUTES)
+    routes = {f"{method} {route.path}" for route in every_route() for method in route.methods - {"HEAD"}}
+    assert routes == set(ROUTES)
 
 
 @pytest.mark.parametrize("sent", SENT)

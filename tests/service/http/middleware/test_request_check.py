@@ -48,3 +48,10 @@ def test_what_follows_connect_is_never_a_request(address: str) -> None:
 def test_an_upgrade_without_a_body_is_ignored(address: str) -> None:
     head = b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"
     assert statuses(address, head) == [200]
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/concordance", "/style.css", "/nothing"])
+def test_a_query_of_too_many_options_is_refused(client: TestClient, path: str) -> None:
+    most = client.app.state.settings.max_values  # type: ignore[attr-defined]
+    assert client.get(f"{path}?{'&' * most}").status_code == 400
+    assert client.get(f"{path}?{'&' * (most - 1)}").status_code != 400
