@@ -32,16 +32,17 @@ def costly_queries() -> Iterator[Costly]:
 
 
 def _concordances() -> Iterator[Costly]:
-    for name, asked in {
+    asked: dict[str, dict[str, object]] = {
         "all sentences": {},
         "a word": {"text": "a"},
         "a long phrase": {"text": "a " * 100},
         "signs": {"text": r".*+?()[]{}|\^$" * 14},
         "combining marks": {"text": "".join(mark * 20 for mark in MARKS)},
         "a far row": {"text": "a", "begin": 2**62},
-    }.items():
+    }
+    for name, options in asked.items():
         yield Get(
-            f"concordance of {name}", f"/concordance?{urlencode({'source': 'en', 'count': 100} | asked)}"
+            f"concordance of {name}", f"/concordance?{urlencode({'source': 'en', 'count': 100} | options)}"
         )
     yield Get("concordance, unknown targets", f"/concordance?source=en&{_repeated('target=xx', 128)}")
     yield Get("concordance, too many targets", f"/concordance?source=en&{_repeated('target=xx')}")
