@@ -79,7 +79,7 @@ def test_what_is_not_finished_is_begun(tmp_path: Path) -> None:
     assert (tmp_path / "table.md").is_file(), "what was finished before is in the table"
 
 
-def test_an_unknown_recipe_is_told_before_anything_runs(tmp_path: Path) -> None:
+def test_an_unknown_recipe_is_reported_before_anything_runs(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, words(tmp_path, "--systems", "text-only,spam"))
     assert done.exit_code == 2
     assert "no system spam" in done.stderr

@@ -92,7 +92,7 @@ def test_what_prints_no_json_or_fails_is_refused(tmp_path: Path) -> None:
     assert "has no *.json" in run("write", "--raw", tmp_path, "--out", tmp_path / "o").stderr
 
 
-def test_a_plan_goes_on_where_it_was_and_names_what_fails(
+def test_a_plan_resumes_where_it_stopped_and_names_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = "import json; print(json.dumps({'all': {'means': {'x': 1.5}}}))"

@@ -32,7 +32,7 @@ def test_every_kind_has_its_lines_in_one_place_and_in_the_part_held_out(language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_line_is_clean_and_stands_once(language: str) -> None:
+def test_each_line_is_clean_and_occurs_once(language: str) -> None:
     texts = [text for _, text in rows(language)]
     for text in texts:
         assert text, language

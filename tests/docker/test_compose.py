@@ -24,7 +24,7 @@ def blocks(root: Path) -> Blocks:
 SERVING = ("service", "gpu", "one", "two")
 
 
-def test_each_profile_starts_its_own_beside_the_index_job_and_redis(blocks: Blocks, root: Path) -> None:
+def test_each_profile_starts_its_service_with_the_index_job_and_redis(blocks: Blocks, root: Path) -> None:
     found = {name: re.findall(r"profiles: \[(\w+)\]", block) for name, block in blocks.items()}
     assert found == {
         "index": [],

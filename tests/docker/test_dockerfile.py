@@ -30,7 +30,7 @@ def test_it_needs_no_frontend_from_a_registry(root: Path) -> None:
     assert "syntax=" not in (root / "docker/Dockerfile").read_text("utf-8")
 
 
-def test_every_stage_stands_on_the_base_that_was_asked_for(instructions: list[tuple[str, str]]) -> None:
+def test_every_stage_uses_the_requested_base_image(instructions: list[tuple[str, str]]) -> None:
     assert [stage.split()[0] for stage in values(instructions, "FROM")] == ["${BASE}", "${BASE}"]
     base = re.fullmatch(r"BASE=[a-z]+:(\S+)", values(instructions, "ARG")[0])
     assert base

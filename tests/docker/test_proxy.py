@@ -115,7 +115,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("sent", "status"), REFUSALS.items())
-def test_a_sender_is_told_what_was_wrong(proxy: int, sent: str, status: int) -> None:
+def test_a_sender_gets_the_reason_for_a_refusal(proxy: int, sent: str, status: int) -> None:
     for _ in range(10):
         ((refusal, document),) = exchange(proxy, HOSTILE[sent])
         assert refusal == status

@@ -31,7 +31,7 @@ def test_help_shows_every_option_and_nothing_of_the_code(root: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--colour"], ["--port"], ["--ca", "no/such/file"]])
-def test_wrong_use_is_told_apart_from_failure(root: Path, arguments: list[str]) -> None:
+def test_wrong_use_and_failure_have_different_exit_codes(root: Path, arguments: list[str]) -> None:
     refused = run(root, *arguments)
     assert refused.returncode == 2
     assert arguments[0] in refused.stderr

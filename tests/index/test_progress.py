@@ -53,7 +53,7 @@ def test_nothing_done_and_nothing_to_do(total: int, clock: list[float]) -> None:
     assert stream.getvalue() == f"y 0/{total} x (0/s, in 0s)\n"
 
 
-def test_more_than_was_said(clock: list[float]) -> None:
+def test_more_work_than_announced(clock: list[float]) -> None:
     with Progress(1, unit="x", label="y", stream=Terminal()) as bar:
         clock[0] += 1
         bar.advance(5)
@@ -74,7 +74,7 @@ def test_duration(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_who_works_for_others_hears_of_it_instead(clock: list[float]) -> None:
+def test_a_listener_receives_progress_instead(clock: list[float]) -> None:
     stream, heard = io.StringIO(), list[Step]()
     with heard_by(heard.append), Progress(9, unit="words", label="align", stream=stream) as bar:
         for _ in range(9):

@@ -48,7 +48,7 @@ def test_it_does_not_start_without_an_index(tmp_path: Path) -> None:
         pass
 
 
-def test_before_the_start_it_lives_but_is_not_ready(translator: Translator) -> None:
+def test_before_the_start_it_is_live_but_not_ready(translator: Translator) -> None:
     client = TestClient(create_app(Settings(), translator))
     assert client.get("/health/live").status_code == 200
     for path in ("/health/ready", "/languages"):
@@ -56,7 +56,7 @@ def test_before_the_start_it_lives_but_is_not_ready(translator: Translator) -> N
         assert (answer.status_code, answer.json()["type"]) == (503, ProblemType.NOT_READY.type)
 
 
-def test_a_fault_of_its_own_shows_nothing_of_it(
+def test_an_internal_error_reveals_nothing(
     translator: Translator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*arguments: object, **more: object) -> None:

@@ -64,19 +64,19 @@ def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Captu
     ]
 
 
-def test_several_texts_and_targets_are_told_apart(place: list[str], capsys: Capture) -> None:
+def test_several_texts_and_targets_are_labelled(place: list[str], capsys: Capture) -> None:
     lines = told(place, capsys, "dog", "cat", "--word", "--to", "de,pt", "--from", "en").splitlines()
     assert [line.split()[-1] for line in lines] == ["dog", "hund", "cão", "cat", "katze", "gato"]
     assert lines[1].split()[1] == "de"
 
 
-def test_what_is_not_likely_is_told(place: list[str], capsys: Capture) -> None:
+def test_answers_that_are_not_likely_enough_are_replaced_by_a_note(place: list[str], capsys: Capture) -> None:
     assert "de: nothing is likely enough" in told(
         place, capsys, DOG, "--from", "en", "--to", "de", "--min-confidence", "1"
     )
 
 
-def test_the_reasons_are_told(place: list[str], capsys: Capture) -> None:
+def test_explanations_are_printed(place: list[str], capsys: Capture) -> None:
     text = told(place, capsys, DOG, "--from", "en", "--to", "de", "--explain")
     assert "score " in text
     assert "back: A black dog jumps on the snow. (" in text

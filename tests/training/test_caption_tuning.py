@@ -91,7 +91,7 @@ def text_encoder(encoders: Path) -> PretrainedSettings:
     return PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
 
 
-def test_it_is_exported_with_its_own_vocabulary_indexed_and_asked(
+def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
     bundle: Bundle, encoders: Path, tmp_path: Path
 ) -> None:
     own = Tokenizer.from_file(str(encoders / "weights" / "xlmr" / "tokenizer.json"))
@@ -169,7 +169,7 @@ def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Pa
         text_encoder(encoders).build(1, 1, tmp_path)
 
 
-def test_what_does_not_fit_is_told(encoders: Path, tmp_path: Path) -> None:
+def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
     given = text_encoder(encoders)
     with pytest.raises(DataError, match=r"set text\.width to it"):
         given.model_copy(update={"width": 16}).build(1, 1, encoders)
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_told(encoders: Path, tmp_path: Path) -> None:
         recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
 
 
-def test_a_foreign_tokenizer_is_told(encoders: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     shutil.copytree(encoders, folder)
     config = folder / "weights" / "xlmr" / "config.json"

@@ -77,7 +77,7 @@ def test_a_foreign_folder_is_left_alone(data: Path, tmp_path: Path, capsys: Capt
         (["spam", "--smoke"], "no recipe spam"),
     ],
 )
-def test_wrong_use_is_told_in_a_line(tmp_path: Path, capsys: Capture, words: list[str], said: str) -> None:
+def test_wrong_use_is_one_line(tmp_path: Path, capsys: Capture, words: list[str], said: str) -> None:
     assert said in fails(capsys, 2, "train", *words, "--out", str(tmp_path / "run"))
 
 

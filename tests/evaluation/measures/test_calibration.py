@@ -16,7 +16,7 @@ def spaces(noise: float, n: int = 80) -> dict[str, np.ndarray]:
     return {code: rows / np.linalg.norm(rows, axis=1, keepdims=True) for code, rows in found.items()}
 
 
-def test_what_is_not_there_is_never_right() -> None:
+def test_a_question_without_a_right_answer_is_never_right() -> None:
     vectors = spaces(0.2)
     cosines = vectors["en"] @ vectors["de"].T
     values, right = top_answers(cosines.copy(), answerable=True)

@@ -148,7 +148,7 @@ def test_retrieved_positives_does_not_depend_on_any_order(seed: int) -> None:
     assert retrieved_positives(turned) == pytest.approx(retrieved_positives(vectors))
 
 
-def test_a_language_of_its_own_costs_its_positives() -> None:
+def test_a_language_apart_from_the_others_loses_its_positives() -> None:
     """Two languages agree, a third is elsewhere but like itself: its neighbours are its own sentences."""
     shared = np.eye(8, dtype=np.float32)
     vectors = {"en": shared[:4], "de": shared[:4], "pt": shared[4:] - shared[:4].sum(axis=0) / 2}

@@ -41,7 +41,7 @@ def test_html_is_well_formed_escaped_and_needs_nothing_else() -> None:
     assert not re.search(r"(src|href)=", page)
 
 
-def test_pictures_are_written_beside_the_text(tmp_path: Path) -> None:
+def test_pictures_are_written_next_to_the_text(tmp_path: Path) -> None:
     write(tmp_path / "new", {"report.md": as_markdown(BLOCKS)}, BLOCKS)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["p.svg", "report.md"]
     assert (tmp_path / "new" / "p.svg").read_text("utf-8") == SVG

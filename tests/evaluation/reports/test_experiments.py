@@ -126,7 +126,7 @@ def test_a_step_gets_the_folders_that_it_needs(tmp_path: Path) -> None:
     assert go(steps, tmp_path)[0].results["toys.use.0"].measures == {"length": 4}
 
 
-def test_a_failure_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_failure_is_reported_and_the_others_continue(tmp_path: Path) -> None:
     def fail(folder: Path, needed: Mapping[str, Path]) -> Outcome:
         raise TrainingError("the loss is\nnot finite")
 
@@ -219,9 +219,7 @@ def run(script: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runpy.run_path(str(script))
 
 
-def test_killed_in_the_middle_it_goes_on_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_resumes_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, out = tmp_path / "script.py", tmp_path / "out"
     script.write_text(SCRIPT)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

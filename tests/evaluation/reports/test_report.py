@@ -92,7 +92,7 @@ def test_a_report_that_cannot_be_read_is_named(tmp_path: Path, content: str | No
         read_tables(tmp_path)
 
 
-def test_measures_that_are_drawn_are_pictures_beside_the_report(tmp_path: Path) -> None:
+def test_drawn_measures_are_pictures_next_to_the_report(tmp_path: Path) -> None:
     report = replace(REPORT, tables=(POOL, replace(TABLE, drawn=("csls_r1",))))
     write_report(report, tmp_path)
     markdown = (tmp_path / "report.md").read_text("utf-8")

@@ -74,7 +74,7 @@ def test_the_share_of_a_ceiling_is_a_column() -> None:
     assert grid.head[3] == "seeds", "no share of what is not there yet"
 
 
-def test_what_is_not_done_is_said() -> None:
+def test_unfinished_steps_are_listed() -> None:
     lines = as_markdown(summarise("Title", "the command", STEPS, STATE)).splitlines()
     assert "# Title" in lines
     assert "the command" in lines
@@ -122,7 +122,7 @@ def test_a_report_is_there_after_every_step_and_failures_are_the_end(tmp_path: P
     assert "`sentences.b.0` failed: too late" in (tmp_path / "report.md").read_text("utf-8")
 
 
-def test_what_was_said_in_the_end(tmp_path: Path) -> None:
+def test_the_final_message_sums_up(tmp_path: Path) -> None:
     lines: list[str] = []
     reproduce("Title", "c", STEPS[:1], tmp_path, 0, lines.append)
     assert lines == [

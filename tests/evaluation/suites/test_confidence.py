@@ -30,7 +30,7 @@ def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: 
         assert pair.measures["ece"] < 10
 
 
-def test_each_language_lacks_lines_of_its_own() -> None:
+def test_each_language_lacks_different_lines() -> None:
     lacked = [{line for line in range(40) if lacks(line, language)} for language in range(2)]
     assert not lacked[0] & lacked[1]
     assert all(len(lines) == 40 // LACKED for lines in lacked)

@@ -25,7 +25,7 @@ def test_entries_are_folded_and_taken_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["en-de=x.tsv", "en:de", "en:en=x.tsv", ":de=x.tsv", "x.tsv"])
-def test_an_option_that_is_none_is_wrong_use(option: str) -> None:
+def test_a_malformed_option_is_wrong_use(option: str) -> None:
     with pytest.raises(UsageError, match="give two languages and a file: en:de="):
         read_dictionary(option)
 

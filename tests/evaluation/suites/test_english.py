@@ -86,7 +86,7 @@ def test_pictures_that_english_calls_the_same_are_one(encoder: TextEncoder, stam
     assert "all 56 different English ones" in table.note
 
 
-def test_every_picture_set_but_the_photographs_has_a_table(encoder: TextEncoder, stamps: Path) -> None:
+def test_every_picture_set_except_photos_has_a_table(encoder: TextEncoder, stamps: Path) -> None:
     for name in ("photos", "cards"):
         (stamps / name).symlink_to(stamps / "stamps")
     (stamps / "other" / "captions").mkdir(parents=True)

@@ -53,7 +53,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["p.safetensors"]
 
 
-def test_a_file_that_is_none_is_said_to_be(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is missing: passepartout pictures RUN"):
         read_pictures(tmp_path / "absent")
     (tmp_path / "bad").write_bytes(b"\0" * 20)

@@ -34,7 +34,7 @@ def test_languages_are_those_of_the_folder_that_the_encoder_knows_and_the_chosen
     assert available(folder, ".txt", {"en", "de", "pt"}, ["zh-Hant", "en"]) == ["zh-Hant", "en", "de"]
 
 
-def test_languages_that_are_not_there_are_refused(folder: Path) -> None:
+def test_missing_languages_are_refused(folder: Path) -> None:
     with pytest.raises(UnknownLanguageError, match=r"has no fr\.txt: there are de, en, zh-Hant"):
         available(folder, ".txt", {"en"}, ["fr"])
     with pytest.raises(DataError, match="two languages in common"):

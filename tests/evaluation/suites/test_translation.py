@@ -47,7 +47,7 @@ def test_the_suites_by_name() -> None:
     }
 
 
-def test_multi30k_is_the_aligned_set_in_its_place(encoder: TextEncoder, data: Path) -> None:
+def test_multi30k_is_an_aligned_set_in_a_fixed_folder(encoder: TextEncoder, data: Path) -> None:
     (table,) = multi30k(encoder, data, ["en", "de"], ["pt"])
     assert (table.name, table.n, table.languages) == ("multi30k_test_2016", 80, ("pt", "de", "en"))
     assert aligned(encoder, data / "benchmark" / "multi30k_test_2016", ["en", "de"], ["pt"]) == [table]
@@ -113,7 +113,7 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
     assert [table.name for table in photos(encoder, data, ["de", "zh"], [])] == ["photos, one pool"]
 
 
-def test_scenes_and_sayings_are_measured_apart(
+def test_scenes_and_sayings_are_measured_separately(
     encoder: TextEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluation.suites.translation.SCENES", 30)

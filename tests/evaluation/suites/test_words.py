@@ -63,7 +63,7 @@ def test_without_rotations_nothing_changes() -> None:
     assert measures["rose_csls_r10"] == measures["rose_cosine_r10"] == 0
 
 
-def test_words_spelt_alike_are_counted_apart() -> None:
+def test_words_spelt_alike_are_counted_separately() -> None:
     vocabulary = Vocabulary(["a", "b"], units(2, 6, 0), STILL)
     score, differing = score_words("x", "y", [("a", "a"), ("a", "b")], {"x": vocabulary, "y": vocabulary})
     assert (score.n, differing.n) == (2, 1)

@@ -271,9 +271,7 @@ def test_a_killed_build_leaves_a_served_version_and_is_finished_by_the_next(
     assert sorted(path.name for path in (tmp_path / "index" / "work").iterdir()) == ["LOCK"]
 
 
-def test_a_build_goes_on_from_the_vectors_it_had(
-    bundle: Bundle, corpora: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_build_resumes_from_its_vectors(bundle: Bundle, corpora: dict[str, Path], tmp_path: Path) -> None:
     """Killed once the first language was encoded: it is not encoded again."""
     out = tmp_path / "index"
     assert child("en.faiss", bundle, corpora, out).returncode == -signal.SIGKILL

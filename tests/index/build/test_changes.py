@@ -143,7 +143,7 @@ def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
     assert list(made.languages) == ["en", "de"]
 
 
-def test_languages_are_told_apart_as_in_a_new_index_by_what_was_known(
+def test_a_changed_index_identifies_languages_as_a_new_one_does(
     index: Path, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def table(folder: Path) -> bytes:
@@ -198,7 +198,7 @@ def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path:
     assert files[0] == files[1]
 
 
-def test_what_is_deleted_is_recorded_and_rows_are_numbered_anew(index: Path, tmp_path: Path) -> None:
+def test_deletions_are_recorded_and_rows_renumbered(index: Path, tmp_path: Path) -> None:
     change_index(
         index, add=[Source(rows_of(tmp_path / "a.jsonl", [{"en": ENGLISH[80]}, {"en": ENGLISH[40]}]))]
     )
@@ -262,7 +262,7 @@ def test_a_damaged_version_is_not_changed(index: Path) -> None:
         change_index(index, delete=["en:1"])
 
 
-def test_a_version_that_was_published_meanwhile_is_not_lost(
+def test_a_version_published_in_the_meantime_is_not_lost(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from index.build import changes
@@ -280,7 +280,7 @@ def test_a_version_that_was_published_meanwhile_is_not_lost(
     assert "en:1" in texts(index)
 
 
-def test_a_change_that_nobody_heard_of_is_not_made_twice(index: Path, tmp_path: Path) -> None:
+def test_a_change_whose_result_was_lost_is_not_made_twice(index: Path, tmp_path: Path) -> None:
     """Who was killed after publishing repeats the change of the same base, and finds the version."""
     rows = rows_of(tmp_path / "x.jsonl", [{"id": "new", "text": "Ein Pferd.", "language": "de"}])
     added, first = [Source(rows)], current(index)
@@ -303,7 +303,7 @@ def test_other_corpora_take_the_place_of_all(index: Path, tmp_path: Path) -> Non
     assert rebuild_index(index, [Source(rows)]).version != made.version
 
 
-def test_differences_are_told_by_id(index: Path, tmp_path: Path) -> None:
+def test_differences_are_listed_by_id(index: Path, tmp_path: Path) -> None:
     first = current(index)
     change_index(index, delete=["en:1", "en:4"])
     rows = [{"id": "5", "text": "Ein Hund.", "language": "de"}, {"id": "6", "de": GERMAN[240]}]

@@ -63,7 +63,7 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
         assert entry.ece < 0.15
 
 
-def test_info_tells_how_languages_are_searched_and_pairs_answer(
+def test_info_shows_how_languages_are_searched_and_pairs_answer(
     index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["index", "info", "--verbose", str(index)]) == 0
@@ -119,7 +119,7 @@ def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: I
     assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
 
 
-def test_hubness_is_told_before_and_after(manifest: IndexManifest) -> None:
+def test_hubness_is_shown_before_and_after_csls(manifest: IndexManifest) -> None:
     assert set(manifest.hubness) == set(manifest.quality)
     before, after = (
         np.mean([getattr(entry, name) for entry in manifest.hubness.values()]) for name in ("cosine", "csls")
@@ -174,7 +174,7 @@ def test_lines_that_correspond_are_measured_and_answer_nothing(
     assert answers[0] == answers[1]
 
 
-def test_lines_are_asked_as_people_ask(
+def test_lines_are_measured_with_the_answers_that_users_get(
     index: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The share that is found first is that of `search`, which chooses by the confidence that was fitted."""

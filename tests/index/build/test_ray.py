@@ -130,7 +130,7 @@ def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
     return {name: entry.sha256 for name, entry in found.items() if name != "manifest.json"}
 
 
-def test_a_build_that_was_begun_here_goes_on_there(
+def test_a_local_build_can_be_resumed_on_a_cluster(
     bundle: Bundle,
     corpora: dict[str, Path],
     cluster: Cluster,
@@ -199,7 +199,7 @@ def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detec
     assert ray._worker_of(setup).encode("en", ["A dog."], False).foreign == [False]
 
 
-def test_an_error_of_a_worker_is_its_own(encoders: RayPool) -> None:
+def test_the_error_of_a_worker_is_passed_on(encoders: RayPool) -> None:
     with pytest.raises(PassepartoutError, match=r"^too bad$"):
         encoders.submit(_refuse).result()
 

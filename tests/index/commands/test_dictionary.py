@@ -39,13 +39,13 @@ def test_the_command_writes_several_translations(
 
 
 @pytest.mark.parametrize("pair", ["en-fr", "en", "en-en", "../en-de"])
-def test_a_pair_that_there_is_not(index_dir: Path, tmp_path: Path, pair: str) -> None:
+def test_an_unknown_pair_is_refused(index_dir: Path, tmp_path: Path, pair: str) -> None:
     with pytest.raises(UsageError, match=r"no dictionary '.*'; there are: .*en-de"):
         export_dictionary(index_dir, pair, tmp_path / "x.tsv")
     assert not list(tmp_path.iterdir())
 
 
-def test_pairs_of_codes_with_scripts_are_told_apart(index_dir: Path) -> None:
+def test_pairs_of_codes_with_scripts_are_split_correctly(index_dir: Path) -> None:
     assert split_pair("zh-ar", Translator.open(index_dir)) == ("zh", "ar")
 
 

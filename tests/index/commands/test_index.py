@@ -203,7 +203,7 @@ def test_info_is_a_few_lines(index_dir: Path, capsys: Capture) -> None:
     assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
 
 
-def test_verbose_info_tells_of_every_pair(index_dir: Path, capsys: Capture) -> None:
+def test_verbose_info_shows_every_pair(index_dir: Path, capsys: Capture) -> None:
     assert run(["index", "info", str(index_dir), "--verbose"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 + 5 * 4 + 1

@@ -44,7 +44,7 @@ def test_nothing_but_bad_lines_is_an_error(
     assert "x.jsonl, line 1: not JSON" in capsys.readouterr().err
 
 
-def test_swapped_languages_are_told(
+def test_swapped_languages_are_reported(
     bundle: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "x.txt").write_text("\n".join(ENGLISH) + "\n", "utf-8")

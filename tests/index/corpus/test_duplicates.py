@@ -38,7 +38,7 @@ def test_a_key_may_be_given_another_row(monkeypatch: pytest.MonkeyPatch) -> None
     rows.close()
 
 
-def test_keys_tell_texts_apart() -> None:
+def test_different_texts_have_different_keys() -> None:
     keys = {key_of(str(number)) for number in range(1000)}
     assert len(keys) == 1000
     assert min(keys) < 0 < max(keys), "all 64 bits are used"

@@ -221,7 +221,7 @@ def test_text(translator: Translator, tmp_path: Path) -> None:
         ("x.tmx", b'<!DOCTYPE tmx [<!ENTITY a "b">]><tmx>&a;</tmx>', CorpusError, "declares entities"),
     ],
 )
-def test_a_bad_file_is_told(name: str, content: bytes, error: type[Exception], words: str) -> None:
+def test_a_bad_file_is_reported(name: str, content: bytes, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         open_document(content, name, "de")
 

@@ -34,7 +34,7 @@ def test_it_is_small(shipped: Bundle) -> None:
     assert sum(file.stat().st_size for file in shipped.folder.rglob("*") if file.is_file()) <= LARGEST
 
 
-def test_it_knows_globetrotters_languages_but_dari(shipped: Bundle) -> None:
+def test_it_knows_globetrotters_languages_except_dari(shipped: Bundle) -> None:
     assert len(set(GLOBETROTTER)) == 52
     assert set(GLOBETROTTER) - set(shipped.manifest.languages) <= {"prs"}, "Dari came last"
     assert set(shipped.manifest.languages) <= set(languages()), "each has a name"
@@ -59,7 +59,7 @@ def test_what_says_the_same_is_near(shipped: Bundle, one: str, other: str, langu
     assert np.argmax(np.stack(answers) @ asked) == [pair[1] for pair in PAIRS].index(other), language
 
 
-def test_terms_are_told(shipped: Bundle) -> None:
+def test_the_terms_of_the_data_are_stated(shipped: Bundle) -> None:
     licence, card = shipped.manifest.licence, shipped.card.read_text("utf-8")
     assert licence.startswith("research only" if shipped.name.startswith("small@") else "CC BY-SA 4.0")
     assert licence in card

@@ -129,7 +129,7 @@ def test_the_recommended_precision_is_the_default(tmp_path: Path) -> None:
     np.testing.assert_array_less(0.99, np.einsum("nd,nd->n", first, second)[:200])
 
 
-def test_a_precision_that_is_not_there_is_refused(bundle: Bundle) -> None:
+def test_a_missing_precision_is_refused(bundle: Bundle) -> None:
     with pytest.raises(UsageError, match="no 8-bit encoder"):
         TextEncoder(bundle, precision="int8")
 

@@ -63,7 +63,7 @@ TEXTS = st.lists(st.lists(PRE_TOKENS | st.text(max_size=4), max_size=8).map(" ".
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=TEXTS)
 @example(texts=["ab cab", "", "¨b ab", "x ¨b", "ab <seq> ab", "ab " * 30, "ab\u2581 a", "a" * 900])
-def test_tokens_of_a_corpus_are_those_of_its_texts(
+def test_a_corpus_gets_the_same_tokens_as_its_texts(
     make: Callable[[], Tokenizer], texts: list[str], tmp_path: Path
 ) -> None:
     tokenizer = opened(make(), tmp_path)

@@ -144,7 +144,7 @@ def test_other_mappings_are_refused(given: str) -> None:
         columns_of(given)
 
 
-def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_column_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("English,German\na,b\n", "utf-8")
     with pytest.raises(CorpusError, match="no column 'Englisch': there are English, German"):
         list(read(Source(tmp_path / "x.csv", columns=(("Englisch", "en"),))))

@@ -74,7 +74,7 @@ def test_a_catalogue_of_another_charset(tmp_path: Path) -> None:
     assert found(tmp_path / "de.po", content) == found(tmp_path / "de.po", CATALOGUE)
 
 
-def test_the_language_given_stands_where_the_header_has_none(tmp_path: Path) -> None:
+def test_the_given_language_is_used_if_the_header_has_none(tmp_path: Path) -> None:
     content = 'msgid "A dog"\nmsgstr "Um cão"\n'
     assert [sentence.language for sentence in found(tmp_path / "x.po", content, "pt")] == ["en", "pt"]
     with pytest.raises(CorpusError, match="its header has no `Language:`"):

@@ -40,7 +40,7 @@ def test_the_extension_says_the_format(name: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(("root", "wanted"), [("tmx", "tmx"), ("xliff", "xliff"), ("ldml", "cldr")])
-def test_xml_is_told_by_its_root(tmp_path: Path, root: str, wanted: str) -> None:
+def test_xml_formats_are_recognised_by_their_root(tmp_path: Path, root: str, wanted: str) -> None:
     (tmp_path / "x.xml").write_text(f"<?xml version='1.0'?><!DOCTYPE {root}><{root}></{root}>")
     assert format_of(Source(tmp_path / "x.xml")) == wanted
 

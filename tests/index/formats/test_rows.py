@@ -72,7 +72,7 @@ def test_a_sentence_a_row_keeps_its_columns(tmp_path: Path, suffix: str) -> None
 
 
 @each
-def test_the_language_given_stands_where_no_column_does(tmp_path: Path, suffix: str) -> None:
+def test_the_given_language_is_used_if_there_is_no_column(tmp_path: Path, suffix: str) -> None:
     path = WRITERS[suffix](tmp_path / f"x.{suffix}", [{"text": "Ein Hund."}])
     (sentence,) = found(path, "de")
     assert (sentence.language, sentence.id, sentence.group) == ("de", "1", None)

@@ -57,7 +57,7 @@ def test_the_longest_line_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.txt.gz", "."])
-def test_what_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CorpusError, match="cannot be read"):
         list(read_txt(tmp_path / name))
 

@@ -69,7 +69,7 @@ def test_scripts_without_spaces_have_no_whole_words(translator: Translator) -> N
     assert texts(translator, "狗", "zh") == ["狗", "狗"]
 
 
-def test_translations_stand_beside_it(translator: Translator) -> None:
+def test_each_sentence_comes_with_its_translations(translator: Translator) -> None:
     page = concordance(translator.sentence_indexes, "dog", "en", ["de", "zh"])
     first, second = page.occurrences
     assert [s.text for s in first.translations["de"]] == ["Der Hund schläft."]

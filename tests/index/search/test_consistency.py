@@ -56,7 +56,7 @@ def test_given_translations_outvote_a_question_that_is_wrong(
     assert translator.consistent([wrong], "en", "de", given=given)[0][0].text == right
 
 
-def test_unknown_languages_are_told(translator: Translator) -> None:
+def test_unknown_languages_are_refused(translator: Translator) -> None:
     with pytest.raises(UnknownLanguageError):
         translator.consistent(["A dog."], "en", "xx")
     assert translator.consistent([], "en", "de") == []

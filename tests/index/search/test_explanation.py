@@ -42,7 +42,7 @@ def test_a_neighbourhood_mean_is_that_of_the_nearest(translator: Translator) -> 
     assert why.candidates == 200
 
 
-def test_who_agrees_is_what_searching_again_finds(translator: Translator) -> None:
+def test_agreement_is_what_further_searches_find(translator: Translator) -> None:
     (match,) = translator.sentences([DOG], "en", "de", 1)[0]
     (why,) = translator.explain("sentence", DOG, "en", {"de": [match.id]})["de"]
     (back,) = translator.sentences([match.text], "de", "en", 1)[0]

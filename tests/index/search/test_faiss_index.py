@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_written_says_which(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_the_file_is_memory_mapped_and_let_go(rows: Vectors, tmp_path: Path, factory: str) -> None:
+def test_the_file_is_memory_mapped_and_released(rows: Vectors, tmp_path: Path, factory: str) -> None:
     index = made(tmp_path, rows, factory)
     assert str(tmp_path / "x.faiss") in Path("/proc/self/maps").read_text()
     assert len(index) == COUNT

@@ -91,7 +91,7 @@ def test_answers_are_those_of_files(files: Path, stored: Path) -> None:
         assert one[0].confidence == pytest.approx(two[0].confidence, abs=1e-4)
 
 
-def test_the_index_has_everything_but_the_vectors(
+def test_the_index_has_everything_except_the_vectors(
     files: Path, stored: Path, milvus_server: MilvusServer
 ) -> None:
     plain, manifest = open_version(files)[1], open_version(stored)[1]
@@ -119,9 +119,7 @@ def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> N
     assert ours.search(queries[:0], 3)[0].shape == (0, 3)
 
 
-def test_nothing_that_a_user_sends_reaches_milvus_but_as_numbers(
-    stored: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_input_reaches_milvus_only_as_numbers(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
     call = milvus.Connection.call
 
@@ -194,7 +192,7 @@ def test_a_copy_drops_nothing_of_the_original(stored: Path, tmp_path: Path) -> N
     vectors(stored, "de").verify()
 
 
-def test_a_build_that_was_killed_goes_on_and_what_it_left_is_dropped(
+def test_a_killed_build_resumes_and_its_remains_are_dropped(
     bundle: Bundle,
     corpora: dict[str, Path],
     milvus_server: MilvusServer,
@@ -252,7 +250,7 @@ def run(words: list[str]) -> int:
     return passepartout.run(words)
 
 
-def test_a_milvus_that_is_away_is_one_line_and_soon(
+def test_an_unreachable_milvus_is_one_line_and_soon(
     stored: Path,
     milvus_server: MilvusServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -316,7 +314,7 @@ def test_a_file_of_milvus_lite(bundle: Bundle, tmp_path: Path, monkeypatch: pyte
     assert Translator.open(tmp_path / "index").sentences([sentences("en")[0]], "en", "de")[0][0].id == "de:1"
 
 
-def test_a_file_is_of_one_process(tmp_path: Path) -> None:
+def test_a_file_can_be_opened_by_one_process(tmp_path: Path) -> None:
     with milvus_lite.MilvusLite(str(tmp_path / "held.db")), pytest.raises(StoreError) as caught:
         connect(parse(f"milvus://{tmp_path}/held.db")).call("list_collections")
     assert str(caught.value).endswith("held.db: Open local milvus failed: does another process use it?")
@@ -348,7 +346,7 @@ def test_addresses(text: str, uri: str, prefix: str) -> None:
         "",
     ],
 )
-def test_what_is_no_address(text: str) -> None:
+def test_an_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(
         UsageError, match="is not the address of a Milvus server: give milvus://HOST:PORT/NAME"
     ):
@@ -375,7 +373,7 @@ def test_a_token_is_sent_where_the_user_says_and_not_where_an_index_says(
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
-def test_a_patience_that_is_none_is_refused(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_time_limit_is_refused(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSEPARTOUT_MILVUS_SECONDS", seconds)
     with pytest.raises(UsageError, match="PASSEPARTOUT_MILVUS_SECONDS must be a number of seconds above 0"):
         connect(parse("milvus://127.0.0.1:9/x"))

@@ -54,7 +54,7 @@ def test_it_lists_its_languages(partial: Translator) -> None:
     assert all((info.sentences, info.words, info.targets) == (0, 0, ("de", "en")) for info in others)
 
 
-def test_how_near_languages_lie(partial: Translator) -> None:
+def test_nearness_of_languages(partial: Translator) -> None:
     near = partial.nearness
     assert {code: list(others) for code, others in near.items()} == {"de": ["en"], "en": ["de"]}
     german, english = (partial._sentences[code].vectors.reconstruct(range(60)) for code in ("de", "en"))
@@ -130,7 +130,7 @@ def test_several_targets_share_one_encoding(translator: Translator, monkeypatch:
     assert {code: translator.sentences(texts, "en", code, vectors=vectors) for code in wanted} == wanted
 
 
-def test_nothing_asked_nothing_answered(translator: Translator) -> None:
+def test_no_questions_get_no_answers(translator: Translator) -> None:
     assert translator.sentences([], "en", "de") == []
     assert translator.words([], "en", "de") == []
     assert translator.encode([]).shape == (0, 48)
@@ -163,7 +163,7 @@ def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Tr
         ("../de", "en", "no language '../de'"),
     ],
 )
-def test_unknown_languages_are_refused_with_those_there_are(
+def test_unknown_languages_are_refused_and_the_known_ones_listed(
     partial: Translator, source: str, target: str, message: str
 ) -> None:
     for search in (partial.sentences, partial.words):
@@ -184,7 +184,7 @@ def test_words_are_detected(translator: Translator, word: str, language: str) ->
 
 
 @pytest.mark.parametrize("text", ["", "12345", "собака", "☃", "park"])
-def test_what_could_be_any_language_is_not_guessed(translator: Translator, text: str) -> None:
+def test_a_text_that_could_be_in_any_language_is_not_guessed(translator: Translator, text: str) -> None:
     assert translator.detect(text) is None
 
 
@@ -231,7 +231,7 @@ def test_threads_share_a_translator(translator: Translator, lines: dict[str, lis
     assert wrong == []
 
 
-def test_files_are_let_go_with_the_translator(index_dir: Path) -> None:
+def test_files_are_closed_with_the_translator(index_dir: Path) -> None:
     def mapped() -> int:
         return Path("/proc/self/maps").read_text().count(".faiss")
 

@@ -28,7 +28,7 @@ def test_it_has_no_other_files(compact: Bundle) -> None:
     assert TextEncoder(found).precision == "int8"
 
 
-def test_32_bits_that_are_not_there_are_refused(compact: Bundle) -> None:
+def test_a_missing_32_bit_graph_is_refused(compact: Bundle) -> None:
     with pytest.raises(UsageError, match="has no 32-bit encoder: use --precision int8"):
         TextEncoder(compact, precision="fp32")
 

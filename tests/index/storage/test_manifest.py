@@ -65,7 +65,7 @@ def test_a_link_is_no_manifest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 2, "1", None, 1.5])
-def test_another_format_is_told_apart_from_damage(tmp_path: Path, version: object) -> None:
+def test_another_format_is_not_reported_as_damage(tmp_path: Path, version: object) -> None:
     write_manifest(tmp_path, Thing())
     change(tmp_path, format=version)
     with pytest.raises(FormatError, match=r"this version reads 1"):

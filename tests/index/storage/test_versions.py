@@ -156,7 +156,7 @@ def test_a_current_that_names_no_version_is_refused(copy: Path, content: str) ->
         open_version(copy)
 
 
-def test_a_current_that_names_a_missing_version_says_what_there_is(copy: Path) -> None:
+def test_if_current_names_a_missing_version_the_existing_ones_are_listed(copy: Path) -> None:
     there = current(copy)
     (copy / "CURRENT").write_text("20200101-7\n")
     with pytest.raises(BundleError, match=f"no version '20200101-7'; it has: {there}"):

@@ -40,7 +40,7 @@ def test_the_new_version_translates_from_it_and_else_as_before(index: Path) -> N
     assert (old / "en.arrow").stat().st_ino == (new / "en.arrow").stat().st_ino, "not copied"
 
 
-def test_it_is_taught_once_and_anew_with_more(index: Path) -> None:
+def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:
     base = open_version(index)[1].version
     first, _ = teach_index(index, "eo", CAPTIONS[:10], base=base)
     again, learned = teach_index(index, "eo", CAPTIONS[:10], base=base)

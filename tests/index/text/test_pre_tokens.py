@@ -19,7 +19,7 @@ def test_pre_tokens_are_numbered_as_they_come() -> None:
 
 
 @given(st.lists(st.text("ab é \u3000\u200d\t狗", max_size=6) | st.just("a b"), min_size=1, max_size=5))
-def test_pre_tokens_are_what_stands_between_spaces(texts: list[str]) -> None:
+def test_pre_tokens_are_the_pieces_between_spaces(texts: list[str]) -> None:
     numbering = Numbering()
     rows = lists(numbering.of_pre_tokens(texts))
     # In the middle of an array, as they are in a batch of a file.

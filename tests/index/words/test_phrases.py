@@ -89,7 +89,7 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     assert unknown.in_vocabulary is False
 
 
-def test_a_killed_build_goes_on_from_its_counts(
+def test_a_killed_build_resumes_from_its_counts(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentences = [f"the ice cream {number}" for number in range(30)] + ["the dog runs"] * 9

@@ -31,7 +31,7 @@ def test_a_word_is_found_with_its_translations(remembering: TestClient) -> None:
         ({"text": "a", "source": "en", "count": "101"}, "count"),
     ],
 )
-def test_what_is_wrong_is_told(remembering: TestClient, given: dict[str, str], field: str) -> None:
+def test_invalid_requests_are_reported(remembering: TestClient, given: dict[str, str], field: str) -> None:
     answer = remembering.get("/concordance", params=given)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"

@@ -106,7 +106,7 @@ def test_the_language_may_be_detected(service: TestClient) -> None:
         (b"a\n" * 101, "x.txt", {}, "101 texts, the limit is 100"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_invalid_requests_are_reported(
     service: TestClient, folder: Path, content: bytes, name: str, fields: dict[str, str], words: str
 ) -> None:
     answer = send(service, content, name, **fields)

@@ -84,7 +84,7 @@ def test_its_own_client_translates_detects_and_lists(
     assert all(set(one["targets"]) < {"en", "de", "pt", "zh", "ar"} for one in theirs.languages())
 
 
-def test_its_own_client_is_told_what_is_wrong(theirs: LibreTranslateAPI) -> None:
+def test_its_own_client_gets_the_error(theirs: LibreTranslateAPI) -> None:
     with pytest.raises(HTTPError) as caught:
         theirs.translate(DOG, "en", "xx")
     with caught.value as answer:
@@ -238,7 +238,7 @@ def test_faults_elsewhere_have_its_shape_on_its_paths(make_client: ClientFactory
     assert (answer.status_code, list(answer.json())) == (405, ["error"])
 
 
-def test_suggestions_are_refused_and_said_to_be(client: TestClient) -> None:
+def test_suggestions_are_refused_and_announced_as_unsupported(client: TestClient) -> None:
     suggestion = ASKED | {"s": "Ein kleiner Hund."}
     assert "suggestions are not taken" in refused(client, 403, "/suggest", json=suggestion)
     assert client.get("/frontend/settings").json()["suggestions"] is False

@@ -170,7 +170,7 @@ def test_answers_come_with_their_reasons_where_asked_for(
     assert told == plain
 
 
-def test_what_the_corpus_itself_translates_says_so(remembering: TestClient) -> None:
+def test_answers_from_the_translation_memory_are_marked(remembering: TestClient) -> None:
     """Its confidence is how alike the texts are, which min_confidence goes by."""
 
     def ask(text: str, min_confidence: float) -> list[dict[str, object]]:

@@ -31,7 +31,7 @@ def test_it_translates_and_lists(address: str, translator: Translator) -> None:
     assert [one.translations["de"][0].text for one in word.results] == ["hund", "katze"]
 
 
-def test_the_async_one_answers_the_same(address: str) -> None:
+def test_the_async_client_answers_the_same(address: str) -> None:
     async def main() -> tuple[Any, ...]:
         async with AsyncClient(address) as client:
             return (
@@ -87,7 +87,7 @@ def test_pictures_to_teach_with(address: str) -> None:
         assert asyncio.run(main()) == pictures
 
 
-def test_a_refusal_is_the_problem_that_the_service_tells(address: str) -> None:
+def test_a_refusal_has_the_problem_of_the_service(address: str) -> None:
     with Client(address) as client, pytest.raises(RefusedError, match="use one of ar, de, en") as caught:
         client.sentences(DOG, "xx")
     assert caught.value.problem.type == "/problems/unknown-language"
@@ -143,7 +143,7 @@ def test_an_overloaded_service_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "localhost", "ftp://x", "http://", "http://[", ""])
-def test_where_nothing_answers(url: str) -> None:
+def test_an_unreachable_service_is_reported(url: str) -> None:
     with pytest.raises(UnreachableError, match=r"address|running"), Client(url) as client:
         client.languages()
 
@@ -151,7 +151,7 @@ def test_where_nothing_answers(url: str) -> None:
 @pytest.mark.parametrize(
     "response", [(404, {"text": "<html>"}), (200, {"text": "<"}), (200, {"json": {"a": 1}})]
 )
-def test_what_is_no_such_service(response: tuple[int, dict[str, Any]]) -> None:
+def test_another_service_is_recognised(response: tuple[int, dict[str, Any]]) -> None:
     with (
         Client("http://x", transport=answering(response)) as client,
         pytest.raises(UnreachableError, match="Passepartout"),

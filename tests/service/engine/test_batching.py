@@ -63,7 +63,7 @@ def test_results_come_in_the_order_of_the_items() -> None:
     running(steps)
 
 
-def test_what_comes_at_once_or_while_it_is_busy_is_one_batch() -> None:
+def test_simultaneous_items_and_those_that_come_while_busy_form_a_batch() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         await asyncio.gather(*(batcher.compute(gate.double, items(number)) for number in range(5)))
         assert gate.batches == [[0, 1, 2, 3, 4]]
@@ -121,7 +121,7 @@ def test_a_full_queue_refuses_and_recovers() -> None:
     running(steps, Bounds(queue=5))
 
 
-def test_work_that_is_asked_for_twice_is_done_once() -> None:
+def test_work_requested_twice_is_done_once() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
         same = [asyncio.create_task(batcher.compute(gate.double, items(0, 1))) for _ in range(50)]
@@ -134,7 +134,7 @@ def test_work_that_is_asked_for_twice_is_done_once() -> None:
     running(steps)
 
 
-def test_who_leaves_takes_only_their_own_work_along() -> None:
+def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
         leaving = asyncio.create_task(batcher.compute(gate.double, items(0, 1, 2)))
@@ -152,7 +152,7 @@ def test_who_leaves_takes_only_their_own_work_along() -> None:
     running(steps)
 
 
-def test_five_thousand_who_leave_cost_nothing() -> None:
+def test_five_thousand_requests_that_leave_cost_nothing() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
         tasks = [asyncio.create_task(batcher.compute(gate.double, items(n))) for n in range(1, 5001)]
@@ -172,7 +172,7 @@ def test_five_thousand_who_leave_cost_nothing() -> None:
     running(steps)
 
 
-def test_a_failure_reaches_those_who_asked_and_nobody_else() -> None:
+def test_a_failure_reaches_only_the_requests_concerned() -> None:
     def fail(numbers: Sequence[int]) -> list[int]:
         raise OSError("no")
 

@@ -55,7 +55,7 @@ def engine_of(translator: Translator, cache: Cache) -> Engine:
     return Engine(translator, cache, Batcher(1, Bounds(), metrics), metrics)
 
 
-def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) -> None:
+def test_only_missing_answers_are_computed_and_each_once(translator: Translator) -> None:
     cache = CountingCache()
 
     async def main() -> None:
@@ -70,7 +70,7 @@ def test_only_what_is_missing_is_computed_and_each_once(translator: Translator) 
     assert cache.stored == [2, 1]
 
 
-def test_sentences_and_words_are_kept_apart(translator: Translator) -> None:
+def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
     async def main() -> None:
         engine = engine_of(translator, MemoryCache(100, 60))
         asked = [Query("dog", "en", ("de",))]
@@ -221,7 +221,7 @@ def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> N
 
 
 @pytest.mark.parametrize("slow", [f"{DOG} {CAT}", CAT])
-def test_what_is_to_be_explained_is_searched_apart(
+def test_queries_to_be_explained_are_searched_separately(
     make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     """While a text, or a sentence of it, takes its time, those who only ask are answered."""
@@ -254,7 +254,9 @@ def test_what_is_to_be_explained_is_searched_apart(
         assert explained.result() == 200
 
 
-def test_explaining_holds_up_nobody_else(make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explaining_does_not_delay_other_requests(
+    make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A text is being explained, one waits, the next gets 503; those who only ask are answered."""
     begun, over = threading.Event(), threading.Event()
 

@@ -46,7 +46,7 @@ def using(
     asyncio.run(main())
 
 
-def test_what_one_puts_another_finds_until_it_ages(redis_server: RedisServer) -> None:
+def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(redis_server: RedisServer) -> None:
     async def fill(cache: RedisCache) -> None:
         await cache.put({KEY: answers("x"), "none": ()})
 
@@ -102,7 +102,7 @@ SECRET = b"a secret of the service"
 
 
 @pytest.mark.parametrize("secret", [b"", b"another secret, of others"])
-def test_who_may_write_to_redis_does_not_choose_answers(redis_server: RedisServer, secret: bytes) -> None:
+def test_writing_to_redis_is_not_enough_to_forge_answers(redis_server: RedisServer, secret: bytes) -> None:
     """Values without a digest, with another one, and ours under another key, are misses and are replaced."""
 
     async def forge(cache: RedisCache) -> None:
@@ -243,7 +243,7 @@ def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: Re
     using(redis_server.url, steps, redis_pause_seconds=0.25, **PATIENT)
 
 
-def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> None:
+def test_a_redis_without_memory_is_ignored(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
         assert await timed(cache) < 0.25
 
@@ -253,7 +253,7 @@ def test_a_redis_without_memory_is_done_without(redis_server: RedisServer) -> No
     using(redis_server.url, steps)
 
 
-def test_a_redis_that_wants_a_password_is_done_without(redis_server: RedisServer) -> None:
+def test_a_redis_that_wants_a_password_is_ignored(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
         assert await timed(cache) < 0.25
 
@@ -287,14 +287,14 @@ def impostor(request: pytest.FixtureRequest) -> Iterator[str]:
     thread.join()
 
 
-def test_something_else_at_the_address_is_done_without(impostor: str) -> None:
+def test_another_server_at_the_address_is_ignored(impostor: str) -> None:
     async def steps(cache: RedisCache) -> None:
         assert await timed(cache) < 0.25
 
     using(impostor, steps)
 
 
-def test_what_many_look_for_at_once_is_read_together(redis_server: RedisServer) -> None:
+def test_simultaneous_lookups_are_read_together(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
         await cache.put({str(number): answers(str(number)) for number in range(50)})
         await cache.written()
@@ -306,7 +306,7 @@ def test_what_many_look_for_at_once_is_read_together(redis_server: RedisServer) 
         assert client.info("commandstats")["cmdstat_mget"]["calls"] <= 2
 
 
-def test_one_who_leaves_does_not_take_the_others_along(redis_server: RedisServer) -> None:
+def test_a_request_that_leaves_does_not_cancel_the_others(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         leaving, staying = (asyncio.create_task(cache.get([KEY])) for _ in range(2))
@@ -317,7 +317,7 @@ def test_one_who_leaves_does_not_take_the_others_along(redis_server: RedisServer
     using(redis_server.url, steps, **PATIENT)
 
 
-def test_who_came_while_redis_was_frozen_waits_once(redis_server: RedisServer) -> None:
+def test_requests_that_arrive_while_redis_is_frozen_wait_once(redis_server: RedisServer) -> None:
     async def steps(cache: RedisCache) -> None:
         redis_server.freeze()
         first = asyncio.create_task(timed(cache))

@@ -35,7 +35,7 @@ def test_it_measures_a_served_index(index_dir: Path, tmp_path: Path) -> None:
     assert 50 < found["resident_mb"] <= found["peak_mb"] < 1000
 
 
-def test_too_few_queries_are_told(index_dir: Path, tmp_path: Path) -> None:
+def test_too_few_queries_are_reported(index_dir: Path, tmp_path: Path) -> None:
     done = run(index_dir, make_corpus(tmp_path, count=20)["en"])
     assert done.returncode != 0
     assert "20 distinct lines" in done.stderr

@@ -212,7 +212,7 @@ def damaged(index: Path) -> str:
 
 
 @pytest.mark.parametrize("server", ["1"], indirect=True)
-def test_clients_that_leave_take_their_requests_along(server: Server) -> None:
+def test_requests_of_clients_that_leave_are_cancelled(server: Server) -> None:
     port, _, _ = server
     texts = [f"A small dog runs on beach {number}." for number in range(256)]
     body = json.dumps({"text": texts, "source": "en", "target": ["de", "ar", "pt", "zh"]}).encode()

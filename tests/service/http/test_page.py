@@ -31,7 +31,7 @@ def test_every_file_of_the_folder_is_sent() -> None:
     assert {path.name for path in FOLDER.iterdir()} == {name for name, _ in FILES.values()}
 
 
-def test_nothing_is_inline_and_nothing_is_elsewhere() -> None:
+def test_nothing_is_inline_and_nothing_is_external() -> None:
     for path in FOLDER.iterdir():
         text = path.read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "").replace(SVG, "")
         assert not re.search(r"https?:|//[a-z]+\.", text), path.name

@@ -109,7 +109,7 @@ def test_too_many_answers_in_all(client: TestClient) -> None:
     assert problem.detail.startswith("text, target and k ask for 12800 answers in all, the limit is 3000")
 
 
-def test_every_fault_is_told_but_not_without_end(client: TestClient) -> None:
+def test_every_error_is_listed_up_to_a_limit(client: TestClient) -> None:
     problem = refused(client, {"k": 0, "min_confidence": 2, "more": 1})
     assert {error.field for error in problem.errors or []} == {"k", "min_confidence", "more"}
     problem = refused(client, {"text": [""] * 200})
@@ -127,7 +127,7 @@ def test_every_fault_is_told_but_not_without_end(client: TestClient) -> None:
         ({"target": "../../etc/passwd"}, "target"),
     ],
 )
-def test_an_unknown_language_with_those_there_are(
+def test_an_unknown_language_is_refused_and_the_known_ones_listed(
     client: TestClient, changes: dict[str, Any], field: str
 ) -> None:
     problem = refused(client, changes, "unknown-language")
@@ -249,11 +249,11 @@ def test_a_method_that_is_not_allowed(client: TestClient, method: str, path: str
 @pytest.mark.parametrize(
     "path", ["/nothing", "/languages/", "/web/app.js", "/../app.py", "/redoc", "/problems/none"]
 )
-def test_a_path_where_nothing_is(client: TestClient, path: str) -> None:
+def test_an_unknown_path(client: TestClient, path: str) -> None:
     checked(client.get(path), 404, "not-found")
 
 
-def test_where_the_type_of_a_problem_leads(client: TestClient) -> None:
+def test_the_type_of_a_problem_leads_to_its_description(client: TestClient) -> None:
     kind = refused(client, {"k": 0}).type
     answer = client.get(kind)
     assert answer.status_code == 200

@@ -74,7 +74,7 @@ def answers(page: Page, code: str) -> list[str]:
     return page.locator(f"[data-code={code}] .answer-text").all_text_contents()
 
 
-def test_a_sentence_is_translated_and_the_address_tells_it(page: Page, address: str) -> None:
+def test_a_sentence_is_translated_and_the_address_contains_it(page: Page, address: str) -> None:
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill(DOG)
     only(page, "German", "Chinese")
@@ -114,7 +114,7 @@ def test_a_word_is_translated_by_keyboard_alone(page: Page) -> None:
     expect(page.locator("[data-code=de] .answer-text").first).to_have_text("hund")
 
 
-def test_a_detected_language_is_told(page: Page) -> None:
+def test_a_detected_language_is_shown(page: Page) -> None:
     page.get_by_label("Sentence to translate").fill("Der Hund ist klein und rennt: strand.")
     page.keyboard.press("Enter")
     expect(page.locator("#detected")).to_have_text("Looks like German")
@@ -188,7 +188,7 @@ def test_targets_are_remembered_and_above_the_answers_on_a_phone(page: Page) -> 
     assert targets["y"] + targets["height"] <= answered["y"]
 
 
-def test_near_answers_and_differences_are_told(page: Page) -> None:
+def test_near_answers_and_differences_are_shown(page: Page) -> None:
     def near(route: Route) -> None:
         answer = route.fetch().json()
         for kind, given in zip(("memory", "near"), answer["results"][0]["translations"]["de"], strict=False):
@@ -269,14 +269,14 @@ def test_a_refusal_is_shown_in_its_place(page: Page) -> None:
     expect(page.get_by_label("Sentence to translate")).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_no_target_is_told(page: Page) -> None:
+def test_a_missing_target_is_reported(page: Page) -> None:
     page.get_by_label("Sentence to translate").fill(DOG)
     only(page)
     page.get_by_role("button", name="Translate").click()
     expect(page.get_by_role("alert")).to_contain_text("at least one language")
 
 
-def test_nothing_likely_enough_is_told_with_the_way_out(page: Page) -> None:
+def test_if_no_answer_is_likely_enough_the_page_says_what_to_do(page: Page) -> None:
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill("Quarterly figures.")
     only(page, "German")
@@ -315,7 +315,7 @@ def test_only_the_last_question_is_answered(page: Page) -> None:
     expect(page.locator("[data-code=de] .answer-text").first).to_contain_text("Hund", ignore_case=True)
 
 
-def test_a_service_that_is_gone_is_told(page: Page) -> None:
+def test_an_unreachable_service_is_reported_on_the_page(page: Page) -> None:
     page.route("**/translate/sentence", lambda route: route.abort())
     page.get_by_label("Sentence to translate").fill(DOG)
     page.keyboard.press("Enter")
@@ -332,7 +332,7 @@ def test_an_answer_is_copied(page: Page) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == answers(page, "de")[0]
 
 
-def test_what_is_chosen_and_asked_before_the_languages_are_there_is_not_lost(page: Page) -> None:
+def test_choices_made_before_the_languages_are_loaded_are_kept(page: Page) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -448,7 +448,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def test_what_the_corpus_says_is_told(browser: Browser, remembering_dir: Path) -> None:
+def test_what_the_corpus_says_is_shown(browser: Browser, remembering_dir: Path) -> None:
     with serving(remembering_dir) as (address, _):
         page = browser.new_page()
         asked = {

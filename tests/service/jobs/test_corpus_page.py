@@ -90,7 +90,7 @@ def test_a_memory_is_uploaded_and_taken_back_by_keyboard(page: Page, stage: Stag
     expect(page.get_by_role("heading", name="Versions")).to_have_count(0)
 
 
-def test_what_goes_on_is_cancelled(page: Page, stage: Stage) -> None:
+def test_a_running_job_is_cancelled(page: Page, stage: Stage) -> None:
     unlock(page)
     choose(page, "a.txt", b"Ein Hund.\n")
     page.get_by_role("combobox", name="Language").select_option("de")

@@ -126,7 +126,7 @@ def test_a_change_sent_again_with_its_key_is_made_once(stage: Stage) -> None:
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/key-reused")
 
 
-def test_going_back_and_clearing_up(stage: Stage) -> None:
+def test_rollback_and_garbage_collection(stage: Stage) -> None:
     first, last = versions(stage.index)[0], current(stage.index)
     assert stage.end(stage.submit(action="rollback", version=first)["id"])["version"] == first
     assert translation(stage, "A big horse jumps.")[1] == first
@@ -159,7 +159,7 @@ def test_a_bad_file_fails_in_one_line_and_changes_nothing(stage: Stage) -> None:
         assert "/" not in job["reason"].replace("</", ""), job["reason"]
 
 
-def test_everything_else_in_the_place_of_what_there_was(stage: Stage) -> None:
+def test_a_build_replaces_everything(stage: Stage) -> None:
     kept = stage.upload(TMX, format="tmx").json()["id"]
     job = stage.end(stage.submit(action="build", uploads=[kept])["id"])
     assert (job["state"], job["version"]) == ("succeeded", current(stage.index))

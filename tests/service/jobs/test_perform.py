@@ -87,7 +87,7 @@ def test_a_change_of_a_version_that_is_served_no_longer_is_made_of_the_one_that_
     assert done(record).version == current(place.index) == versions(place.index)[-1]
 
 
-def test_what_cleaning_leaves_out_is_told(record: Record, place: Place) -> None:
+def test_sentences_dropped_by_cleaning_are_reported(record: Record, place: Place) -> None:
     twice = [{"id": f"de:{n}", "text": "Der Vertrag gilt."} for n in ("a", "b")]
     perform(spec(action="add", sentences=twice), record, place)
     assert done(record).dropped == {"duplicate": 1}
@@ -100,7 +100,7 @@ def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, pla
     assert done(record).state == "cancelled"
 
 
-def test_a_full_disk_is_told(record: Record, place: Place) -> None:
+def test_a_full_disk_is_reported(record: Record, place: Place) -> None:
     long = HUND | {"text": "x" * 2000}
     with longest_file(1000):
         perform(spec(action="add", sentences=[long]), record, place)
@@ -129,7 +129,7 @@ def test_a_package_that_reads_a_format_is_named_where_it_is_missing(
     assert "is not installed: pip install 'passepartout[formats]'" in str(done(record).reason)
 
 
-def test_a_fault_is_told_without_its_message(
+def test_an_unexpected_error_is_reported_without_its_message(
     record: Record, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:

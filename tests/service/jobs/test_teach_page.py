@@ -94,7 +94,7 @@ def test_a_language_is_taught_kept_and_tried(page: Page, stage: Stage) -> None:
     shoot(page, "taught-phone")
 
 
-def test_what_cannot_be_learned_is_said(page: Page, stage: Stage) -> None:
+def test_captions_that_cannot_be_learned_are_reported(page: Page, stage: Stage) -> None:
     page.get_by_role("button", name="Teach", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Give the language's code")
     page.get_by_label("Its code").fill("ia")
@@ -102,7 +102,7 @@ def test_what_cannot_be_learned_is_said(page: Page, stage: Stage) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Name 10 pictures or more")
 
 
-def test_only_admins_teach_and_only_with_pictures_that_there_are(stage: Stage) -> None:
+def test_only_admins_teach_and_only_with_existing_pictures(stage: Stage) -> None:
     captions = [{"picture": "pictograms/1f415", "text": "hundo"}]
     body = {"action": "teach", "language": "eo", "captions": captions}
     with stage.client(key=None) as client:

@@ -58,7 +58,7 @@ def chunks(count: int) -> Iterator[bytes]:
         yield b"x" * 100
 
 
-def test_a_file_is_kept_under_a_name_of_ours(client: TestClient, tmp_path: Path) -> None:
+def test_a_file_is_kept_under_a_generated_name(client: TestClient, tmp_path: Path) -> None:
     query = TSV | {"language": "de", "compression": "gz"}
     kept = client.post("/admin/uploads", params=query, content=chunks(25), headers=HEADERS)
     assert kept.status_code == 201
@@ -115,7 +115,7 @@ def test_a_full_disk_is_named_and_nothing_stays(client: TestClient, tmp_path: Pa
         (TSV, {"Content-Type": "multipart/form-data"}, 415, "as application/octet-stream"),
     ],
 )
-def test_what_it_is_must_be_said(
+def test_the_format_of_an_upload_is_required(
     client: TestClient, query: dict[str, str], headers: dict[str, str], status: int, wanted: str
 ) -> None:
     answer = client.post("/admin/uploads", params=query, content=b"a\tb\n", headers=HEADERS | headers)
@@ -123,7 +123,7 @@ def test_what_it_is_must_be_said(
     assert wanted in answer.json()["detail"]
 
 
-def test_nothing_is_no_file(client: TestClient, tmp_path: Path) -> None:
+def test_an_empty_upload_is_refused(client: TestClient, tmp_path: Path) -> None:
     answer = client.post("/admin/uploads", params=TSV, content=b"", headers=HEADERS)
     assert (answer.status_code, answer.json()["detail"]) == (422, "body is empty: send a corpus file")
     assert list((tmp_path / "spool").iterdir()) == []
@@ -138,7 +138,7 @@ def test_a_change_that_cannot_be_is_refused_at_once(
     assert wanted in answer.json()["detail"]
 
 
-def test_without_a_queue_it_is_said_what_to_set(make_client: ClientFactory, tmp_path: Path) -> None:
+def test_without_a_queue_the_error_names_the_setting(make_client: ClientFactory, tmp_path: Path) -> None:
     client = make_client(admin_keys=ADMINS, spool=tmp_path)
     for answer in (
         client.post("/admin/jobs", json={"action": "gc"}, headers=JSON),
@@ -178,7 +178,7 @@ def test_an_upload_may_take_longer_than_a_request_if_it_has_a_key(stage: Stage) 
     until(lambda: not any(stage.spool.glob(".*")), "something stays of it when its sender has left")
 
 
-def test_what_is_left_behind_goes(tmp_path: Path) -> None:
+def test_abandoned_uploads_are_removed(tmp_path: Path) -> None:
     spool = Spool(tmp_path, max_bytes=100, keep=60)
     for name, age in ((".a", ABANDONED_SECONDS + 9), (".b", 9), ("c" * 32, 70), ("d" * 32, 9)):
         (tmp_path / name).mkdir()

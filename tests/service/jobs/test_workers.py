@@ -46,7 +46,7 @@ def kill(process: "subprocess.Popen[str]") -> None:
     process.wait()
 
 
-def test_a_job_whose_worker_is_killed_is_taken_up_and_ends_with_one_version(stage: Stage) -> None:
+def test_a_job_whose_worker_is_killed_is_resumed_and_makes_one_version(stage: Stage) -> None:
     before, there = current(stage.index), versions(stage.index)
     with stage.working() as process:
         own = begun(stage, "encode en")
@@ -71,7 +71,7 @@ def test_a_job_whose_worker_is_killed_is_taken_up_and_ends_with_one_version(stag
 
 
 @pytest.mark.usefixtures("untouched")
-def test_jobs_are_cancelled_before_and_while_they_are_done(stage: Stage) -> None:
+def test_jobs_are_cancelled_before_and_while_they_run(stage: Stage) -> None:
     with stage.working():
         own = begun(stage, "check", 2500)
         waiting = stage.submit(action="delete", ids=["de:1"])["id"]
@@ -113,7 +113,7 @@ def broken(stage: Stage, redis: RedisServer) -> Iterator[Stage]:
     redis.thaw()
 
 
-def test_a_queue_that_does_not_answer_is_told(broken: Stage) -> None:
+def test_a_queue_that_does_not_answer_is_reported(broken: Stage) -> None:
     answer = broken.ask("POST", "/admin/jobs", json={"action": "gc"})
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/jobs-unreachable")
     assert answer.headers["retry-after"] == "5"
@@ -135,7 +135,7 @@ def test_no_more_streams_are_opened_than_are_allowed(stage: Stage) -> None:
     assert statuses == {200: MOST_WATCHERS, 503: 60 - MOST_WATCHERS}
 
 
-def test_a_server_that_stops_lets_its_watchers_go(stage: Stage) -> None:
+def test_a_server_that_stops_disconnects_its_watchers(stage: Stage) -> None:
     """The last test of this file: the server is gone after it."""
     own = stage.submit(action="gc")["id"]
     told = stage.events(own)

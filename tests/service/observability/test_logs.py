@@ -22,7 +22,7 @@ def test_a_message_is_one_line(message: str, value: object) -> None:
         assert len(formatter.format(record(message, value=value)).splitlines()) == 1
 
 
-def test_a_json_line_has_the_fields_beside_what_every_line_has() -> None:
+def test_a_json_line_has_the_common_fields_and_its_own() -> None:
     told = json.loads(JsonLines().format(record("fault", status=500)))
     assert told.pop("time").endswith("+00:00")
     assert told == {"level": "warning", "logger": "passepartout.x", "message": "fault", "status": 500}

@@ -80,7 +80,9 @@ def test_batches_hits_confidences_and_what_found_nothing(local: TestClient) -> N
         ("off", "127.0.0.1", 404),
     ],
 )
-def test_who_may_read_them(translator: Translator, setting: str, host: str, status: int) -> None:
+def test_access_to_metrics_follows_the_setting(
+    translator: Translator, setting: str, host: str, status: int
+) -> None:
     settings = Settings(metrics=setting)  # type: ignore[arg-type]
     with TestClient(create_app(settings, translator), client=(host, 1)) as client:
         assert client.get("/metrics").status_code == status

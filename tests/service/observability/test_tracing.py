@@ -94,7 +94,7 @@ def test_without_the_setting_nothing_is_traced_whatever_the_environment_says(
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_address_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     for address in ("localhost:4318", "file:///etc/passwd", "http://user:secret@host/"):
         monkeypatch.setenv("PASSEPARTOUT_TRACES_URL", address)
         with pytest.raises(UsageError, match="TRACES_URL"):

@@ -112,7 +112,7 @@ def test_long_captions_are_cut_between_sentences(words: int | None, pieces: list
     assert cut(PAGE, "en", words) == pieces
 
 
-def test_where_words_are_not_apart_characters_count() -> None:
+def test_in_scripts_without_spaces_characters_count() -> None:
     assert cut("山羊喝水。小狗跑了。", "zh", 3) == ["山羊喝水。", "小狗跑了。"]
     assert cut("山羊喝水。小狗跑了。", "zh", 5) == ["山羊喝水。小狗跑了。"]
 

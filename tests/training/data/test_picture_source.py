@@ -69,7 +69,7 @@ def augmented(data: Path) -> AugmentedPictures:
     return AugmentedPictures(archive, names, PixelScale(), 2, device=torch.device("cpu"), threads=2)
 
 
-def test_augmented_pictures_are_pixels_drawn_anew_for_each_view(augmented: AugmentedPictures) -> None:
+def test_augmented_pictures_are_drawn_again_for_each_view(augmented: AugmentedPictures) -> None:
     views = augmented.views(ROWS, np.random.default_rng(0))
     assert [tuple(view.shape) for view in views] == [(3, 3, 32, 32)] * 2
     assert all(view.dtype == torch.float32 for view in views)

@@ -50,7 +50,7 @@ def test_no_letter_of_the_table_is_left_and_each_stands_as_nfkc_leaves_it(script
 @given(st.text(st.characters(max_codepoint=0x2FF)))
 @example("c\u02bchoazh")
 @example("\u0149")  # NFKC: the apostrophe, and n
-def test_what_is_latin_stays_as_it_is_but_for_the_apostrophe_that_ukrainian_shares(text: str) -> None:
+def test_latin_text_stays_except_the_apostrophe_that_ukrainian_uses(text: str) -> None:
     apostrophe = "\u02bc"
     assert normaliser(*BOTH).normalize_str(text) == normaliser().normalize_str(text).replace(apostrophe, "")
 

@@ -30,7 +30,7 @@ def archive(tmp_path: Path) -> PictureArchive:
     return PictureArchive(write_tar(tmp_path / "images.tar", MEMBERS), 8)
 
 
-def test_missing_and_undecodable_pictures_are_told_apart(archive: PictureArchive) -> None:
+def test_missing_and_undecodable_pictures_are_listed_separately(archive: PictureArchive) -> None:
     found = find_bad_pictures(archive, NAMES)
     assert found == Skipped(missing=("no.jpg",), undecodable=("cut.jpg", "text.jpg", "empty.jpg"))
     assert found.names == {"no.jpg", "cut.jpg", "text.jpg", "empty.jpg"}
@@ -109,6 +109,6 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         Skipped.read(tmp_path / "skipped.json")
 
 
-def test_what_two_skip_is_told_once_and_in_order() -> None:
+def test_pictures_skipped_twice_are_listed_once_and_in_order() -> None:
     one, other = Skipped(missing=("b", "a")), Skipped(missing=("a",), undecodable=("c",))
     assert one | other == other | one == Skipped(missing=("a", "b"), undecodable=("c",))

@@ -48,7 +48,7 @@ def test_the_special_tokens_come_first(tokenizer: Tokenizer) -> None:
     assert (padding["pad_id"], padding["pad_token"]) == (PAD_ID, SPECIAL[0])
 
 
-def test_the_sequence_token_stands_first_where_it_is_asked_for() -> None:
+def test_the_sequence_token_comes_first_if_requested() -> None:
     plain, marked = (tokenize(tokenizer, TEXTS[:5]) for tokenizer in (BAG, TRANSFORMER))
     for one, other in zip(plain, marked, strict=True):
         assert other.tolist() == [SEQUENCE_ID, *one][:LONGEST]

@@ -40,7 +40,7 @@ def sampler(share: float, seed: int = 0) -> TransferSampler:
     return TransferSampler(PictureSampler(OWN, 8, seed), SHOWN, len(OWN.captions), share, seed)
 
 
-def test_given_captions_stand_behind_with_the_picture_of_what_they_stand_beside() -> None:
+def test_transferred_captions_follow_with_the_picture_of_their_partner() -> None:
     assert SHOWN.captions[: len(OWN.captions)] == OWN.captions
     assert SHOWN.pictures == OWN.pictures
     for one, caption in zip(TRANSFERRED, SHOWN.captions[len(OWN.captions) :], strict=True):
@@ -91,7 +91,7 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
     )
 
 
-def test_c2c_pairs_are_what_stands_beside_each_other() -> None:
+def test_c2c_pairs_are_transferred_captions_and_their_partners() -> None:
     tokens = [np.asarray([10 + i], np.int32) for i in range(len(SHOWN.captions))]
     data = TrainingData(Path(), ("en", "de"), 0, Tokenizer(models.BPE()), OWN, tokens[: len(OWN.captions)])
     data = replace(data, transferred=TRANSFERRED)

@@ -45,7 +45,7 @@ def test_a_fasttext_file_is_read_and_a_language_without_one_learns(tmp_path: Pat
 @pytest.mark.parametrize(
     "text", ["", "not a header\n", "1 3\nhund 1 x 3\n", "1 3\nhund 1 2\n", "1 1\nhund 1\n"]
 )
-def test_a_file_that_is_none_is_told(tmp_path: Path, text: str) -> None:
+def test_a_malformed_file_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "de.vec").write_text(text, "utf-8")
     with pytest.raises(DataError, match=r"de\.vec"):
         read_vec(tmp_path / "de.vec", {"hund": 0}, 2)

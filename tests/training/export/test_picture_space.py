@@ -102,7 +102,7 @@ def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
     assert "401 captions of pictures" in (tmp_path / "out.report.md").read_text("utf-8")
 
 
-def test_what_is_missing_is_said_in_one_line(
+def test_missing_parts_are_reported_in_one_line(
     bundle: Bundle, drawn: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"

@@ -60,7 +60,7 @@ def losses(run: Run) -> set[str]:
     return {name for name in run.recipe.objectives if f'"{name}"' in first}
 
 
-def test_sigurdssons_languages_are_told_from_their_tokens(data: Path, tmp_path: Path) -> None:
+def test_sigurdssons_languages_are_identified_from_their_tokens(data: Path, tmp_path: Path) -> None:
     run = train(tiny("sigurdsson"), data, tmp_path / "run")
     assert losses(run) == {"cross_modal", "orthogonality"}
     text = load_model(run, data).text

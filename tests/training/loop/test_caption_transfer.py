@@ -139,7 +139,7 @@ def test_what_was_given_is_what_the_start_finds(tuned: Run, data: Path) -> None:
     assert tuned.result()["captions"] == len(captions.captions) + len(found)
 
 
-def test_it_goes_on_from_the_starts_weights(tuned: Run, data: Path, tmp_path: Path) -> None:
+def test_fine_tuning_continues_from_the_weights_of_the_start(tuned: Run, data: Path, tmp_path: Path) -> None:
     start = load_model(tuned, data)
     load_best(tuned.start_file, start)
     other = recipe(

@@ -89,7 +89,7 @@ def test_a_tuned_backbone_skips_them_as_well(damaged: tuple[Path, set[str]], tmp
     assert set(run.result()["skipped_pictures"]["first"]) == bad
 
 
-def test_a_run_that_goes_on_skips_what_it_skipped(
+def test_a_resumed_run_skips_the_same_pictures(
     damaged: tuple[Path, set[str]], data: Path, tmp_path: Path
 ) -> None:
     """Though the archive has been mended since: the same data, the same end."""

@@ -95,7 +95,7 @@ def test_two_processes_broken_and_resumed_draw_as_one_does(data: Path, tmp_path:
     like(out, whole)
 
 
-def test_more_processes_than_pictures_in_a_batch_are_told(data: Path, tmp_path: Path) -> None:
+def test_more_processes_than_pictures_in_a_batch_are_refused(data: Path, tmp_path: Path) -> None:
     file = write_recipe(BAG, tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("training.loop.training_loop.joined", lambda: Pretended(40))

@@ -31,7 +31,7 @@ def test_a_slow_rise_does() -> None:
     assert not any(seen(LossGuard(10, 1), [1.01**step for step in range(2000)]))
 
 
-def test_nothing_is_judged_by_too_few() -> None:
+def test_no_loss_is_judged_by_too_few_others() -> None:
     assert not any(seen(LossGuard(10, 1), [1.0] * (GUARD_MINIMUM - 1) + [1e9]))
 
 

@@ -125,7 +125,7 @@ def test_they_are_learned_from(run: Run) -> None:
     assert steps[-1] > 0
 
 
-def test_a_run_that_died_in_a_round_goes_on_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
+def test_a_run_killed_in_a_mining_round_resumes_with_its_pairs(run: Run, data: Path, tmp_path: Path) -> None:
     """Dies in epoch 5, after its round, with the checkpoint of epoch 4."""
     out, steps = tmp_path / "run", run.result()["steps"]
     real = Loop._step

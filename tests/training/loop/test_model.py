@@ -121,5 +121,5 @@ def test_every_parameter_of_the_papers_system_learns(tmp_path: Path, backbone: B
     assert len(still) < 6
 
 
-def test_the_device_is_the_gpu_where_there_is_one() -> None:
+def test_the_device_is_the_gpu_if_there_is_one() -> None:
     assert pick_device().type == ("cuda" if torch.cuda.is_available() else "cpu")

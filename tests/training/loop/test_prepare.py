@@ -83,7 +83,7 @@ def test_a_learned_space_gets_the_features_as_they_are(tmp_path: Path) -> None:
     assert not np.allclose(unit(train), train)
 
 
-def test_whatever_is_prepared_fits_together(data: Path, bag_run: Run) -> None:
+def test_the_prepared_parts_fit_together(data: Path, bag_run: Run) -> None:
     prepared = prepare(bag_run, data)
     assert len(prepared.data.tokens) == len(prepared.data.captions.captions) == 480
     assert len(prepared.validation.tokens) == len(prepared.validation.data.captions) == 60
@@ -126,7 +126,7 @@ def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_pat
         prepare(run, copy)
 
 
-def test_drawings_are_trained_on_beside_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
+def test_drawings_are_trained_on_together_with_photographs(data: Path, tmp_path: Path, bag_run: Run) -> None:
     run = create_run(
         tmp_path / "run", recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]'), resume=False
     )
@@ -164,7 +164,7 @@ def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_pa
         assert len(halves.tokens[language]) == len(sentences) - drawn[language]
 
 
-def test_a_run_does_without_a_broken_drawing(data: Path, tmp_path: Path) -> None:
+def test_a_broken_drawing_is_skipped(data: Path, tmp_path: Path) -> None:
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
     given = recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]', "data.bad_pictures=0.1")

@@ -24,7 +24,7 @@ def test_an_existing_run_is_gone_on_with_only_when_asked(tmp_path: Path) -> None
     assert create_run(run.folder, given, resume=True) == run
 
 
-def test_another_recipe_does_not_go_on_with_a_run(tmp_path: Path) -> None:
+def test_a_run_is_not_resumed_with_another_recipe(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run", recipe(BAG, tmp_path), resume=False)
     with pytest.raises(UsageError, match="another recipe or other --set values"):
         create_run(run.folder, recipe(BAG, tmp_path, "seed=6"), resume=True)

@@ -201,7 +201,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
         ("tuned", [3]),
     ],
 )
-def test_a_broken_run_goes_on_to_the_same_end(
+def test_an_interrupted_run_ends_with_the_same_result(
     data: Path, tmp_path: Path, unbroken: dict[str, Run], name: str, steps: list[int]
 ) -> None:
     whole = unbroken[name]
@@ -302,7 +302,9 @@ def test_an_exploding_loss_ends_the_run_and_no_checkpoint_holds_it(
     assert load_best(tmp_path / "run" / "best.safetensors", prepared.model).step <= 20
 
 
-def test_a_short_outburst_is_none(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_peak_of_the_loss_is_no_explosion(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     multiplied(monkeypatch, {step: 100.0 for step in range(20, 25)})
     assert train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run").result()["epochs"] == 12
 
@@ -345,7 +347,7 @@ def test_wrong_data_leaves_nothing_behind(data: Path, tmp_path: Path) -> None:
     assert train(given, data, out).result()["epochs"] == 1
 
 
-def test_other_data_do_not_go_on_with_a_run_and_are_not_exported(
+def test_a_run_is_neither_resumed_nor_exported_with_other_data(
     bag_run: Run, data: Path, tmp_path: Path
 ) -> None:
     run = shutil.copytree(bag_run.folder, tmp_path / "run")

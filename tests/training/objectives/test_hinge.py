@@ -30,7 +30,7 @@ def test_the_formula_for_each_kind_of_pair(margin: float) -> None:
     assert found.item() == pytest.approx(by_hand(third, other, margin), rel=1e-9)
 
 
-def test_all_wrong_ones_in_the_place_of_the_nearest() -> None:
+def test_all_negatives_count_instead_of_the_hardest() -> None:
     text, view = rows(4, 3, 0), rows(4, 3, 1)
     s = [[float(a @ b) for b in text] for a in view]
     wrong = [(i, j) for i in range(4) for j in range(4) if i != j]

@@ -50,7 +50,7 @@ def test_before_anything_is_mined_it_is_zero_and_still_has_a_gradient() -> None:
     assert loss.requires_grad
 
 
-def test_a_step_tells_what_was_hidden_better() -> None:
+def test_a_step_predicts_hidden_words_better() -> None:
     torch.manual_seed(0)
     model, loss = MaskedModel(5, 4), MaskedCrossLanguage()
     whole = tuple((rows(7, 4, s).float(), rows(7, 5, s + 1).float()) for s in (1, 3))
@@ -68,7 +68,7 @@ def test_a_step_tells_what_was_hidden_better() -> None:
     assert value() < before
 
 
-def test_what_is_missing_is_told_from_both_sentences() -> None:
+def test_masked_words_are_predicted_from_both_sentences() -> None:
     torch.manual_seed(0)
     pairs = MaskedPairs(3)
     one, other = rows(4, 3, 0).float(), rows(4, 3, 1).float()

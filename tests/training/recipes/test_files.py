@@ -41,7 +41,7 @@ def test_shipped_recipes_lie_in_three_rooms_and_no_two_share_a_name() -> None:
     assert all(load_recipe(name).name == name for name in shipped_recipes())
 
 
-def test_a_recipe_is_the_one_it_extends_with_its_own_keys_laid_over(tmp_path: Path) -> None:
+def test_a_recipe_overrides_the_keys_of_the_one_it_extends(tmp_path: Path) -> None:
     write(tmp_path, base=BAG, changed=CHANGED)
     base, changed = load_recipe(str(tmp_path / "base.toml")), load_recipe(str(tmp_path / "changed.toml"))
     assert (changed.name, changed.description) == ("changed", "One key")
@@ -92,7 +92,7 @@ def test_circles_are_refused(tmp_path: Path) -> None:
         (CHANGED + "[", "is not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_file(text: str, said: str, tmp_path: Path) -> None:
+def test_errors_name_the_file(text: str, said: str, tmp_path: Path) -> None:
     file = write(tmp_path, base=BAG, changed=text) / "changed.toml"
     assert problem(file).startswith(f"recipe {file}")
     assert said in problem(file)

@@ -253,7 +253,7 @@ def test_a_recipe_survives_json() -> None:
         assert again.sha256 == recipe.sha256
 
 
-def test_the_hash_is_of_what_is_said_not_of_how(tmp_path: Path) -> None:
+def test_the_hash_depends_on_values_and_not_on_layout(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(SMALLEST + "[objectives.transitive]\n", "utf-8")
     one = load_recipe(str(file))

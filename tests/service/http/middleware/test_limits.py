@@ -45,7 +45,7 @@ def reading(app: ASGIApp) -> ASGIApp:
     return read_first
 
 
-def test_what_is_beyond_the_limit_is_refused_until_there_is_room() -> None:
+def test_requests_beyond_the_limit_are_refused_until_there_is_room() -> None:
     async def main() -> None:
         held = Held()
         app = ConcurrencyLimit(reading(held), 2)
@@ -69,7 +69,7 @@ def test_an_answer_that_does_not_begin_in_time_is_503() -> None:
     asyncio.run(main())
 
 
-def test_what_admins_ask_for_and_answers_that_have_begun_take_their_time() -> None:
+def test_admin_requests_and_started_answers_have_no_time_limit() -> None:
     async def main() -> None:
         held = Held()
         task = asyncio.create_task(asked(TimeLimit(reading(held), 1, 0.01, {}), "/admin/reload"))

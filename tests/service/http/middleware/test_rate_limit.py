@@ -22,7 +22,7 @@ def ask(client: TestClient, key: str | None = None) -> Any:  # noqa: ANN401
     return client.post("/translate/sentence", json=request, headers=headers)
 
 
-def test_who_asks_too_often_is_told_when_to_come_again(make_client: ClientFactory) -> None:
+def test_a_client_over_the_limit_is_told_when_to_retry(make_client: ClientFactory) -> None:
     client = make_client(rate_limit="3/hour")
     assert [ask(client).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
     answer = ask(client)
@@ -33,7 +33,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(make_client: ClientFactor
         assert client.get(path).status_code == 200
 
 
-def test_each_key_has_a_count_of_its_own(make_client: ClientFactory) -> None:
+def test_each_key_is_counted_separately(make_client: ClientFactory) -> None:
     client = make_client(rate_limit="2/hour", api_keys=ENTRIES)
     assert [ask(client, "one").status_code for _ in range(3)] == [200, 200, 429]
     assert ask(client, "two").status_code == 200
@@ -83,7 +83,7 @@ def test_while_redis_fails_each_worker_counts_alone(
 
 
 @pytest.mark.parametrize("limit", ["many", "0/second", "5", "5/fortnight", "5 per minute; 1/second"])
-def test_a_limit_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+def test_an_invalid_limit_prevents_the_start(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setenv("PASSEPARTOUT_RATE_LIMIT", limit)
     with pytest.raises(UsageError, match="600/minute"):
         load_settings()
@@ -99,5 +99,5 @@ def test_a_limit_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch, l
         ({"client": ("192.0.2.7", 5), "state": {"key": "one"}}, "key one"),
     ],
 )
-def test_whom_a_request_counts_for(scope: dict[str, Any], client: str) -> None:
+def test_the_client_that_a_request_counts_for(scope: dict[str, Any], client: str) -> None:
     assert client_of(scope) == client

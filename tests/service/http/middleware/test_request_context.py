@@ -28,7 +28,7 @@ def test_every_answer_of_the_api_has_an_id_and_lets_a_browser_do_nothing(
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_the_page_has_its_own_policy_and_one(client: TestClient, path: str) -> None:
+def test_the_page_has_its_own_policy_and_only_that(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     (policy,) = headers.get_list("content-security-policy")
     assert "script-src 'self'" in policy

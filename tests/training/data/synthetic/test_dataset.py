@@ -89,7 +89,7 @@ def test_scenes_differ_and_repeat_for_a_seed() -> None:
     assert sum(isinstance(scene.content, Pair) for scene in scenes) == 1440
 
 
-def test_more_scenes_than_there_are_is_an_error() -> None:
+def test_more_scenes_than_exist_are_an_error() -> None:
     with pytest.raises(DataError, match="2881 scenes asked for, there are 2880"):
         synthetic.draw_scenes(2881, seed=0)
 

@@ -144,7 +144,7 @@ def test_different_scenes_share_no_sentence(language: str) -> None:
 
 @each_language
 @pytest.mark.parametrize("relation", ["above", "below"])
-def test_the_upper_thing_is_told_from_the_lower(language: str, relation: Relation) -> None:
+def test_the_upper_thing_is_distinguished_from_the_lower(language: str, relation: Relation) -> None:
     scene = Scene("sand", Pair(Thing("ball", "red"), Thing("tree", "blue"), relation))
     words = MEANINGS[language]
     for text in sentences(scene, language):

@@ -64,7 +64,7 @@ def test_words_of_sentences_begin_alike_where_they_stand_alike(tmp_path: Path) -
     assert english[beach].any()
 
 
-def test_a_file_of_vectors_is_taken_where_there_is_one(tmp_path: Path) -> None:
+def test_a_file_of_vectors_is_used_if_it_exists(tmp_path: Path) -> None:
     (tmp_path / "vectors").mkdir()
     lines = ["3 3", "dog 1 0 0", "beach 0 1 0", "runs 0 0 1"]
     (tmp_path / "vectors" / "en.vec").write_text("\n".join(lines) + "\n", "utf-8")

@@ -112,7 +112,7 @@ def test_every_encoder_takes_a_language(
     assert len(found.encode(["一个红球。", "a red ball"])) == 2
 
 
-def test_what_cannot_be_added_is_told_in_a_line(
+def test_a_language_that_cannot_be_added_is_one_line(
     three: Run, four: Run, drawn: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     out = tmp_path / "run"

@@ -56,7 +56,7 @@ def test_measures_of_known_clusters() -> None:
     assert mixed == pytest.approx({"purity": 50, "entropy": 1, "information": 0})
 
 
-def test_k_means_finds_what_is_apart_and_is_seeded() -> None:
+def test_k_means_finds_separate_groups_and_is_seeded() -> None:
     draw = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), 30)
     rows = (np.eye(4, 6)[truth] + 0.01 * draw.standard_normal((120, 6))).astype(np.float32)
@@ -65,7 +65,7 @@ def test_k_means_finds_what_is_apart_and_is_seeded() -> None:
     assert (found == k_means(rows, 4, seed=1)).all()
 
 
-def test_wrong_use_is_told_in_a_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_use_is_one_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
     words = ["experiment", "clusters", "--encoder", str(three.folder), "--data", str(drawn)]
     out = ["--out", str(tmp_path / "out")]
     assert "make no 5000 clusters" in fails(capsys, 2, *words, "--clusters", "5000", *out)

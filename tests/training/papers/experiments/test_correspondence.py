@@ -55,7 +55,7 @@ def words(base: Run, data: Path, out: Path, *more: str) -> list[str]:
     ]
 
 
-def test_halves_that_belong_together_are_told_from_others(
+def test_matching_halves_are_distinguished_from_others(
     three: Run, doubling: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     assert passepartout(words(three, doubling, tmp_path, "--epochs", "6")) == 0
@@ -71,7 +71,7 @@ def test_halves_that_belong_together_are_told_from_others(
     assert f"| drawn-bag | {seen:.1f} |" in (tmp_path / "report.md").read_text("utf-8")
 
 
-def test_neither_length_nor_the_second_half_tells() -> None:
+def test_neither_length_nor_the_second_half_gives_the_label_away() -> None:
     draw = np.random.default_rng(0)
     lines = [" ".join(f"w{n}{i}" for i in range(4 + n % 5)) for n in range(400)]
     found = swapped([Caption(f"{n // 2}.jpg", line, "human") for n, line in enumerate(lines)], "en", draw)
@@ -85,7 +85,7 @@ def test_neither_length_nor_the_second_half_tells() -> None:
     assert all(owners[one.second[-1]] != one.image for one in apart), "another picture's"
 
 
-def test_wrong_use_is_told_in_a_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_use_is_one_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
     assert "contains no training run" in fails(
         capsys, 2, *words(Run(drawn, three.recipe), drawn, tmp_path / "r")
     )

@@ -43,7 +43,7 @@ def test_it_writes_what_the_vector_says(three: Run, drawn: Path, tmp_path: Path,
     assert "| en (itself) |" in (tmp_path / "report.md").read_text("utf-8")
 
 
-def test_wrong_use_is_told_in_a_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_use_is_one_line(three: Run, drawn: Path, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out"
     assert "does not know fr" in fails(capsys, 2, *words(three, drawn, out, "--target", "fr"))
     assert "multiple of 4" in fails(capsys, 2, *words(three, drawn, out, "--width", "30"))

@@ -87,7 +87,7 @@ def test_multinlis_and_its_translations_columns_are_known(tmp_path: Path) -> Non
         ("label\tpremise\thypothesis\n-\tA.\tB.\n", "no pair with a gold label"),
     ],
 )
-def test_what_is_no_such_file_is_told(tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_of_another_format_is_reported(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_pairs(written(tmp_path, content))
 

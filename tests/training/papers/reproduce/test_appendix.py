@@ -31,7 +31,7 @@ def test_the_figures_of_the_first_system_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("facts", [{}, {"figures": {}}, {"figures": {"best": {"chrF": "high"}}}, []])
-def test_a_report_that_is_none_is_named(tmp_path: Path, facts: object) -> None:
+def test_a_malformed_report_is_named(tmp_path: Path, facts: object) -> None:
     with pytest.raises(DamagedError, match=r"report\.json: no report of this experiment"):
         read_figures(write(tmp_path, facts))
     with pytest.raises(DamagedError, match=r"report\.json"):

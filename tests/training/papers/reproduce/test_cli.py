@@ -52,7 +52,7 @@ def wait(until: str, there: object) -> None:
         time.sleep(0.02)
 
 
-def test_killed_while_a_system_trains_it_goes_on_with_the_run(scenes: Path, tmp_path: Path) -> None:
+def test_after_a_kill_the_training_of_a_system_is_resumed(scenes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = words(scenes, out, "--only", f"words-different.{SYSTEM}.*", "--set", "optimiser.epochs=12")
     with start(asked) as process:
@@ -102,7 +102,7 @@ def test_without_a_budget_all_is_listed_and_nothing_is_run(
     assert not (tmp_path / "out" / "work").exists()
 
 
-def test_a_system_that_fails_is_told_and_stops_no_other(
+def test_a_failing_system_is_reported_and_does_not_stop_others(
     scenes: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     """A loss that explodes, and a step in closed form, which has none."""
@@ -129,7 +129,7 @@ def test_a_system_that_fails_is_told_and_stops_no_other(
         (["--budget", "-1"], "--budget"),
     ],
 )
-def test_wrong_use_is_told_in_a_line(
+def test_wrong_use_is_one_line(
     scenes: Path, tmp_path: Path, capsys: Capture, more: list[str], said: str
 ) -> None:
     capsys.readouterr()

@@ -16,7 +16,7 @@ DATA = Path("none")
 
 
 @given(st.lists(st.integers(0, 99), min_size=1, max_size=4, unique=True))
-def test_every_seed_has_the_same_steps_but_for_what_has_no_seed(seeds: list[int]) -> None:
+def test_every_seed_has_the_same_steps_except_those_without_a_seed(seeds: list[int]) -> None:
     steps = [one.step for one in globetrotter(Study(DATA, tuple(seeds)))]
     check_steps(steps)
     of = [{(s.experiment.name, s.system) for s in steps if s.seed == seed} for seed in seeds]

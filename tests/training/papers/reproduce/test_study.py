@@ -56,7 +56,7 @@ def test_what_is_finished_stays_in_the_report(chain: list[Planned], study: Study
     assert names(choose(chain, other, ["toys.d.0"], tmp_path)) == ["toys.d.0"], "that was another recipe"
 
 
-def test_a_pattern_that_nothing_fits_is_told(chain: list[Planned], study: Study, tmp_path: Path) -> None:
+def test_a_pattern_without_a_match_is_refused(chain: list[Planned], study: Study, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--only spam: no such step.*EXPERIMENT.SYSTEM.SEED.*toys"):
         choose(chain, study, ["toys.a.0", "spam"], tmp_path)
 
@@ -94,6 +94,6 @@ def test_the_seed_of_a_step_is_its_own(scenes: Path) -> None:
     assert study.recipe("best", 7).seed == 7
 
 
-def test_data_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_missing_data_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"images\.tar: cannot be read .*docs/data\.md"):
         identity(tmp_path)

@@ -17,7 +17,7 @@ def test_a_language_that_names_of_drawings_alone_know_has_no_captions_to_be_meas
     assert len(lines["de.txt"]) == len(lines["en.txt"]) > 0
 
 
-def test_what_a_command_said_is_the_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_error_is_the_last_line_of_the_command(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PassepartoutError, match=r"^index verify: .*none") as caught:
         call("index", "verify", "none/such")
     assert "passepartout: " not in str(caught.value)
@@ -27,6 +27,6 @@ def test_a_command_that_works_says_nothing() -> None:
     call("--version")
 
 
-def test_a_command_that_was_killed_is_told() -> None:
+def test_a_killed_command_is_reported() -> None:
     assert _ending(-9, "").startswith("ended by SIGKILL")
     assert _ending(1, "MemoryError") == "exit code 1: MemoryError"
