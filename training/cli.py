@@ -180,10 +180,10 @@ def import_(
         check_target(out)
         bundle = import_use(str(source), out)
     else:
-        from training.export.imported import Told, import_encoder
+        from training.export.imported import Overrides, import_encoder
 
-        told = Told(name, version, languages, licence, prefix, pooling, output, max_tokens)
-        bundle = import_encoder(source, out, told)
+        overrides = Overrides(name, version, languages, licence, prefix, pooling, output, max_tokens)
+        bundle = import_encoder(source, out, overrides)
     manifest = bundle.manifest
     known = listed(manifest.languages)
     click.echo(

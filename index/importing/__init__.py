@@ -1,2 +1,3 @@
-"""Sentence encoders made elsewhere become encoder bundles: what their files say (source.py), their graph
-(graph.py), the bundle (bundle.py); USE multilingual by its package (use.py) and by name (named.py)."""
+"""Imports sentence encoders made elsewhere as bundles: reads their files (source.py), adapts their graph
+(graph.py), writes the bundle (bundle.py); USE multilingual comes from a package (use.py) and has a name
+(named.py)."""

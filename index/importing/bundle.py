@@ -1,4 +1,4 @@
-"""An imported encoder's graph and tokenizer as an encoder bundle, its confidence fitted on our scenes."""
+"""Publishes an imported encoder's graph and tokenizer as a bundle, with a confidence fitted on scenes."""
 
 import re
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ SAME = 0.98  # least cosine of a text's vector alone to that beside a longer one
 
 @dataclass(frozen=True)
 class Description:
-    """What a bundle's manifest says of an imported encoder; `source` is where it is from, for the card."""
+    """The manifest values of an imported encoder; `source`, for the card, is where it comes from."""
 
     name: str
     version: str
@@ -58,18 +58,18 @@ class Description:
 
 
 def plain_bundle_name(name: str) -> str:
-    """A name that a bundle may have, made from any."""
+    """Turn any name into a valid name of a bundle."""
     return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:64] or "imported"
 
 
 def check_target(out: Path) -> None:
-    """UsageError where there is something already."""
+    """Raise UsageError if `out` exists."""
     if out.exists():
         raise UsageError(f"{out} exists: give a new folder")
 
 
 def write_tokenizer(tokenizer: Tokenizer, pad: int | None, lowercase: bool, staging: Path) -> None:
-    """Write tokenizer.json; `pad` where the tokenizer does not say what pads texts."""
+    """Write tokenizer.json; `pad` is used if the tokenizer does not define a padding token."""
     if tokenizer.padding is None and pad is not None:
         tokenizer.enable_padding(pad_id=pad, pad_token=tokenizer.id_to_token(pad) or "")
     if lowercase:
@@ -82,7 +82,7 @@ def write_tokenizer(tokenizer: Tokenizer, pad: int | None, lowercase: bool, stag
 def publish_imported(staging: Path, out: Path, description: Description, dimension: int) -> Bundle:
     """Publish the graph and the tokenizer in `staging` as the bundle `out`.
 
-    UsageError for a description that no bundle can have, and for an encoder that minds its padding.
+    Raises UsageError for an invalid description, and for an encoder whose vectors depend on padding.
     """
     manifest = _manifest(description, dimension)
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))

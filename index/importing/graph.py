@@ -1,6 +1,7 @@
-"""A sentence encoder's ONNX graph as a bundle has it: token ids and mask in, unit vectors out.
+"""Adapts a sentence encoder's ONNX graph to the form of a bundle: token ids and mask in, unit vectors out.
 
-Before the graph come the inputs that it wants beside these, after it pooling, dense layers and normalisation.
+Further inputs of the graph are computed before it; pooling, dense layers and normalisation are added after
+it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +18,15 @@ from onnx import TensorProto, helper, numpy_helper
 from index.encoder.text_encoder import INPUTS, OUTPUT
 from index.errors import UsageError, listed
 
-TOKEN_TYPES = "token_type_ids"  # which of two texts a token is of: all zeros for one text
+TOKEN_TYPES = "token_type_ids"  # which of two texts a token belongs to: all zeros for a single text
 SENTENCE_OUTPUTS = ("sentence_embedding",)
 TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state", "hidden")
 POOLINGS = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
-OLDEST_OPSET = 11  # the first with CumSum on which pooling is built
+OLDEST_OPSET = 11  # the first with CumSum, which pooling needs
 AXES_ARE_INPUTS = 18  # from this opset on, for ReduceMax
 LARGEST = (1 << 31) - 1  # bytes of one protobuf message
-PREFIX = "encoder/"  # of every name of the graph that was there before
+PREFIX = "encoder/"  # of the original names in the graph
 
 
 @dataclass(frozen=True)
@@ -39,27 +40,27 @@ class Dense:
 
 @dataclass(frozen=True)
 class Head:
-    """What turns the vectors of tokens into that of the text: POOLINGS, side by side, then dense layers."""
+    """Turns token vectors into a text vector: one or more POOLINGS, concatenated, then dense layers."""
 
     pooling: tuple[str, ...] = ("mean",)
     dense: tuple[Dense, ...] = ()
 
 
 class Nodes:
-    """ONNX nodes and constants that are appended one by one; each gives one value, by its name."""
+    """Collects ONNX nodes and constants; each has one value, referred to by its name."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def add(self, operator: str, *inputs: str, **attributes: object) -> str:
-        """Append a node; the name of its output."""
+        """Append a node; return the name of its output."""
         name = f"bundle/{len(self.nodes)}/{operator}"
         self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
         return name
 
     def constant(self, value: NDArray[Any]) -> str:
-        """Append a constant; its name."""
+        """Append a constant; return its name."""
         name = f"bundle/constant/{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(value, name))
         return name
@@ -70,13 +71,13 @@ class Nodes:
 
 
 def model_of(nodes: Nodes, opset: int) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """A model of nodes that read INPUTS and give OUTPUT."""
+    """Make a model of nodes that read INPUTS and compute OUTPUT."""
     graph = helper.make_graph(nodes.nodes, "encoder", _inputs(), _outputs(), nodes.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
 def read_graph(path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """Read an ONNX file and the tensors that it keeps in files beside it; UsageError if it is none."""
+    """Read an ONNX file with its external tensors; UsageError if it is not valid."""
     try:
         model = onnx.load(path)
         onnx.checker.check_model(path)
@@ -88,10 +89,10 @@ def read_graph(path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
 
 
 def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """Make `model` one that reads INPUTS and gives unit vectors as OUTPUT.
+    """Change `model` into one that reads INPUTS and computes unit vectors as OUTPUT.
 
-    `output` names what it gives now: vectors of tokens (n, t, d), which are pooled, or of texts (n, d); None:
-    the one of a usual name, or the only one. UsageError for inputs and outputs that are something else.
+    `output` names its present output: token vectors (n, t, d), which are pooled, or text vectors (n, d); by
+    default, the one with a usual name, or the only one. UsageError for other inputs or outputs.
     """
     opset = _opset(model, path)
     name, rank = _choose(model, output, path)
@@ -111,12 +112,12 @@ def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  #
 
 
 def normalise(nodes: Nodes, rows: str) -> None:
-    """Append what makes rows (n, d) unit vectors, as OUTPUT."""
+    """Append the normalisation of rows (n, d) to unit vectors, as OUTPUT."""
     nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), OUTPUT)
 
 
 def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
-    """Write a model without its notes: torch's name, at each node, folders of the machine that made it."""
+    """Write a model without doc strings and metadata, in which torch names folders of this machine."""
     graph = model.graph
     values = (*graph.value_info, *graph.input, *graph.output, *graph.initializer)
     for part in (model, graph, *graph.node, *values):
@@ -126,9 +127,9 @@ def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is
 
 
 def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
-    """Write a model without its notes; return the dimension of OUTPUT.
+    """Write a model as `save_without_notes` does; return the dimension of OUTPUT.
 
-    UsageError if ONNX Runtime cannot run it.
+    Raises UsageError if ONNX Runtime cannot run it.
     """
     save_without_notes(model, path)
     try:
@@ -156,13 +157,13 @@ def _opset(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
 
 
 def _choose(model: Any, wanted: str | None, path: Path) -> tuple[str, int]:  # noqa: ANN401 (onnx is untyped)
-    """The output that is read, and its rank, 2 or 3."""
+    """Choose the output to read; return its name and its rank, 2 or 3."""
     ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in model.graph.output}
     usual = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in ranks]
     name = wanted or (next(iter(ranks)) if len(ranks) == 1 else next(iter(usual), ""))
     if name not in ranks:
-        which = f"no output {wanted!r}" if wanted else "several outputs, none of them of a usual name"
-        raise UsageError(f"{path}: {which}: name one with --output: {listed(list(ranks))}")
+        problem = f"no output {wanted!r}" if wanted else "several outputs, none of them of a usual name"
+        raise UsageError(f"{path}: {problem}: name one with --output: {listed(list(ranks))}")
     if ranks[name] not in (2, 3):
         raise UsageError(
             f"{path}: the output {name} has {ranks[name]} axes: not vectors of tokens (3) or of texts (2)"
@@ -171,25 +172,25 @@ def _choose(model: Any, wanted: str | None, path: Path) -> tuple[str, int]:  # n
 
 
 def _feed(model: Any, path: Path) -> list[Any]:  # noqa: ANN401 (onnx is untyped)
-    """The nodes that make what the graph reads, under PREFIX, from INPUTS."""
+    """The nodes that compute the inputs of the graph, whose names have PREFIX, from INPUTS."""
     initial = {value.name for value in model.graph.initializer}
-    wanted = {
+    inputs = {
         value.name.removeprefix(PREFIX): value for value in model.graph.input if value.name not in initial
     }
-    known = {name: name for name in INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
-    if unknown := set(wanted) - set(known):
-        raise UsageError(f"{path}: reads {listed(sorted(unknown))}, not only {listed(list(known))}")
-    if missing := set(INPUTS) - set(wanted):
+    sources = {name: name for name in INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
+    if unknown := set(inputs) - set(sources):
+        raise UsageError(f"{path}: reads {listed(sorted(unknown))}, not only {listed(list(sources))}")
+    if missing := set(INPUTS) - set(inputs):
         raise UsageError(f"{path}: does not read {listed(sorted(missing))}: export it with both inputs")
     nodes = [helper.make_node("Sub", [INPUTS[0], INPUTS[0]], ["bundle/zeros"])]
-    for name, value in wanted.items():
+    for name, value in inputs.items():
         kind = value.type.tensor_type.elem_type
-        nodes.append(helper.make_node("Cast", [known[name]], [PREFIX + name], to=kind))
+        nodes.append(helper.make_node("Cast", [sources[name]], [PREFIX + name], to=kind))
     return nodes
 
 
 def _pool(nodes: Nodes, hidden: str, modes: Sequence[str], opset: int) -> str:
-    """Vectors of tokens (n, t, d) -> of texts (n, d), for several modes beside one another."""
+    """Pool token vectors (n, t, d) to text vectors (n, d); the results of several modes are concatenated."""
     pooled = [
         _maximum(nodes, hidden, opset) if mode == "max" else _mean(nodes, hidden, mode) for mode in modes
     ]
@@ -197,7 +198,7 @@ def _pool(nodes: Nodes, hidden: str, modes: Sequence[str], opset: int) -> str:
 
 
 def _mean(nodes: Nodes, hidden: str, mode: str) -> str:
-    """A weighted mean over tokens: of one of them alone, too, wherever the padding is."""
+    """A weighted mean over tokens, which may select a single one, on whichever side the padding is."""
     mask = INPUTS[1]
     chosen = nodes.add("Cast", WEIGHTS[mode](nodes, mask), to=TensorProto.FLOAT)
     row = nodes.add("Reshape", chosen, nodes.constant(np.array([0, 1, -1])))  # (n, 1, t)
@@ -212,7 +213,7 @@ def _mean(nodes: Nodes, hidden: str, mode: str) -> str:
 
 
 def _places(nodes: Nodes, mask: str) -> str:
-    """1, 2, ... for the tokens of a text, 0 for padding."""
+    """Number the tokens of each text 1, 2, ...; 0 for padding."""
     return nodes.add("Mul", mask, nodes.add("CumSum", mask, nodes.constant(np.array(1))))
 
 
@@ -221,7 +222,7 @@ def _first(nodes: Nodes, mask: str) -> str:
 
 
 def _last(nodes: Nodes, mask: str) -> str:
-    """Where the place is the number of tokens."""
+    """Select the token whose number is the number of tokens."""
     row = nodes.add("Reshape", mask, nodes.constant(np.array([0, 1, -1])))
     column = nodes.add("Reshape", mask, nodes.constant(np.array([0, -1, 1])))
     floats = [nodes.add("Cast", part, to=TensorProto.FLOAT) for part in (row, column)]
@@ -233,7 +234,7 @@ def _all(_: Nodes, mask: str) -> str:
     return mask
 
 
-# Pooling -> what each token (n, t) counts.
+# Pooling -> the weight of each token, (n, t).
 WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
     "cls": _first,
     "mean": _all,
@@ -245,11 +246,11 @@ WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
 
 def _maximum(nodes: Nodes, hidden: str, opset: int) -> str:
     column = nodes.add("Reshape", INPUTS[1], nodes.constant(np.array([0, -1, 1])))
-    there = nodes.add("Cast", column, to=TensorProto.BOOL)
-    kept = nodes.add("Where", there, hidden, nodes.constant(np.array(-1e9, np.float32)))
+    is_token = nodes.add("Cast", column, to=TensorProto.BOOL)
+    masked = nodes.add("Where", is_token, hidden, nodes.constant(np.array(-1e9, np.float32)))
     if opset < AXES_ARE_INPUTS:
-        return nodes.add("ReduceMax", kept, axes=[1], keepdims=0)
-    return nodes.add("ReduceMax", kept, nodes.constant(np.array([1])), keepdims=0)
+        return nodes.add("ReduceMax", masked, axes=[1], keepdims=0)
+    return nodes.add("ReduceMax", masked, nodes.constant(np.array([1])), keepdims=0)
 
 
 def _dense(nodes: Nodes, rows: str, layers: Sequence[Dense]) -> str:

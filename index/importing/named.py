@@ -1,4 +1,4 @@
-"""Encoders that are known by name: where `--encoder` is no folder, it may be one of these."""
+"""Encoders that are known by name, which `--encoder` accepts instead of a folder."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ NAMED = (USE_MULTILINGUAL,)
 
 
 def open_encoder(folder: Path) -> Bundle:
-    """Open the bundle in a folder, or the one of a name: made at its first use, kept in the user's cache.
+    """Open the bundle in a folder, or a named one, which is made on first use and kept in the user's cache.
 
-    Raises what `open_bundle` does, and ModuleNotFoundError where the package of a named one is not installed.
+    Raises what `open_bundle` does, and ModuleNotFoundError if the package of a named one is not installed.
     """
     if folder.exists() or str(folder) not in NAMED:
         return open_bundle(folder)

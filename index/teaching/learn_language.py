@@ -23,16 +23,16 @@ from index.teaching.report import Learned, with_card_section
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
 
-CHOSEN_BY, MEASURED_ON = 8, 9  # parts of the topics
+CHOOSING_PART, MEASURING_PART = 8, 9  # of the topics
 CHOOSING_LINES = 3000  # at most
 LEAST_LINES = 10
-STEPS = 4  # that progress is told in
+STEPS = 4  # of the progress bar
 LONGEST_VERSION = 32
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a language is to be taught from: captions and pairs, and sentences to mine in."""
+    """What a language is taught from: captions and aligned pairs, and sentences to mine."""
 
     materials: Sequence[Material]
     sentences: Sequence[str] = ()
@@ -42,8 +42,10 @@ class Given:
 
 
 def check_language(bundle: Bundle, code: str) -> None:
-    """UsageError for a code that is none, or of a language that the bundle was trained on; one that it was
-    taught may be taught anew."""
+    """Raise UsageError for an invalid code, or a language that the bundle was trained on.
+
+    A language that it was taught may be taught again.
+    """
     if not re.match(CODE, code):
         raise UsageError(f"{code!r} is not a language code (BCP 47) such as sw or zh-Hant")
     if code in bundle.manifest.languages and code not in bundle.taught:
@@ -53,8 +55,8 @@ def check_language(bundle: Bundle, code: str) -> None:
 def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures | None, out: Path) -> Learned:
     """Teach the bundle the language `code` and publish the result at `out`.
 
-    What it says of itself was measured on a tenth of the pictures and pairs, by teaching without them; what
-    is published has learned from all. Raises UsageError for too few lines, or an `out` that is not to be
+    The published bundle has learned from all lines. Its quality is estimated on a tenth of the pictures and
+    pairs, by teaching without these. Raises UsageError for too few lines, or an `out` that must not be
     replaced.
     """
     check_language(bundle, code)
@@ -89,19 +91,19 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
 
 
 def _base(encoder: TextEncoder, materials: Sequence[Material]) -> float:
-    """The weight of the encoder's own vectors; chosen on lines that are not measured on."""
-    remaining = [held_out(part, MEASURED_ON)[0] for part in materials]
+    """Choose the weight of the encoder's own vectors, without the lines that are measured on."""
+    remaining = [held_out(part, MEASURING_PART)[0] for part in materials]
     random = np.random.default_rng(0)
     drawn = [
         part.take(np.sort(random.permutation(len(part))[: CHOOSING_LINES // len(remaining)]))
         for part in remaining
     ]
-    return choose_base(encoder, drawn, CHOSEN_BY)
+    return choose_base(encoder, drawn, CHOOSING_PART)
 
 
 def _measured(encoder: TextEncoder, materials: Sequence[Material], base: float) -> dict[str, Recall]:
-    """By kind of material, whether lines that were left out find what they are about."""
-    split = [(part, *held_out(part, MEASURED_ON)) for part in materials]
+    """Measure, by kind of material, whether held-out lines find their topics."""
+    split = [(part, *held_out(part, MEASURING_PART)) for part in materials]
     remaining = [learned for _, learned, _ in split if len(learned)]
     if not remaining:
         return {}
@@ -114,30 +116,30 @@ def _measured(encoder: TextEncoder, materials: Sequence[Material], base: float) 
 
 
 def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> list[Material]:
-    """What is mined in the sentences, unless lines that are held out find their own worse with it."""
+    """Mine the sentences; empty if held-out lines find their topics worse with the mined lines."""
     known = known_sentences(encoder, bundle) if given.sentences else None
     if known is None:
         return []
-    remaining = [held_out(part, MEASURED_ON)[0] for part in given.materials]
-    learned, asked = zip(*(held_out(part, CHOSEN_BY) for part in remaining), strict=True)
+    remaining = [held_out(part, MEASURING_PART)[0] for part in given.materials]
+    learned, asked = zip(*(held_out(part, CHOOSING_PART) for part in remaining), strict=True)
     if not any(map(len, learned)):
         return []
     before = learn(encoder, [part for part in learned if len(part)], base)
-    found = mine(encoder, before, given.sentences, known)
-    if found is None:
+    mined = mine(encoder, before, given.sentences, known)
+    if mined is None:
         return []
-    after = learn(encoder, [*(part for part in learned if len(part)), found], base)
-    return [found] if _mean_rank(encoder, after, asked) >= _mean_rank(encoder, before, asked) else []
+    after = learn(encoder, [*(part for part in learned if len(part)), mined], base)
+    return [mined] if _mean_rank(encoder, after, asked) >= _mean_rank(encoder, before, asked) else []
 
 
 def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, asked: Sequence[Material]) -> float:
-    """The mean reciprocal rank of the right answers; 0 where nothing is asked."""
+    """The mean reciprocal rank of the right answers; 0 without questions."""
     places = np.concatenate([places_of(encoder, taught, part) for part in asked])
     return float((1 / (1 + places)).mean()) if len(places) else 0.0
 
 
 def _version(bundle: Bundle, code: str) -> str:
-    """That of the bundle with the languages that it was taught; UsageError where that gets too long."""
+    """The bundle's version with the taught language appended; UsageError if that is too long."""
     version = bundle.manifest.version
     version = version if code in bundle.taught else f"{version}-{code}"
     if len(version) > LONGEST_VERSION:
@@ -148,7 +150,7 @@ def _version(bundle: Bundle, code: str) -> str:
 def _publish(
     bundle: Bundle, taught: TaughtLanguage, learned: Learned, materials: Sequence[Material], out: Path
 ) -> None:
-    """The bundle with this language, at `out`."""
+    """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
     staging = staging_folder(out, bundle.folder)
     (staging / taught_file(code)).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Material: what a language is taught from, texts and the vectors that they are to have."""
+"""Material: what a language is taught from, texts and the vectors that they should get."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ CAPTIONED = ("picture", "text in the new language")
 
 @dataclass(frozen=True)
 class Material:
-    """Texts of the new language; text i is about topic `rows[i]`, whose vector it is to have.
+    """Texts of the new language; text i is about topic `rows[i]`, whose vector it should get.
 
-    topics: names and vectors of what may be said, such as pictures or translations. kind: CAPTIONS, PAIRS
-    (aligned sentences: supervised) or SENTENCES (mined). weight: of a line.
+    topics: names and vectors of pictures or of translations. kind: captions, pairs (aligned sentences, which
+    is supervision) or sentences (mined). weight: that of a line.
     """
 
     kind: Kind
@@ -40,11 +40,11 @@ class Material:
 
     @property
     def vectors(self) -> Vectors:
-        """(n, d) what each text is to have."""
+        """(n, d) the vector that each text should get."""
         return self.topics.vectors[self.rows]
 
     def take(self, lines: Integers) -> "Material":
-        """Some of its lines."""
+        """The material of the given lines."""
         return replace(self, texts=tuple(self.texts[line] for line in lines.tolist()), rows=self.rows[lines])
 
 
@@ -61,8 +61,8 @@ def read_captions(
     table = list(_columns(lines, where, CAPTIONED))
     if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
         raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
-    found = np.array([rows[name] for name, _ in table], np.int64)
-    return Material("captions", tuple(text for _, text in table), found, pictures)
+    picture_rows = np.array([rows[name] for name, _ in table], np.int64)
+    return Material("captions", tuple(text for _, text in table), picture_rows, pictures)
 
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
@@ -80,12 +80,12 @@ def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Materi
 
 
 def read_sentences(lines: Iterable[str], where: str) -> list[str]:
-    """The sentences of a text in the new language, one a line, each once."""
+    """The distinct sentences of a text in the new language with one sentence on each line."""
     return list(dict.fromkeys(text for (text,) in _columns(lines, where, ("sentence",))))
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a UTF-8 file; UsageError where it cannot be read."""
+    """The lines of a UTF-8 file; UsageError if it cannot be read."""
     try:
         return path.read_text("utf-8-sig").splitlines()
     except OSError as error:
@@ -95,7 +95,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterator[list[str]]:
-    """The cleaned cells of each line that is not empty; UsageError for one with other columns."""
+    """Yield the cleaned cells of each line that is not empty; UsageError for one with other columns."""
     count = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -1,4 +1,4 @@
-"""What was learned of a language: the report beside the bundle, and the section of its card."""
+"""Reports of a taught language: the file beside the bundle, and the section of its card."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,17 @@ from index.encoder.pictures import PICTOGRAMS
 from index.teaching.lesson import Recall
 from index.text.languages import language
 
-FROM = {
+SOURCES = {
     "captions": "captions of pictures",
     "pairs": "aligned sentences (supervised)",
     "sentences": "sentences, mined by their vectors",
 }
-ASKED = {"captions": "a text finds its picture", "pairs": "a text finds its translation"}
+MEASURES = {"captions": "a text finds its picture", "pairs": "a text finds its translation"}
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What a bundle was taught: lines by kind, what lines that were held out find, what to caption next."""
+    """What a bundle was taught: lines by kind, recalls of held-out lines, and what to caption next."""
 
     code: str
     bundle: str
@@ -37,11 +37,11 @@ class Learned:
 
     @property
     def measures(self) -> dict[str, float]:
-        """For the manifest, such as taught_sw_captions_r10."""
+        """The measures for the manifest, with names such as taught_sw_captions_r10."""
         return {
             f"taught_{self.code.lower().replace('-', '_')}_{kind}_{key}": round(value, 4)
-            for kind, found in self.recalls.items()
-            for key, value in (("r1", found.r1), ("r10", found.r10))
+            for kind, recall in self.recalls.items()
+            for key, value in (("r1", recall.r1), ("r10", recall.r10))
         }
 
 
@@ -61,7 +61,7 @@ def report(learned: Learned) -> str:
 
 
 def with_card_section(page: str, learned: Learned) -> str:
-    """A card that says how the language was learned, before its limits or at its end."""
+    """Add a section on how the language was learned to a card, before its limits or at its end."""
     title = f"## Taught afterwards: {learned.name} ({learned.code})\n"
     page = re.sub(rf"^{re.escape(title)}.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
     section = f"{title}\n{_facts(learned)}"
@@ -70,9 +70,9 @@ def with_card_section(page: str, learned: Learned) -> str:
 
 
 def summary(learned: Learned) -> str:
-    """One line for a person."""
-    found = [f"{ASKED[kind]}: {_figures(score)}" for kind, score in learned.recalls.items()]
-    return f"{learned.name} ({learned.code}) from {_sources(learned)}; {'; '.join(found) or NOT_MEASURED}"
+    """The result in one line."""
+    figures = [f"{MEASURES[kind]}: {_figures(score)}" for kind, score in learned.recalls.items()]
+    return f"{learned.name} ({learned.code}) from {_sources(learned)}; {'; '.join(figures) or NOT_MEASURED}"
 
 
 NOT_MEASURED = "too few lines to hold some out, so nothing was measured"
@@ -80,7 +80,7 @@ NOT_MEASURED = "too few lines to hold some out, so nothing was measured"
 
 def _facts(learned: Learned) -> str:
     rows = "\n".join(
-        f"| {ASKED[kind]} | {score.lines} | {score.candidates} | {score.r1:.1f} | {score.r10:.1f} | "
+        f"| {MEASURES[kind]} | {score.lines} | {score.candidates} | {score.r1:.1f} | {score.r10:.1f} | "
         f"{score.chance[0]:.1f} | {score.chance[1]:.1f} |"
         for kind, score in learned.recalls.items()
     )
@@ -99,7 +99,7 @@ def _facts(learned: Learned) -> str:
 
 
 def _sources(learned: Learned) -> str:
-    return " and ".join(f"{count} {FROM[kind]}" for kind, count in learned.lines.items())
+    return " and ".join(f"{count} {SOURCES[kind]}" for kind, count in learned.lines.items())
 
 
 def _figures(score: Recall) -> str:

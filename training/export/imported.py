@@ -1,4 +1,4 @@
-"""Sentence encoders made elsewhere: their transformer as ONNX, their tokenizer as `tokenizers` has it."""
+"""Imports sentence encoders made elsewhere: converts their transformer to ONNX, and their tokenizer."""
 
 import os
 import tempfile
@@ -21,15 +21,15 @@ from index.importing.source import TOKENIZER, SourceEncoder, pad_token, read_sou
 from index.storage.files import sha256
 
 HIDDEN = "last_hidden_state"
-VOCABULARIES = ("*.model", "vocab.txt", "vocab.json")  # that transformers makes a tokenizer of
+VOCABULARIES = ("*.model", "vocab.txt", "vocab.json")  # from which transformers makes a tokenizer
 PICKLES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
 # Before transformers is imported: nothing is fetched, whatever a configuration names.
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the user says of an encoder, in place of what its files say; None and (): what they say."""
+class Overrides:
+    """What the user states about an encoder, instead of its files; None and () mean as in the files."""
 
     name: str | None = None
     version: str = "1"
@@ -41,13 +41,13 @@ class Told:
     max_tokens: int | None = None
 
 
-def import_encoder(source: Path, out: Path, told: Told) -> Bundle:
+def import_encoder(source: Path, out: Path, overrides: Overrides) -> Bundle:
     """Publish the encoder in a folder or ONNX file as the bundle `out`.
 
-    A folder with an ONNX file needs no torch. UsageError for what is missing, unknown or a pickle.
+    A folder with an ONNX file needs no torch. Raises UsageError for missing or unknown parts and for pickles.
     """
     check_target(out)
-    encoder = _with(read_source(source), told)
+    encoder = _with(read_source(source), overrides)
     if not encoder.languages:
         raise UsageError(f"{source}: no model card says its languages: give --languages en,de,...")
     if not encoder.licence:
@@ -56,13 +56,13 @@ def import_encoder(source: Path, out: Path, told: Told) -> Bundle:
     with tempfile.TemporaryDirectory() as work:
         graph = encoder.graph or export_transformer(encoder.folder, Path(work))
         origin = Origin(name=encoder.name, sha256=sha256(graph))
-        model = with_head(read_graph(graph), encoder.head or Head(), told.output, graph)
+        model = with_head(read_graph(graph), encoder.head or Head(), overrides.output, graph)
     staging = staging_folder(out)
     dimension = save_graph(model, staging / ENCODER)
     write_tokenizer(tokenizer, pad_token(encoder.folder, tokenizer), encoder.lowercase, staging)
     description = Description(
         name=encoder.name,
-        version=told.version,
+        version=overrides.version,
         languages=encoder.languages,
         licence=encoder.licence,
         max_tokens=encoder.max_tokens,
@@ -73,23 +73,23 @@ def import_encoder(source: Path, out: Path, told: Told) -> Bundle:
     return publish_imported(staging, out, description, dimension)
 
 
-def _with(encoder: SourceEncoder, told: Told) -> SourceEncoder:
+def _with(encoder: SourceEncoder, overrides: Overrides) -> SourceEncoder:
     head = encoder.head or Head()
     return replace(
         encoder,
-        name=told.name or encoder.name,
-        languages=tuple(told.languages) or encoder.languages,
-        licence=told.licence or encoder.licence,
-        prefix=encoder.prefix if told.prefix is None else told.prefix,
-        max_tokens=told.max_tokens or encoder.max_tokens,
-        head=replace(head, pooling=(told.pooling,)) if told.pooling else head,
+        name=overrides.name or encoder.name,
+        languages=tuple(overrides.languages) or encoder.languages,
+        licence=overrides.licence or encoder.licence,
+        prefix=encoder.prefix if overrides.prefix is None else overrides.prefix,
+        max_tokens=overrides.max_tokens or encoder.max_tokens,
+        head=replace(head, pooling=(overrides.pooling,)) if overrides.pooling else head,
     )
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """tokenizer.json; where there is none, such as beside a SentencePiece model, what transformers makes."""
+    """Read tokenizer.json; without it, such as beside a SentencePiece model, let transformers make one."""
     path = folder / TOKENIZER
-    # Without any of these transformers makes an empty one.
+    # Without any of these, transformers would make an empty tokenizer.
     if not any(file for name in (TOKENIZER, *VOCABULARIES) for file in folder.glob(name)):
         raise UsageError(f"{folder}: no tokenizer: it needs {TOKENIZER} or one of {', '.join(VOCABULARIES)}")
     try:
@@ -112,7 +112,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
 def export_transformer(folder: Path, work: Path) -> Path:
     """Write the transformer of a folder as ONNX: INPUTS to the vectors of tokens; needs torch.
 
-    Weights are read from safetensors alone: UsageError where there are others only.
+    Weights are read from safetensors only: UsageError if there are none.
     """
     if not any(folder.glob("*.safetensors")):
         pickles = sorted(path.name for kind in PICKLES for path in folder.glob(kind))

@@ -17,7 +17,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run
 from tests.sentence_encoders import TEXTS, make_sentence_encoder, write_json
-from training.export.imported import Told, export_transformer, import_encoder, read_tokenizer
+from training.export.imported import Overrides, export_transformer, import_encoder, read_tokenizer
 
 
 def hidden_states(folder: Path, text: str) -> Tensor:
@@ -62,7 +62,7 @@ def with_graph(folder: Path, graph: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Told())
+    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
 
 
 def assert_same(bundle: Bundle, rows: list[Tensor], texts: list[str] = TEXTS) -> None:
@@ -81,13 +81,13 @@ def test_a_folder_becomes_a_bundle_that_gives_its_vectors(source: Path, imported
 @pytest.mark.parametrize("pooling", [mode for mode in POOLED if mode != "mean_tokens"])
 def test_every_pooling(graph: Path, pooling: str, tmp_path: Path) -> None:
     source = with_graph(make_sentence_encoder(tmp_path / "source", pooling), graph)
-    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     assert_same(bundle, [POOLED[pooling](hidden_states(source, text)) for text in TEXTS])
 
 
 def test_dense_layers(graph: Path, tmp_path: Path) -> None:
     source = with_graph(make_sentence_encoder(tmp_path / "dense", "cls_token", dense=True), graph)
-    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     layer = load_file(source / "2_Dense" / "model.safetensors")
     rows = [
         torch.tanh(hidden_states(source, text)[0] @ layer["linear.weight"].T + layer["linear.bias"])
@@ -100,7 +100,7 @@ def test_a_prefix_is_read_before_every_text_and_is_no_word_of_it(graph: Path, tm
     source = with_graph(make_sentence_encoder(tmp_path / "prompted"), graph)
     settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
     write_json(source / "config_sentence_transformers.json", settings)
-    bundle = import_encoder(source, tmp_path / "bundle", Told())
+    bundle = import_encoder(source, tmp_path / "bundle", Overrides())
     assert_same(bundle, [hidden_states(source, f"query: {text}").mean(0) for text in TEXTS])
     assert len(TextEncoder(bundle).tokens(["a dog"])[0]) == 2
 
@@ -129,7 +129,7 @@ def test_what_is_missing_is_named(name: str, said: str, tmp_path: Path) -> None:
     folder = make_sentence_encoder(tmp_path / "source")
     (folder / name).unlink()
     with pytest.raises(UsageError, match=said):
-        import_encoder(folder, tmp_path / "bundle", Told())
+        import_encoder(folder, tmp_path / "bundle", Overrides())
     assert not (tmp_path / "bundle").exists()
 
 
