@@ -222,11 +222,11 @@ def _encode(setups: Sequence[Any], key: str, code: str, texts: Sequence[str], ju
 
 
 def _worker_of(setup: Setup) -> Worker:
-    """A worker of this process. PassepartoutError where its software is not that of whoever builds."""
-    for name, there in software().items():
-        if there != setup.software[name]:
+    """Make the worker of this process. PassepartoutError if its software differs from the builder's."""
+    for name, installed in software().items():
+        if installed != setup.software[name]:
             raise PassepartoutError(
-                f"a Ray worker has {name} {there}, this machine {setup.software[name]}: "
+                f"a Ray worker has {name} {installed}, this machine {setup.software[name]}: "
                 "install the same versions on both, or vectors would differ"
             )
     with TemporaryDirectory(prefix="passepartout-") as folder:

@@ -1,6 +1,6 @@
-"""The picture space of a bundle: what turns features of a backbone into vectors in the space of its texts.
+"""The picture space of a bundle: maps the features of a vision backbone into the space of the bundle's texts.
 
-With it, pictures that the encoder never saw get vectors (`passepartout learn-language --pictures`).
+With it, new pictures can be embedded (`passepartout learn-language --pictures`).
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ DESCRIBED = "seen"  # the key of the file's metadata
 
 
 class Seen(BaseModel):
-    """How pictures were looked at: by which backbone (several: side by side), at how many pixels a side, in
-    how many of the fixed views."""
+    """How pictures were embedded: the backbones, whose features are concatenated, the side in pixels, and the
+    number of fixed views."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,10 +32,10 @@ class Seen(BaseModel):
 
 @dataclass(frozen=True)
 class PictureSpace:
-    """Features (V, N, F) of V views -> (N, d) unit rows, the mean of those of the views.
+    """Maps the features (V, N, F) of V views to (N, d) unit rows, the mean over the views.
 
-    Those of a view are unit((features - mean) @ projection). probe: (F,) the features of one drawn picture,
-    by which the backbone is known again.
+    The rows of a view are unit((features - mean) @ projection). probe: (F,) the features of a synthetic
+    picture, by which the backbone can be recognised.
     """
 
     seen: Seen
@@ -45,7 +45,7 @@ class PictureSpace:
 
     @classmethod
     def open(cls, bundle: Bundle) -> "PictureSpace | None":
-        """That of a verified bundle; None where it has none. DamagedError if it is not as it should."""
+        """Read the picture space of a verified bundle; None if it has none. Raises DamagedError."""
         return (
             read_picture_space(bundle.picture_space, bundle.manifest.dimension)
             if bundle.picture_space
@@ -56,8 +56,8 @@ class PictureSpace:
         return unit(unit((features - self.mean) @ self.projection).mean(axis=0))
 
     def packed(self) -> bytes:
-        """The content of picture_space.safetensors."""
-        largest = np.abs(self.projection).max()  # its scale says nothing, and float16 ends at 65,504
+        """Serialise as picture_space.safetensors."""
+        largest = np.abs(self.projection).max()  # the scale is irrelevant, and float16 ends at 65,504
         tensors = {
             "mean": self.mean,
             "projection": (self.projection / largest).astype(np.float16),
@@ -67,7 +67,7 @@ class PictureSpace:
 
 
 def read_picture_space(file: Path, dimension: int) -> PictureSpace:
-    """Read picture_space.safetensors; DamagedError if it is not as `packed` writes it."""
+    """Read picture_space.safetensors; DamagedError if `packed` would not write it so."""
     try:
         with safe_open(file, "numpy") as content:
             seen = Seen.model_validate_json(content.metadata()[DESCRIBED])

@@ -1,7 +1,7 @@
-"""FaissIndex: the vectors of one language in one FAISS file, opened memory-mapped.
+"""FaissIndex: the vectors of one language in one FAISS file, which is opened memory-mapped.
 
-`faiss.index_factory` makes the index from a string, which the manifest states; the string's last stage keeps
-the vectors themselves, which re-rank the candidates that codes find and are what is read back.
+`faiss.index_factory` makes the index from a string, which is in the manifest. The last stage of the string
+stores the vectors themselves, which re-rank the candidates found by codes.
 """
 
 import ctypes
@@ -37,10 +37,11 @@ faiss.cvar.distance_compute_blas_threshold = 1 << 12
 
 
 def factory_string(count: int, dimension: int) -> str:
-    """What suits `count` vectors: all compared; all 4-bit codes scanned; those in the lists near the query.
+    """Choose the factory string for `count` vectors.
 
-    Codes of two dimensions each that are scanned in registers: André et al. 2017. Lists around centroids,
-    with the codes of what is left of a vector: Jégou et al. 2011, section 4.
+    Few vectors are all compared; of more, all 4-bit codes are scanned, each of two dimensions, in registers
+    (André et al. 2017); of many, only the codes of residuals in the lists whose centroids are near the query
+    (Jégou et al. 2011, section 4).
     """
     if count <= FLAT_ROWS:
         return "Flat"
@@ -67,7 +68,7 @@ class FaissIndex:
     ) -> "FaissIndex":
         """Open a file whose checksum has been verified; DamagedError if it is not (count, dimension)."""
         try:
-            # Vectors stay pages of the file, which processes share; codes are copied into each.
+            # Vectors stay in pages of the file, which processes share; codes are copied into each process.
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise DamagedError(f"{path}: FAISS cannot read it: build the index again") from error
@@ -83,7 +84,7 @@ class FaissIndex:
         return int(self._index.ntotal)
 
     def use(self, parameters: str) -> None:
-        """Search by these from now on, in the words of `faiss.ParameterSpace`: "nprobe=8,k_factor_rf=4"."""
+        """Set search parameters, as `faiss.ParameterSpace` reads them: "nprobe=8,k_factor_rf=4"."""
         space: Any = faiss.ParameterSpace()
         try:
             space.set_index_parameters(self._index, parameters)
@@ -91,7 +92,7 @@ class FaissIndex:
             raise DamagedError(f"{parameters!r} are not parameters of this index: build it again") from error
 
     def read_lists(self, count: int) -> None:
-        """Read only so many lists from now on, where there are lists."""
+        """Set the number of lists to read, if the index has lists."""
         if self.lists:
             self.use(f"nprobe={min(count, self.lists)}")
 
@@ -182,7 +183,7 @@ def _large_blocks_mapped() -> Iterator[None]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """The order of a sum, and so what is learned, would depend on the number of threads."""
+    """Use one thread: the order of sums, and so the result, depends on the number of threads."""
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:
@@ -192,10 +193,10 @@ def _one_thread() -> Iterator[None]:
 
 
 def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: Rows) -> SearchSettings:
-    """The settings that find TARGET_RECALL of `wanted` (n, k) for the least work, or the most that there are.
+    """Find the cheapest settings that reach TARGET_RECALL of `wanted` (n, k), or else the most thorough ones.
 
-    First the candidates to re-rank, with every list read, so that codes cost at most half of what may be
-    missed; then the lists. Leaves `index` with what it returns.
+    First the candidates to re-rank, with every list read, so that codes cause at most half of the misses;
+    then the lists. `index` is left with the settings returned.
     """
     if settings.factory == "Flat":
         return settings
@@ -231,7 +232,7 @@ def nearest(vectors: Vectors, queries: Vectors, k: int = NEAREST) -> Rows:
 
 
 def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
-    """(up to QUERIES, d) vectors of the other languages, as many of each; of `code` where it is alone."""
+    """(up to QUERIES, d) vectors of the other languages, as many of each; of `code` if there are none."""
     others = [index for other, index in indexes.items() if other != code] or [indexes[code]]
     share = -(-QUERIES // len(others))
     return np.concatenate([other.reconstruct(drawn_rows(len(other), share)) for other in others])[:QUERIES]

@@ -49,7 +49,7 @@ MOST_ANSWERS = 16_384  # answers that Milvus gives to one query
 
 @dataclass(frozen=True)
 class Address:
-    """`uri` as pymilvus wants it; names of collections begin with `prefix`; `str` is what a manifest says."""
+    """An address: `uri` for pymilvus, the `prefix` of collection names, and the `text` in a manifest."""
 
     uri: str
     prefix: str
@@ -64,7 +64,7 @@ class Address:
 
 
 def parse(text: str) -> Address:
-    """UsageError for what is no address; paths become absolute."""
+    """Parse an address, making paths absolute. UsageError for an invalid one."""
     if parts := FILE.fullmatch(text):
         path = str(Path(parts["path"]).resolve())
         return Address(path, PREFIX, f"milvus://{path}")
@@ -77,7 +77,7 @@ def parse(text: str) -> Address:
 
 
 class Connection:
-    """One Milvus. After a failure it is left alone for PAUSE, then connected to anew."""
+    """A connection to Milvus. After a failure it pauses for PAUSE seconds, then connects again."""
 
     def __init__(self, address: Address, token: str, seconds: float) -> None:
         self.address, self.seconds = address, seconds
@@ -86,7 +86,7 @@ class Connection:
         self.failures = 0
 
     def call(self, method: str, *values: Any, seconds: float | None = None, **named: Any) -> Any:  # noqa: ANN401
-        """What a method of MilvusClient gives. Raises StoreError, one line, within `seconds`."""
+        """Call a method of MilvusClient. Raises StoreError, one line, within `seconds`."""
         from pymilvus.exceptions import MilvusException
 
         if time.monotonic() < self._closed_until:
@@ -144,7 +144,7 @@ def _told(error: BaseException) -> str:
 
 
 def connect(address: Address) -> Connection:
-    """UsageError for settings that are none, or where pymilvus is not installed."""
+    """Connect to an address. UsageError for invalid settings, or if pymilvus is not installed."""
     elsewhere, token = os.environ.get(ELSEWHERE, ""), os.environ.get(TOKEN, "")
     if token and not elsewhere:
         raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address} too")
@@ -160,7 +160,7 @@ def connect(address: Address) -> Connection:
 
 @cache
 def _connection(address: Address, token: str, seconds: float) -> Connection:
-    """One for all languages and versions, and so one that knows of a failure."""
+    """The connection that all languages and versions share, so that all of them know of a failure."""
     return Connection(address, token, seconds)
 
 
@@ -195,7 +195,7 @@ def read_held(path: Path) -> Held:
 
 
 class MilvusIndex:
-    """A VectorIndex over a collection. `ef`: how widely its graph (HNSW) is searched, 0 where it has none."""
+    """A VectorIndex over a collection. `ef`: the search width of its HNSW graph, 0 if it has none."""
 
     def __init__(self, connection: Connection, held: Held, ef: int = 0) -> None:
         self._connection, self._held, self.ef = connection, held, ef
@@ -206,7 +206,7 @@ class MilvusIndex:
     def open(cls, path: Path, count: int, dimension: int, search: SearchSettings) -> "MilvusIndex":
         """Open the collection that a verified file names.
 
-        DamagedError where it is not there or not (count, dimension), StoreError where Milvus is not.
+        Raises DamagedError if it is missing or not (count, dimension), StoreError if Milvus does not answer.
         """
         held = read_held(path)
         if (held.rows, held.dimension) != (count, dimension):
@@ -228,10 +228,10 @@ class MilvusIndex:
         return self._held.rows
 
     def check(self) -> None:
-        """Have it loaded. DamagedError where it is not there, or not with all rows."""
+        """Load the collection. DamagedError if it does not exist or lacks rows."""
         name = self._held.collection
-        there = self._connection.call("has_collection", name)
-        rows = self._connection.call("get_collection_stats", name)["row_count"] if there else 0
+        exists = self._connection.call("has_collection", name)
+        rows = self._connection.call("get_collection_stats", name)["row_count"] if exists else 0
         if rows != len(self):
             raise DamagedError(
                 f"Milvus at {self._connection.address} has {rows} of {len(self)} vectors in {name}: "
@@ -241,7 +241,7 @@ class MilvusIndex:
         self._checked = self._connection.failures
 
     def _call(self, method: str, size: int, **named: Any) -> Any:  # noqa: ANN401
-        """Ask the collection for so much; one that answers again may have to be loaded again."""
+        """Call a method on the collection, which is loaded again if Milvus has failed in the meantime."""
         if self._checked != self._connection.failures:
             try:
                 self.check()
@@ -307,7 +307,7 @@ class MilvusIndex:
         return answers
 
     def verify(self) -> None:
-        """Read every vector. DamagedError where they are not those that were written."""
+        """Check every vector. DamagedError if they are not those that were written."""
         if digest(self._blocks()) != self._held.sha256:
             raise DamagedError(
                 f"Milvus at {self._connection.address} does not have in {self._held.collection} what "

@@ -70,16 +70,16 @@ def put_back(question: str, original: str, answer: str) -> str:
     Each one that differs must occur in the answer exactly as often as in the original; otherwise the answer
     is returned unchanged.
     """
-    wanted, present = _plain(question), _plain(original)
-    if [p.kind for p in wanted] != [p.kind for p in present]:
+    in_question, in_original = _plain(question), _plain(original)
+    if [p.kind for p in in_question] != [p.kind for p in in_original]:
         return answer
-    swaps = {old.text: new.text for old, new in zip(present, wanted, strict=True)}
-    if any(swaps[old.text] != new.text for old, new in zip(present, wanted, strict=True)):
-        return answer  # one number of the original stands for two of the question
+    swaps = {old.text: new.text for old, new in zip(in_original, in_question, strict=True)}
+    if any(swaps[old.text] != new.text for old, new in zip(in_original, in_question, strict=True)):
+        return answer  # one number of the original corresponds to two of the question
     in_answer = _plain(answer)
-    counts, there = Counter(p.text for p in present), Counter(p.text for p in in_answer)
+    counts, answer_counts = Counter(p.text for p in in_original), Counter(p.text for p in in_answer)
     changed = {old: new for old, new in swaps.items() if old != new}
-    if any(there[old] != counts[old] for old in changed):
+    if any(answer_counts[old] != counts[old] for old in changed):
         return answer
     parts, end = [], 0
     for placeable in in_answer:

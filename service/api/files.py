@@ -206,8 +206,8 @@ async def _matches(
     for begin in range(0, len(places), TEXTS_ASKED):
         asked = places[begin : begin + TEXTS_ASKED]
         texts = [document.units[place].text for place in asked]
-        for place, found in zip(asked, await engine.remember(texts, source, target), strict=True):
-            matches[place] = found
+        for place, remembered in zip(asked, await engine.remember(texts, source, target), strict=True):
+            matches[place] = remembered
     return matches
 
 

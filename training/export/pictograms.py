@@ -69,8 +69,11 @@ over {languages} languages, names in the language asked in left out:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written, and how well names find pictograms that were held out: by their drawings, by their
-    names in the other languages, and by both."""
+    """What was written, and how well names find held-out pictograms.
+
+    A pictogram is represented by its drawings (`drawn`), by its names in the other languages (`named`), or by
+    both.
+    """
 
     pictograms: int
     others: int
@@ -82,16 +85,15 @@ class Written:
 
 
 def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
-    """Write pictures.safetensors and picture_space.safetensors into the bundle in `folder`, and what was
-    measured into its card.
+    """Add pictures.safetensors and picture_space.safetensors to a bundle, and their measures to its card.
 
     recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
     recipe whose picture space is learned or has no pictograms, DataError for missing files.
     """
     bundle = open_bundle(folder)
     _check(bundle, recipe)
-    seen = _seen(recipe, data)
-    drawings = _concepts(seen)
+    open_pictures = _read_open_pictures(recipe, data)
+    drawings = _concepts(open_pictures)
     names = {code: _names(data, code) for code in _with_sentences(bundle.manifest.languages, recipe, data)}
     names = {code: listed for code, listed in names.items() if listed}
     codes = [code for code in sorted(drawings) if all(code in listed for listed in names.values())]
@@ -102,13 +104,15 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     learned = np.array([part_of(code) == "train" for code in codes])
     if not learned.any() or learned.all():
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
-    turn = _turn(vectors[learned], named[:, learned].mean(axis=0))
-    vectors = unit(vectors @ turn)
-    others, of_others = _others_said(encoder, seen, turn)
-    shown = _both(vectors, named.mean(axis=0))
+    rotation = _rotation(vectors[learned], named[:, learned].mean(axis=0))
+    vectors = unit(vectors @ rotation)
+    others, other_vectors = _other_pictures(encoder, open_pictures, rotation)
+    pictogram_vectors = _mixed(vectors, named.mean(axis=0))
     written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]), len(others))
-    content = packed([*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([shown, of_others]))
-    _publish(bundle, content, _space(seen, turn, recipe), _section(written))
+    content = packed(
+        [*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([pictogram_vectors, other_vectors])
+    )
+    _publish(bundle, content, _space(open_pictures, rotation, recipe), _section(written))
     return written
 
 
@@ -125,16 +129,21 @@ def _check(bundle: Bundle, recipe: Recipe) -> None:
 
 
 def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Sequence[str]:
-    """The languages of the first set, near which names in other languages hardly lie; all of them where that
-    is the pictograms."""
+    """The languages with captions in the recipe's first set; all if that is the pictograms.
+
+    The vectors of names in languages without sentences are hardly comparable with those of other languages.
+    """
     captions = data / recipe.data.sets[0] / "captions"
     return [code for code in languages if (captions / f"{code}.tsv").is_file()] or languages
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """Openly licensed pictures in the recipe's picture space, (n, d) unit rows, held-out ones too, and what
-    was learned of them: language -> captions by picture; `probe` (F,) is how the backbone is known again."""
+class _OpenPictures:
+    """Openly licensed pictures, also held-out ones, as (n, d) unit rows in the recipe's picture space.
+
+    captions: language -> picture -> captions that were trained on. probe: (F,) features by which the backbone
+    can be recognised.
+    """
 
     names: Sequence[str]
     vectors: Vectors
@@ -143,16 +152,16 @@ class _Seen:
     captions: Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def _seen(recipe: Recipe, data: Path) -> _Seen:
+def _read_open_pictures(recipe: Recipe, data: Path) -> _OpenPictures:
     folder, vision = DataFolder(data), recipe.vision
     captioned = folder.captions("train", recipe.data)
     learned = captioned.pictures
     shipped = [name for name, terms in data_terms(data, recipe.data).items() if terms.open]
     sets = [name for name in recipe.data.sets if name in shipped and name != DRAWN]
-    every = [name for archive in open_artists(data, 1) for name in archive.names]
-    every += [name for one in sets for name in open_set(data, one, 1).names]
-    known = set(learned)
-    pictures = (*learned, *(name for name in every if name not in known))
+    names = [name for archive in open_artists(data, 1) for name in archive.names]
+    names += [name for set_name in sets for name in open_set(data, set_name, 1).names]
+    learned_names = set(learned)
+    pictures = (*learned, *(name for name in names if name not in learned_names))
     archive = folder.pictures(recipe.data, vision.image_size)
     archive.require(pictures)
     backbone = load_backbone(vision.backbone, data)
@@ -162,81 +171,88 @@ def _seen(recipe: Recipe, data: Path) -> _Seen:
     rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
     whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
     vectors = unit(whitening(features).mean(axis=0))
-    said: dict[str, dict[str, list[str]]] = {}
+    captions: dict[str, dict[str, list[str]]] = {}
     for caption in captioned.captions:
         if set_of(name := learned[caption.picture]) in sets:
-            said.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
-    places = {name: place for place, name in enumerate(pictures)}
+            captions.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
+    rows_by_name = {name: row for row, name in enumerate(pictures)}
     waves = probe(FeatureExtractor(backbone, vision.image_size, threads), vision.image_size)
-    return _Seen(every, vectors[[places[name] for name in every]], whitening, waves, said)
+    return _OpenPictures(names, vectors[[rows_by_name[name] for name in names]], whitening, waves, captions)
 
 
-def _space(seen: _Seen, turn: NDArray[np.float32], recipe: Recipe) -> PictureSpace:
-    """The recipe's picture space, turned onto the texts."""
-    named = recipe.vision.backbone
-    backbone = (named,) if isinstance(named, str) else named
-    looked = Seen(backbone=backbone, image_size=recipe.vision.image_size, views=recipe.vision.views)
-    return PictureSpace(looked, seen.whitening.mean, seen.whitening.projection @ turn, seen.probe)
+def _space(pictures: _OpenPictures, rotation: NDArray[np.float32], recipe: Recipe) -> PictureSpace:
+    """The recipe's picture space, rotated onto the texts."""
+    vision = recipe.vision
+    backbone = (vision.backbone,) if isinstance(vision.backbone, str) else vision.backbone
+    seen = Seen(backbone=backbone, image_size=vision.image_size, views=vision.views)
+    return PictureSpace(
+        seen, pictures.whitening.mean, pictures.whitening.projection @ rotation, pictures.probe
+    )
 
 
-def _concepts(seen: _Seen) -> dict[str, Vectors]:
+def _concepts(pictures: _OpenPictures) -> dict[str, Vectors]:
     """Code points -> the mean of a concept's drawings."""
     concepts: dict[str, list[NDArray[np.float32]]] = {}
-    for name, vector in zip(seen.names, seen.vectors, strict=True):
+    for name, vector in zip(pictures.names, pictures.vectors, strict=True):
         if is_drawing(name):
             concepts.setdefault(PurePosixPath(name).stem, []).append(vector)
     return {code: unit(np.mean(drawn, axis=0)) for code, drawn in concepts.items()}
 
 
-def _others_said(encoder: TextEncoder, seen: _Seen, turn: NDArray[np.float32]) -> tuple[list[str], Vectors]:
-    """The pictures of the other sets, (n, d): half as they look, half what was learned that is said of them;
-    a picture whose captions were held out as it looks alone."""
-    rows = [row for row, name in enumerate(seen.names) if not is_drawing(name)]
-    names = [seen.names[row] for row in rows]
-    places = {name: place for place, name in enumerate(names)}
-    texts = np.zeros((len(names), encoder.dimension), np.float32)
-    for code, captions in seen.captions.items():
+def _other_pictures(
+    encoder: TextEncoder, pictures: _OpenPictures, rotation: NDArray[np.float32]
+) -> tuple[list[str], Vectors]:
+    """The names and vectors (n, d) of pictures that are not pictograms.
+
+    A vector is the mean of the picture's and of its captions'; of a held-out picture it is its own alone.
+    """
+    rows = [row for row, name in enumerate(pictures.names) if not is_drawing(name)]
+    names = [pictures.names[row] for row in rows]
+    positions = {name: position for position, name in enumerate(names)}
+    sums = np.zeros((len(names), encoder.dimension), np.float32)
+    for code, captions in pictures.captions.items():
         if code in encoder.bundle.manifest.languages:
-            of = [places[name] for name, said in captions.items() for _ in said]
-            vectors = encoder.encode([text for said in captions.values() for text in said], language=code)
-            np.add.at(texts, of, vectors)
-    return names, _both(unit(seen.vectors[rows] @ turn), texts)
+            owners = [positions[name] for name, texts in captions.items() for _ in texts]
+            vectors = encoder.encode([text for texts in captions.values() for text in texts], language=code)
+            np.add.at(sums, owners, vectors)
+    return names, _mixed(unit(pictures.vectors[rows] @ rotation), sums)
 
 
-def _turn(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
-    """The orthogonal (d, d) that turns pictures (n, d) onto texts (n, d)."""
+def _rotation(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
+    """The orthogonal matrix (d, d) that rotates pictures (n, d) onto texts (n, d)."""
     left, _, right = np.linalg.svd(pictures.T.astype(np.float64) @ texts)
     return np.asarray(left @ right, np.float32)
 
 
 def _measure(drawn: Vectors, named: NDArray[np.float32], held_out: NDArray[np.bool_], others: int) -> Written:
-    """drawn (n, d), named (L, n, d), held_out (n,)."""
-    asked, drawings = named[:, held_out], drawn[held_out]
-    without = [_others(asked, row) for row in range(len(asked))]
+    """Measure drawings (n, d) and names (L, n, d) on the pictograms that are `held_out` (n,)."""
+    questions, drawings = named[:, held_out], drawn[held_out]
+    other_names = [_mean_of_others(questions, row) for row in range(len(questions))]
     return Written(
         len(drawn),
         others,
         int(held_out.sum()),
         len(named),
-        _recall(asked, [drawings] * len(asked)),
-        _recall(asked, without),
-        _recall(asked, [_both(drawings, names) for names in without]),
+        _recall(questions, [drawings] * len(questions)),
+        _recall(questions, other_names),
+        _recall(questions, [_mixed(drawings, names) for names in other_names]),
     )
 
 
-def _both(drawn: Vectors, names: NDArray[np.float32]) -> Vectors:
-    return unit(drawn + unit(names))
+def _mixed(pictures: Vectors, texts: NDArray[np.float32]) -> Vectors:
+    """Unit vectors halfway between pictures (n, d) and texts (n, d) of any length."""
+    return unit(pictures + unit(texts))
 
 
-def _others(named: NDArray[np.float32], row: int) -> Vectors:
-    """The mean over all languages but one of (L, n, d)."""
-    return unit(named.sum(axis=0) - named[row])
+def _mean_of_others(named: NDArray[np.float32], language: int) -> Vectors:
+    """The unit mean of names (L, n, d) over all languages except one."""
+    return unit(named.sum(axis=0) - named[language])
 
 
-def _recall(asked: NDArray[np.float32], answers: Sequence[Vectors]) -> Recall:
-    """Questions (L, n, d), for each language its answers (n, d): line i answers line i."""
-    rows = np.arange(asked.shape[1])
-    places = [places_among(*texts, rows) for texts in zip(asked, answers, strict=True)]
+def _recall(questions: NDArray[np.float32], answers: Sequence[Vectors]) -> Recall:
+    """The recall of questions (L, n, d) among each language's answers (n, d), of which row i is right."""
+    rows = np.arange(questions.shape[1])
+    places = [places_among(*pair, rows) for pair in zip(questions, answers, strict=True)]
     return Recall.of(np.concatenate(places), len(rows))
 
 
@@ -259,7 +275,7 @@ def _section(written: Written) -> str:
 
 
 def _publish(bundle: Bundle, content: bytes, space: PictureSpace, section: str) -> None:
-    """The bundle with these pictures, this space and section, in its place."""
+    """Replace the bundle by one with these pictures, this picture space and this section of the card."""
     folder = bundle.folder
     staging = staging_folder(folder, folder)
     (staging / PICTOGRAMS).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Looks at one's own pictures as a bundle's encoder learned to: by its backbone, in its picture space."""
+"""Embeds a user's own pictures with the backbone and in the picture space of a bundle's encoder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in o
 
 
 def probe(extractor: FeatureExtractor, size: int) -> NDArray[np.float32]:
-    """(F,) the features of a drawn picture, by which a backbone is known again: waves of several lengths."""
+    """(F,) the features of a synthetic picture of waves, by which a backbone can be recognised."""
     rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
     waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
     (features,) = extractor((127.5 + 127 * np.stack(waves, axis=-1)).astype(np.uint8)[None])
@@ -30,9 +30,9 @@ def probe(extractor: FeatureExtractor, size: int) -> NDArray[np.float32]:
 def with_own_pictures(
     bundle: Bundle, pictures: Pictures | None, folder: Path, named: Sequence[str], backbones: Sequence[str]
 ) -> Pictures:
-    """The bundle's pictures, and those of a folder that are named, by their paths in it.
+    """Add to the bundle's pictures those of a folder that are named, by their paths in it.
 
-    Raises UsageError where the folder has none of them, and as `open_space` and `own_pictures` do.
+    Raises UsageError if the folder has none of them, and what `open_space` and `own_pictures` raise.
     """
     space = open_space(bundle)
     files = PictureFolder(folder, space.seen.image_size)
@@ -46,7 +46,7 @@ def with_own_pictures(
 
 
 def open_space(bundle: Bundle) -> PictureSpace:
-    """The picture space of a bundle; UsageError where it has none."""
+    """Open the picture space of a bundle; UsageError if it has none."""
     space = PictureSpace.open(bundle)
     if space is None:
         raise UsageError(
@@ -59,25 +59,25 @@ def open_space(bundle: Bundle) -> PictureSpace:
 def own_pictures(
     space: PictureSpace, pictures: PictureFolder, names: Sequence[str], backbones: Sequence[str] = ()
 ) -> Vectors:
-    """Pictures of a folder as vectors (n, d) in the space of the bundle's texts.
+    """Embed pictures of a folder as vectors (n, d) in the space of the bundle's texts.
 
-    backbones: folders or Hugging Face names in place of what the bundle calls them. Raises UsageError for
-    backbones that cannot be loaded or are others, DataError for a picture that cannot be decoded.
+    backbones: folders or Hugging Face names, instead of those in the bundle. Raises UsageError for backbones
+    that cannot be loaded or are not the same, DataError for a picture that cannot be decoded.
     """
-    wanted = tuple(backbones) or space.seen.backbone
+    sources = tuple(backbones) or space.seen.backbone
     try:
-        backbone = load_backbone(wanted[0] if len(wanted) == 1 else wanted, Path())
+        backbone = load_backbone(sources[0] if len(sources) == 1 else sources, Path())
     except DataError as error:
         raise UsageError(f"{error}: give its folder with --backbone") from error
     extractor = FeatureExtractor(backbone, space.seen.image_size, torch.get_num_threads())
     features = probe(extractor, space.seen.image_size)
     if features.shape != space.probe.shape or _cosine(features, space.probe) < SAME_BACKBONE:
-        called = " and ".join(space.seen.backbone)
+        expected = " and ".join(space.seen.backbone)
         raise UsageError(
-            f"--backbone {' '.join(wanted)}: not the one that the bundle was trained with, {called}"
+            f"--backbone {' '.join(sources)}: not the one that the bundle was trained with, {expected}"
         )
     return space(extractor.of_views(pictures, names, space.seen.views))
 
 
-def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+def _cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+    return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
