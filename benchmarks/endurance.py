@@ -2,7 +2,8 @@
 
     python -m benchmarks.endurance --minutes 30
 
-Starts a service of the shipped sentences and asks it ordinary questions: its memory then is the calm value.
+Starts a service of the shipped sentences and asks it ordinary questions until its cache is full, as that of
+any service is after some days: its memory then is the calm value. (What it was before is told, too.)
 After that clients send, over and over: the costliest requests of each schema, texts that nobody asked before,
 all explained, files to be filled, damaged requests, and half of a request before they leave. A fault (5xx but
 503), a service that ends, and memory above GROWTH times the calm value end with exit code 1.
@@ -24,10 +25,11 @@ import click
 
 from benchmarks.chaos.costs import SENTENCE, Costly, costly_files, costly_requests, translation
 from benchmarks.chaos.crowding import send
-from benchmarks.chaos.stage import Server, Stage, scenes, serving
+from benchmarks.chaos.stage import Server, Stage, expect, scenes, serving
 
 GROWTH = 1.5  # of the memory in calm use
 CALM_QUESTIONS = 2000
+CACHED_QUESTIONS, QUESTIONS_SENT = 20_000, 100  # that fill the cache, and so many of them in a request
 SETTLED = 10.0  # seconds after the load before memory counts
 WATCHED = 2.0  # seconds between two looks at the memory
 
@@ -110,6 +112,8 @@ def main(minutes: float) -> None:
         with serving(stage.index) as server:
             for number in range(CALM_QUESTIONS):
                 server.ask(f"{scenes('en')[number % 1000]} {number}")
+            before = server.resident()
+            fill_cache(server)
             calm = server.resident()
             load = Load(server)
             targets = [(load.send, source) for source in (documents, files, new_texts, explained)]
@@ -124,12 +128,22 @@ def main(minutes: float) -> None:
             server.check(stage)
     click.echo(
         f"{minutes:g} minutes, {sum(load.statuses.values())} requests {dict(sorted(load.statuses.items()))}: "
-        f"{calm:.0f} MB in calm use, {most:.0f} MB at most, {after:.0f} MB after it, "
-        f"{after / calm:.2f} times the calm value"
+        f"{before:.0f} MB after {CALM_QUESTIONS} questions, {calm:.0f} MB with a full cache, "
+        f"{most:.0f} MB at most, {after:.0f} MB after it, "
+        f"{after / calm:.2f} times the calm value, {after / before:.2f} times that before the cache was full"
     )
     for fault in sorted(set(load.faults)):
         click.echo(f"fault: {fault}")
     sys.exit(1 if load.faults or after > GROWTH * calm else 0)
+
+
+def fill_cache(server: Server) -> None:
+    """Ask ordinary questions, all different, until the cache has dropped the first."""
+    lines = scenes("en")
+    texts = [f"{lines[number % len(lines)]} {number}" for number in range(CACHED_QUESTIONS)]
+    for begin in range(0, len(texts), QUESTIONS_SENT):
+        body = translation("text", texts[begin : begin + QUESTIONS_SENT])
+        expect(send(server, Costly("calm", SENTENCE, body)) == 200, "an ordinary question was refused")
 
 
 def hostile(load: Load, threads: list[threading.Thread], seconds: float) -> float:

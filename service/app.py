@@ -46,6 +46,7 @@ from service.http.middleware.request_check import RequestCheck
 from service.http.middleware.request_context import RequestContext
 from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
+from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
 from service.observability.tracing import OFF, Tracing
 from service.settings import Settings, load_settings
@@ -196,6 +197,7 @@ def _lifespan(
         translator = None  # only the manager keeps it, so that it is freed when another version is served
         app.state.index_manager = manager
         if deployed:
+            return_freed_memory()
             gc.freeze()  # objects that live as long as the process need no collection
             sys.setswitchinterval(SWITCH_SECONDS)
             async with manager.watching(settings.watch_seconds, settings.verify_seconds):

@@ -9,7 +9,7 @@ from index.formats.sentence import Sentence
 from index.search.concordance import Occurrence, concordance
 from index.text.normalisation import clean
 from service.api.dependencies import EngineNow
-from service.api.native import TRANSLATION_PROBLEMS
+from service.api.native import TRANSLATION_PROBLEMS, JsonText
 from service.api.validation import unknown_language
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import Concordance, FieldError, Found, Translation
@@ -20,7 +20,12 @@ LONGEST_PHRASE = 200  # characters
 MOST_RESULTS = 100
 
 
-@router.get("/concordance", summary="Find a word or phrase in the index", responses=TRANSLATION_PROBLEMS)
+@router.get(
+    "/concordance",
+    summary="Find a word or phrase in the index",
+    response_model=Concordance,
+    responses=TRANSLATION_PROBLEMS,
+)
 async def find(
     engine: EngineNow,
     source: Annotated[str, Query(description="Language code of the sentences to look into.")],
@@ -37,7 +42,7 @@ async def find(
     ] = None,
     begin: Annotated[int, Query(ge=0, le=2**62, description="Where to go on: `next` of a page.")] = 0,
     count: Annotated[int, Query(ge=1, le=MOST_RESULTS, description="Most sentences of a page.")] = 20,
-) -> Concordance:
+) -> JsonText:
     """The sentences of a language that have the phrase in them, with the translations that the corpus has.
 
     As whole words where the script parts words, whatever the case.
@@ -54,15 +59,20 @@ async def find(
         error = FieldError(field="text", message="text is empty: give a word or phrase", limit=1)
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
     codes = [code for code in dict.fromkeys(target or indexes) if code != source]
-    page = await asyncio.to_thread(concordance, indexes, text, source, codes, begin=begin, count=count)
-    return Concordance(
-        model=translator.model,
-        index=translator.version,
-        text=text,
-        source=source,
-        results=[_result(occurrence) for occurrence in page.occurrences],
-        next=page.next,
-    )
+
+    def answer() -> JsonText:
+        page = concordance(indexes, text, source, codes, begin=begin, count=count)
+        response = Concordance(
+            model=translator.model,
+            index=translator.version,
+            text=text,
+            source=source,
+            results=[_result(occurrence) for occurrence in page.occurrences],
+            next=page.next,
+        )
+        return JsonText(response.model_dump_json())
+
+    return await asyncio.to_thread(answer)  # all of it: a page may have 2,000 translations in each language
 
 
 def _result(occurrence: Occurrence) -> Found:

@@ -1,0 +1,43 @@
+"""What a service frees goes back to the system."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+# As in a service: threads take large blocks for a request, and keep small ones, such as cached answers.
+REQUESTS = """
+import sys, threading
+from pathlib import Path
+from service.malloc import return_freed_memory
+
+def megabytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+if sys.argv[1] == "set":
+    return_freed_memory()
+bytes(30_000_000)  # which makes glibc take smaller blocks from the heap from now on
+kept, before = [], megabytes()
+
+def request():
+    for _ in range(4):
+        taken = [(b"a" * 2_000_000, kept.append(b"a" * 2_000)) for _ in range(10)]
+
+threads = [threading.Thread(target=request) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(megabytes() - before)
+"""
+
+
+def grown(*arguments: str) -> float:
+    command = [sys.executable, "-c", REQUESTS, *arguments]
+    return float(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no mallopt")
+def test_large_blocks_are_returned_when_they_are_freed() -> None:
+    assert grown("set") < 10 < 40 < grown("left alone")
