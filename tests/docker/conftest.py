@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.chaos.nginx import reverse_proxy
 from tests.service.conftest import tool
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,6 +21,7 @@ from index.formats.registry import Source
 from index.search.translator import Translator
 from service.app import create_app
 from service.settings import Settings
+from tests.service.server import free_port, serving
 
 ADVICE = "is not installed: run scripts/install-test-tools"
 
@@ -62,8 +63,6 @@ def client(translator: Translator) -> Iterator[TestClient]:
 @pytest.fixture(scope="session")
 def address(index_dir: Path) -> Iterator[str]:
     """The address of a real server with the default settings."""
-    from tests.service.test_cli import serving
-
     with serving(index_dir) as (address, _):
         yield address
 
@@ -98,13 +97,6 @@ def every_route() -> list[APIRoute]:
     ]
     assert all(isinstance(route, APIRoute) for route in routes)
     return routes
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class RedisServer:

@@ -1,64 +1,21 @@
 """`passepartout serve` as a process: it answers, stops when told to, and fails in one line."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import pytest
 
 from tests.damage import truncate
-from tests.service.conftest import free_port
-
-SERVE = [sys.executable, "-m", "passepartout", "serve"]
-
-
-@contextmanager
-def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server process and its address, once it is ready."""
-    address = f"http://127.0.0.1:{(port := free_port())}"
-    command = [*SERVE, "--index", str(index), "--port", str(port), *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until_ready(address, process)
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stderr is not None
-        process.stderr.close()
-
-
-def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            pytest.fail(f"the server ended: {process.communicate()[1]}")
-        try:
-            with urlopen(f"{address}/health/ready", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.05)
-    pytest.fail("the server was not ready within 60 s")
-
-
-def translate(address: str) -> str:
-    body = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
-    request = Request(f"{address}/translate/sentence", body, {"Content-Type": "application/json"})
-    with urlopen(request, timeout=10) as answer:
-        found: str = json.load(answer)["results"][0]["translations"]["de"][0]["text"]
-        return found
+from tests.service.server import SERVE, serving, translate, wait_until_ready
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

@@ -16,7 +16,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from index.build.probes import scenes
 from passepartout import run
 from tests.sentence_encoders import SPECIAL, make_sentence_encoder
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 EMBEDDINGS = "embeddings.word_embeddings.weight"
 LINES = 300  # scenes that are indexed

@@ -19,7 +19,7 @@ from index.search.translator import Translator
 from service.api.libretranslate import text_of
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."
 ASKED = {"q": DOG, "source": "en", "target": "de"}

@@ -11,7 +11,7 @@ from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.client import AsyncClient, Client, RefusedError, UnreachableError
 from tests.service.http.middleware.test_api_keys import ENTRIES, KEY
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."
 

@@ -16,8 +16,7 @@ from service.settings import Settings
 from tests.bundles import make_corpus, sentences
 from tests.index.search.test_milvus import eventually
 from tests.milvus_server import MilvusServer
-from tests.service.conftest import free_port
-from tests.service.test_cli import SERVE
+from tests.service.server import SERVE, free_port
 
 TEXTS = sentences("en")[7:1000:100]
 

@@ -14,8 +14,9 @@ from redis import Redis
 from service.engine.cache import CacheKey, open_cache, shared_key
 from service.engine.redis_cache import RedisCache
 from service.settings import Settings
-from tests.service.conftest import ClientFactory, RedisServer, free_port
+from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.engine.test_cache import answers
+from tests.service.server import free_port
 
 KEY = "passepartout:1:0123"
 CACHE_KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)

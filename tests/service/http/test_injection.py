@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from starlette.testclient import TestClient
 
 from tests.service.conftest import ClientFactory
-from tests.service.test_cli import serving, translate
+from tests.service.server import serving, translate
 
 SECRET = "xyzzy-secret"
 FORGED = f'{SECRET}\r\n{{"level": "error", "message": "forged"}}\u2028\x1b[31m'

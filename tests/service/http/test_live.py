@@ -22,7 +22,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import read_table, write_table
 from index.storage.versions import VERSIONS, current, next_version, publish, serve
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 BODY = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
 JSON = {"Content-Type": "application/json"}

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from service.http.problems import MEDIA_TYPE
-from tests.service.conftest import free_port
-from tests.service.test_cli import wait_until_ready
+from tests.service.server import free_port, wait_until_ready
 
 REQUEST = {"text": "A small dog runs.", "source": "en", "target": "de"}
 BODY = json.dumps(REQUEST).encode()

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sy
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from tests.service.conftest import tool
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."
 FLAGS = [

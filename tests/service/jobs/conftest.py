@@ -23,7 +23,7 @@ from index.encoder.bundle import Bundle
 from index.storage.versions import current, versions
 from tests.bundles import make_corpus
 from tests.service.conftest import RedisServer
-from tests.service.test_cli import serving
+from tests.service.server import serving
 
 KEY = "an admin's key"
 ADMINS = f"boss:{hashlib.sha256(KEY.encode()).hexdigest()}"

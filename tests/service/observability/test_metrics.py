@@ -13,7 +13,7 @@ from service.app import create_app
 from service.observability.metrics import STAGES, is_loopback
 from service.settings import Settings
 from tests.service.conftest import ClientFactory
-from tests.service.test_cli import serving, translate
+from tests.service.server import serving, translate
 
 DOG = "A small dog runs on the beach."
 REQUEST = {"text": [DOG, "A big cat sleeps."], "source": "en", "target": ["de", "pt"]}

@@ -1,0 +1,59 @@
+"""A server process for tests: `passepartout serve` on a free port, and a request to it."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+SERVE = [sys.executable, "-m", "passepartout", "serve"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server process and its address, once it is ready."""
+    address = f"http://127.0.0.1:{(port := free_port())}"
+    command = [*SERVE, "--index", str(index), "--port", str(port), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until_ready(address, process)
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            pytest.fail(f"the server ended: {process.communicate()[1]}")
+        try:
+            with urlopen(f"{address}/health/ready", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail("the server was not ready within 60 s")
+
+
+def translate(address: str) -> str:
+    body = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
+    request = Request(f"{address}/translate/sentence", body, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=10) as answer:
+        found: str = json.load(answer)["results"][0]["translations"]["de"][0]["text"]
+        return found
