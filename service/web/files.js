@@ -18,7 +18,8 @@ export function fileView({ source, targets, languageName }) {
   return element("div", { class: "file" }, field, said);
 }
 
-async function translateFile(file, source, target, said, languageName) {
+// fuzzy: whether what is nearly known is written, too, where the format cannot mark it.
+async function translateFile(file, source, target, said, languageName, fuzzy = false) {
   if (!target) {
     said.textContent = "Choose a language to translate into first.";
     return;
@@ -28,6 +29,7 @@ async function translateFile(file, source, target, said, languageName) {
   body.append("file", file);
   body.append("source", source || "auto");
   body.append("target", target);
+  if (fuzzy) body.append("fuzzy", "true");
   const response = await fetch("translate_file", { method: "POST", body }).catch(() => null);
   const answer = await response?.json().catch(() => null);
   if (!response?.ok || !answer) {
@@ -36,5 +38,10 @@ async function translateFile(file, source, target, said, languageName) {
   }
   const { pathname } = new URL(answer.translatedFileUrl);
   said.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
-    ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left empty.`);
+    ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left empty. `);
+  if (answer.fuzzy && !answer.fuzzyWritten) {
+    const again = () => translateFile(file, source, target, said, languageName, true);
+    said.append("What is nearly known is left empty, too: this format cannot mark it for checking. ",
+      element("button", { type: "button", class: "plain", onclick: again }, "Fill it in anyway"));
+  }
 }
