@@ -1,5 +1,7 @@
 """Pictograms of texts and answers: what the encoder sees in them, as emoji."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -11,6 +13,8 @@ from service.engine.answers import SCORE_DIGITS
 from service.schemas import Answer, PartResult, Pictogram, SentenceResult, WordResult
 
 TEACHING_PICTURES = 300  # listed at most
+# In the Unicode names of signs that stand for themselves, which nobody could say a name of.
+SIGNS = re.compile(r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE)\b")
 Seen = Mapping[str, list[Pictogram]]
 AnyResult = TypeVar("AnyResult", SentenceResult, WordResult)
 
@@ -27,14 +31,19 @@ def pictograms_of(translator: Translator, texts: Sequence[str]) -> list[list[Pic
 
 
 def teaching_pictures(translator: Translator) -> list[tuple[str, str]]:
-    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept."""
+    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept, and no signs."""
     pictograms = translator.pictograms
     if pictograms is None:
         return []
     first = {family(code): row for row, code in reversed(list(enumerate(pictograms.codes)))}
-    rows = sorted(first.values())
+    rows = sorted(row for row in first.values() if not is_sign(pictograms.codes[row]))
     plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
     return [(f"{PICTOGRAMS}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
+
+
+def is_sign(code: str) -> bool:
+    """Whether a pictogram, by its code points, is a sign such as an arrow, a digit or a squared letter."""
+    return SIGNS.search(unicodedata.name(emoji(code)[0], "")) is not None
 
 
 def texts_of(results: Sequence[SentenceResult | WordResult]) -> list[str]:

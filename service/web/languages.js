@@ -67,7 +67,8 @@ function map(languages) {
       drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
       drawn("text", labels[number], name)]));
   return section("Which languages are similar", "Languages are close together when the encoder gives their sentences similar vectors; each is linked to its "
-    + "nearest. Two dimensions can show this only roughly; “Nearest” in the table above is exact.", picture);
+    + "nearest. Two dimensions can show this only roughly; “Nearest” in the table above is exact.",
+    scrolled("Map of the languages", picture));
 }
 
 function nearness(a, b) {

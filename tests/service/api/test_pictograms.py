@@ -1,7 +1,9 @@
 """What the encoder sees, in answers, and the sentences that there are to see."""
 
+import pytest
 from starlette.testclient import TestClient
 
+from service.engine.pictograms import is_sign
 from tests.bundles import sentences
 
 DOG = "🐕\ufe0f"
@@ -45,3 +47,9 @@ def test_all_sentences_are_listed_page_by_page(client: TestClient) -> None:
         begin = page["next"]
     assert len(listed) == len(set(listed)) == 200
     assert set(listed) <= set(sentences("de"))
+
+
+@pytest.mark.parametrize("code", ["1f201", "1f562", "1f197", "2196", "39-20e3", "1f523", "23e9", "1f519"])
+def test_signs_are_not_asked_for_when_teaching(code: str) -> None:
+    assert is_sign(code)
+    assert not any(map(is_sign, ("1f415", "1f468-200d-1f33e", "1f7e3", "23f0")))

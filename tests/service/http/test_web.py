@@ -476,7 +476,8 @@ def test_a_file_is_dropped_and_fetched_filled(browser: Browser, remembering_dir:
         dropped = page.evaluate_handle(
             """() => {
               const data = new DataTransfer();
-              data.items.add(new File(["The dog sleeps.\\nThe dogs sleeps.\\nNobody knows this one.\\n"], "lines.txt"));
+              const lines = "The dog sleeps.\\nThe dogs sleeps.\\nNobody knows this one.\\n";
+              data.items.add(new File([lines], "lines.txt"));
               return data;
             }"""
         )
