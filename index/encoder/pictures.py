@@ -17,6 +17,7 @@ from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 
 PICTOGRAMS = "pictograms"  # the set whose pictures are shown as emoji
+LARGEST = 127  # of a vector's components in 8 bits
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,14 @@ class Pictures:
 
 
 def packed(names: Sequence[str], vectors: Vectors) -> bytes:
-    """Serialise pictures as pictures.safetensors: `vectors` (n, d) in float16, `names` as lines of UTF-8."""
+    """Serialise pictures as pictures.safetensors: `vectors` (n, d) in 8 bits, `names` as lines of UTF-8.
+
+    Each row has a scale of its own, which is not kept: what is read has unit length.
+    """
     lines = np.frombuffer("\n".join(names).encode(), np.uint8)
-    return save({"vectors": np.ascontiguousarray(vectors.astype(np.float16)), "names": lines})
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = np.rint(vectors * (LARGEST / np.where(largest > 0, largest, 1)))
+    return save({"vectors": np.ascontiguousarray(scaled.astype(np.int8)), "names": lines})
 
 
 def read_pictures(file: Path, dimension: int) -> Pictures:
