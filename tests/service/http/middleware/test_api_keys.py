@@ -56,6 +56,7 @@ ROUTES = {
     "GET /": True,
     "GET /answers.js": True,
     "GET /app.js": True,
+    "GET /columns.js": True,
     "GET /files.js": True,
     "GET /scenes.js": True,
     "GET /corpus.js": True,
