@@ -26,7 +26,7 @@ from index.build.build_index import build_index
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens
 from index.build.ray import RayPool
-from index.build.shards import SHARD
+from index.build.shards import SHARD_LINES
 from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -34,7 +34,7 @@ from index.search.translator import Translator
 from index.search.vector_index import recall
 from index.storage.versions import open_version
 
-ROUNDS = 20
+TIMED_ROUNDS = 20
 NEAREST = 10
 
 ENCODER = click.option("--encoder", type=click.Path(path_type=Path), required=True)
@@ -52,7 +52,7 @@ def main() -> None:
 def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     bundle = open_bundle(encoder)
     code, path = captions[0].split("=", 1)
-    texts = list(recombined(Path(path).read_text("utf-8").splitlines(), SHARD, code))
+    texts = list(recombined(Path(path).read_text("utf-8").splitlines(), SHARD_LINES, code))
     with tempfile.TemporaryDirectory() as folder:
         job = Job(Path(folder), Path(folder), bundle, TextEncoder(bundle), threads=1)
         with RayPool(job, LanguageTokens(job.encoder, {}).detector) as encoders:
@@ -62,7 +62,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     click.echo(
         json.dumps(
             {
-                "sentences": SHARD,
+                "sentences": SHARD_LINES,
                 "bytes_there": len(pickle.dumps(texts)),
                 "bytes_back": len(pickle.dumps(vectors)),
                 "round_trip_ms": round(1000 * empty, 2),
@@ -72,7 +72,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     )
 
 
-def median(act: Callable[[], object], rounds: int = ROUNDS) -> float:
+def median(act: Callable[[], object], rounds: int = TIMED_ROUNDS) -> float:
     """Seconds."""
     taken = []
     for _ in range(rounds):

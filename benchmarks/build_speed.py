@@ -24,12 +24,12 @@ from pathlib import Path
 import click
 
 from benchmarks.recombined import recombined
-from index.build.shards import SHARD
+from index.build.shards import SHARD_LINES
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 
-EVERY = 0.1  # seconds
-SAMPLE = 200_000  # sentences for the bare encoder
+SAMPLING_INTERVAL = 0.1  # seconds
+SAMPLE_SENTENCES = 200_000  # sentences for the bare encoder
 
 
 def tree(root: int) -> Iterator[int]:
@@ -63,7 +63,7 @@ def spent() -> float:
 def bare(encoder: Path, texts: Sequence[str]) -> None:
     text_encoder = TextEncoder(open_bundle(encoder), threads=1)
     rest = iter(texts)
-    while shard := list(islice(rest, SHARD)):
+    while shard := list(islice(rest, SHARD_LINES)):
         text_encoder.encode(shard)
 
 
@@ -90,7 +90,7 @@ def build(
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None:
         most = max(most, sum(map(own_memory, tree(process.pid))))
-        time.sleep(EVERY)
+        time.sleep(SAMPLING_INTERVAL)
     if process.returncode:
         raise SystemExit(process.returncode)
     largest = max(path.stat().st_size for path in out.rglob("*.faiss"))
@@ -105,7 +105,7 @@ def build(
 @click.option("--threads", default=2, show_default=True)
 def main(encoder: Path, captions: Path, language: str, sizes: str, threads: int) -> None:
     lines = captions.read_text("utf-8").splitlines()
-    sample = list(recombined(lines, SAMPLE, language))
+    sample = list(recombined(lines, SAMPLE_SENTENCES, language))
     with tempfile.TemporaryDirectory(prefix="passepartout-build-") as name:
         for size in map(int, sizes.split(",")):
             corpus, out = Path(name) / f"{size}.txt", Path(name) / "index"

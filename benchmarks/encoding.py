@@ -23,7 +23,7 @@ import click
 
 NAME = "passepartout"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-BATCH = 64
+BATCH_SIZE = 64
 
 OURS = """
 import pathlib
@@ -112,15 +112,15 @@ engine = SyncEngineArray.from_args([EngineArgs(
 encode = lambda texts: engine.embed(model="minilm", sentences=texts).result()
 """
 OURS_COUNT = 16_384  # texts asked of the first encoder; of others fewer, so that each takes seconds
-COUNT = 512
+TEXT_COUNT = 512
 # By name: the program, and how many texts are asked.
 ENGINES = {
-    "USE, its package (numpy)": (USE, COUNT),
+    "USE, its package (numpy)": (USE, TEXT_COUNT),
     "model2vec (distilled from MiniLM)": (STATIC, OURS_COUNT),
-    "MiniLM, OpenVINO": (OPENVINO, COUNT),
-    "MiniLM, ONNX Runtime": (ONNX, COUNT),
-    "MiniLM, sentence-transformers (torch)": (TORCH, COUNT),
-    "MiniLM, infinity_emb": (INFINITY, COUNT),
+    "MiniLM, OpenVINO": (OPENVINO, TEXT_COUNT),
+    "MiniLM, ONNX Runtime": (ONNX, TEXT_COUNT),
+    "MiniLM, sentence-transformers (torch)": (TORCH, TEXT_COUNT),
+    "MiniLM, infinity_emb": (INFINITY, TEXT_COUNT),
 }
 TIMED = """
 import json, os, resource, sys, time
@@ -183,7 +183,7 @@ def _engines(encoders: tuple[Path, ...]) -> dict[str, tuple[str, int, Path]]:
     """By name: the program, how many texts are asked, and of which bundle."""
     first, *imported = encoders
     bundles = {NAME: (OURS, OURS_COUNT, first)}
-    bundles |= {f"{NAME}, {encoder.name}": (OURS, COUNT, encoder) for encoder in imported}
+    bundles |= {f"{NAME}, {encoder.name}": (OURS, TEXT_COUNT, encoder) for encoder in imported}
     return bundles | {name: (program, count, first) for name, (program, count) in ENGINES.items()}
 
 

@@ -1,4 +1,4 @@
-"""Memory of a service under varied hostile load: after it at most GROWTH times what it was in calm use.
+"""Memory of a service under varied hostile load: after it at most MAX_GROWTH times what it was in calm use.
 
     python -m benchmarks.endurance --minutes 30
 
@@ -6,7 +6,7 @@ Starts a service of the shipped sentences and asks it ordinary questions until i
 any service is after some days: its memory then is the calm value. (What it was before is told, too.)
 After that clients send, over and over: the costliest requests of each schema, texts that nobody asked before,
 all explained, files to be filled, damaged requests, and half of a request before they leave. A fault (5xx but
-503), a service that ends, and memory above GROWTH times the calm value end with exit code 1.
+503), a service that ends, and memory above MAX_GROWTH times the calm value end with exit code 1.
 """
 
 import contextlib
@@ -27,11 +27,11 @@ from benchmarks.chaos.costs import SENTENCE, Costly, costly_files, costly_reques
 from benchmarks.chaos.crowding import send
 from benchmarks.chaos.stage import Server, Stage, expect, scenes, serving
 
-GROWTH = 1.5  # of the memory in calm use
+MAX_GROWTH = 1.5  # of the memory in calm use
 CALM_QUESTIONS = 2000
 CACHED_QUESTIONS, QUESTIONS_SENT = 20_000, 100  # that fill the cache, and so many of them in a request
-SETTLED = 10.0  # seconds after the load before memory counts
-WATCHED = 2.0  # seconds between two looks at the memory
+SETTLING_SECONDS = 10.0  # seconds after the load before memory counts
+WATCH_INTERVAL = 2.0  # seconds between two looks at the memory
 
 
 @dataclass
@@ -123,7 +123,7 @@ def main(minutes: float) -> None:
             ]
             threads.append(threading.Thread(target=load.leave, args=(99,)))
             most = hostile(load, threads, minutes * 60)
-            time.sleep(SETTLED)
+            time.sleep(SETTLING_SECONDS)
             after = server.resident()
             server.check(stage)
     click.echo(
@@ -134,7 +134,7 @@ def main(minutes: float) -> None:
     )
     for fault in sorted(set(load.faults)):
         click.echo(f"fault: {fault}")
-    sys.exit(1 if load.faults or after > GROWTH * calm else 0)
+    sys.exit(1 if load.faults or after > MAX_GROWTH * calm else 0)
 
 
 def fill_cache(server: Server) -> None:
@@ -152,7 +152,7 @@ def hostile(load: Load, threads: list[threading.Thread], seconds: float) -> floa
     for thread in threads:
         thread.start()
     while time.monotonic() < until:
-        time.sleep(min(WATCHED, max(0.0, until - time.monotonic())))
+        time.sleep(min(WATCH_INTERVAL, max(0.0, until - time.monotonic())))
         most = max(most, load.server.resident())
     load.over.set()
     for thread in threads:

@@ -26,11 +26,24 @@ from urllib.request import urlopen
 import click
 
 CONFIG = Path(__file__).parents[1] / "tests" / "service" / "schemathesis.toml"
-SECONDS = 15.0  # without an answer: a fault
+ANSWER_TIMEOUT = 15.0  # without an answer: a fault
 TOO_LATE = 599
 CONNECTIONS = 16
-ODD = (b"\0", b"\r\n", b"\xff", b'"', b"\\", b"{", b"[", b"%", b"\xed\xa0\x80", b"1e999", b"-1", b"null")
-VALUES: tuple[Any, ...] = (
+ODD_BYTES = (
+    b"\0",
+    b"\r\n",
+    b"\xff",
+    b'"',
+    b"\\",
+    b"{",
+    b"[",
+    b"%",
+    b"\xed\xa0\x80",
+    b"1e999",
+    b"-1",
+    b"null",
+)
+ODD_VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 1e308, 10**40, "", "en", "de", "\0", "\ud800", "\u202eab", [], {}, [[]], {"a": 1}),
     *(
         "e\u0301" * 400,
@@ -91,7 +104,7 @@ def schema(url: str, examples: int, seed: int, as_json: bool) -> None:
 
 
 def _get(url: str, path: str) -> Any:  # noqa: ANN401
-    with urlopen(url + path, timeout=SECONDS) as response:
+    with urlopen(url + path, timeout=ANSWER_TIMEOUT) as response:
         return json.load(response)
 
 
@@ -173,13 +186,13 @@ def _changed(given: bytes, chance: random.Random) -> bytes:
     name = chance.choice(list(body))
     match chance.randrange(4):
         case 0:
-            body[name] = chance.choice(VALUES)
+            body[name] = chance.choice(ODD_VALUES)
         case 1:
             del body[name]
         case 2:
-            body[name] = [body[name], chance.choice(VALUES)]
+            body[name] = [body[name], chance.choice(ODD_VALUES)]
         case _:
-            body[chance.choice(("k", "x", "min_confidence", "source", "api_key"))] = chance.choice(VALUES)
+            body[chance.choice(("k", "x", "min_confidence", "source", "api_key"))] = chance.choice(ODD_VALUES)
     return json.dumps(body, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
 
 
@@ -197,7 +210,7 @@ def _damaged(given: bytes, chance: random.Random) -> bytes:
             case 2:
                 damaged[at:at] = damaged[at:end] * chance.choice((1, 2, 300))
             case _:
-                damaged[at:at] = chance.choice(ODD)
+                damaged[at:at] = chance.choice(ODD_BYTES)
     return bytes(damaged)
 
 
@@ -220,7 +233,7 @@ async def _send(host: str, port: int, request: bytes) -> int:
     try:
         writer.write(request)
         writer.write_eof()  # a request that lacks an end is over all the same
-        line = await asyncio.wait_for(reader.readline(), SECONDS)
+        line = await asyncio.wait_for(reader.readline(), ANSWER_TIMEOUT)
         return int(line.split()[1]) if line.startswith(b"HTTP/1.1 ") else 0
     except TimeoutError:
         return TOO_LATE

@@ -25,7 +25,7 @@ from index.text.fasttext_model import fasttext_chances, fasttext_name
 
 CORPORA = Path(__file__).resolve().parents[1] / "corpora"
 PHRASE_WORDS = 5
-MOST = 400  # texts of each language and kind
+MAX_TEXTS = 400  # texts of each language and kind
 DETECTORS = ("index", "tokens", "fasttext", "py3langid", "lingua", "eldc")
 Chances = Callable[[str, Kind], Mapping[str, float]]
 
@@ -77,7 +77,7 @@ def figures(chances: Chances, items: Iterable[Item]) -> dict[str, dict[str, floa
 def items_of(code: str, data: Path | None) -> Iterator[Item]:
     """The texts in a language, set by set."""
     for set_name, kind, texts in _sets(code, data):
-        for text in list(dict.fromkeys(text for text in texts if text))[:MOST]:
+        for text in list(dict.fromkeys(text for text in texts if text))[:MAX_TEXTS]:
             yield Item(set_name, code, text, kind)
 
 

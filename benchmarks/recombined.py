@@ -15,7 +15,7 @@ from index.encoder.vectors import Vectors
 from index.progress import Progress
 
 CHUNK = 8192
-CUTS = {
+CUT_PATTERNS = {
     "en": {"in", "on", "with", "at", "near", "by", "while", "and", "as", "of", "from"},
     "de": {"in", "im", "auf", "mit", "an", "am", "vor", "bei", "und", "neben", "aus", "während"},
 }
@@ -24,7 +24,9 @@ CUTS = {
 def halves(caption: str, language: str) -> tuple[str, str]:
     """A caption as its beginning and its end; neither is empty where it has two words."""
     words = caption.split()
-    cuts = [place for place in range(2, len(words) - 1) if words[place].lower() in CUTS.get(language, ())]
+    cuts = [
+        place for place in range(2, len(words) - 1) if words[place].lower() in CUT_PATTERNS.get(language, ())
+    ]
     place = cuts[len(cuts) // 2] if cuts else len(words) // 2
     return " ".join(words[:place]), " ".join(words[place:])
 

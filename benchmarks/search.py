@@ -27,7 +27,7 @@ import faiss
 
 from benchmarks.recombined import encoded, recombined
 from index.encoder.vectors import Vectors
-from index.search.faiss_index import NEAREST, FaissIndex, factory_string, nearest, tune, write_faiss
+from index.search.faiss_index import RECALL_NEIGHBOURS, FaissIndex, factory_string, nearest, tune, write_faiss
 from index.search.vector_index import CANDIDATES, recall
 from index.storage.index_manifest import SearchSettings
 
@@ -61,7 +61,9 @@ def main(
         "vectors": len(rows),
         "factory": settings.factory,
         "parameters": settings.parameters,
-        "recall@10": recall(index.search(foreign, CANDIDATES)[1][:, :NEAREST], nearest(rows, foreign)),
+        "recall@10": recall(
+            index.search(foreign, CANDIDATES)[1][:, :RECALL_NEIGHBOURS], nearest(rows, foreign)
+        ),
         **milliseconds(index, rows, foreign),
         "MB that a second process adds": second_process(path, rows.shape, settings, foreign),
         "MB of the file": round(path.stat().st_size / 1e6),

@@ -37,8 +37,8 @@ from index.storage.versions import CURRENT, VERSIONS, current, next_version, pub
 
 CLIENTS = 32
 ADMIN_KEY = "of the benchmark"
-ADMIN = {"PASSEPARTOUT_ADMIN_KEYS": f"benchmark:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"}
-DISTURBED = 0.2  # of a processor
+ADMIN_ENVIRONMENT = {"PASSEPARTOUT_ADMIN_KEYS": f"benchmark:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}"}
+DISTURBED_SHARE = 0.2  # of a processor
 
 
 @click.group()
@@ -102,7 +102,9 @@ def throughput(
             # Of this round's highest: the machine's speed changes from minute to minute.
             loads.append(overload(servers["passepartout"], rounds_measured[-1]["passepartout"].rate, seconds))
     calm = [
-        row for row in rounds_measured if all(measurement.others <= DISTURBED for measurement in row.values())
+        row
+        for row in rounds_measured
+        if all(measurement.others <= DISTURBED_SHARE for measurement in row.values())
     ]
     click.echo(f"{len(calm)} of {rounds} rounds were calm")
     counted = calm or rounds_measured
@@ -193,7 +195,7 @@ def swaps(index: Path, queries: Path, source: str, target: str, wanted: int, wor
         served[version] += 1
         return None if json.loads(body)["index"] == version else "mixed"
 
-    with two_versions(index) as (folder, names), serving(folder, workers, **ADMIN) as (port, _):
+    with two_versions(index) as (folder, names), serving(folder, workers, **ADMIN_ENVIRONMENT) as (port, _):
         swapper = Swapper(folder, names, port, wanted)
         swapper.start()
         seen = drive(Load(port, requests, 8, check=one_version), 3600, lambda: not swapper.is_alive())

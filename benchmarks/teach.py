@@ -21,14 +21,14 @@ import numpy as np
 from evaluation.suites.pictograms import is_flag, part_of, read_names
 from evaluation.suites.sets import read_captions, read_split
 from index.encoder.bundle import Bundle, open_bundle
-from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.learn_language import Given, learn_language
 from index.teaching.lesson import Recall, places_among
 from index.teaching.material import read_captions as read_material
 
 STORYBOOKS = "storybooks"
-LINES = 300  # of storybooks
+STORYBOOK_LINES = 300  # of storybooks
 NEAREST = 10
 Texts = Mapping[str, str]  # picture -> text
 
@@ -49,7 +49,7 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
     if pictures is None:
         raise click.UsageError(f"{bundle.folder} carries no pictures")
     named, told = _names(data, code, "train"), _pages(data, code, "train")
-    lines = [*named.items(), *list(told.items())[:LINES]]
+    lines = [*named.items(), *list(told.items())[:STORYBOOK_LINES]]
     known = set(pictures.names)
     table = [f"{picture}\t{' '.join(text.split())}" for picture, text in lines if picture in known]
     material = read_material(table, code, pictures)
@@ -62,7 +62,7 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
             "trained": TextEncoder(ceiling),
         }
     found: dict[str, object] = {"lines": len(material), "seconds_of_a_core": round(seconds, 1)}
-    for kind, read in ((PICTOGRAMS, _names), (STORYBOOKS, _pages)):
+    for kind, read in ((PICTOGRAM_SET, _names), (STORYBOOKS, _pages)):
         asked, answers = read(data, code, "test"), read(data, "en", "test")
         shared = sorted(asked.keys() & answers.keys())
         if len(shared) > NEAREST:
@@ -76,10 +76,10 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
 
 
 def _names(data: Path, code: str, part: str) -> Texts:
-    file = data / PICTOGRAMS / "names" / f"{code}.tsv"
+    file = data / PICTOGRAM_SET / "names" / f"{code}.tsv"
     names = read_names(file) if file.is_file() else {}
     return {
-        f"{PICTOGRAMS}/{sign}": named.name
+        f"{PICTOGRAM_SET}/{sign}": named.name
         for sign, named in names.items()
         if part_of(sign) == part and not is_flag(sign)
     }

@@ -24,12 +24,10 @@ from index.search.translator import Translator
 from index.search.word_index import fold
 
 KS = (1, 5, 10)
-SURE = 0.5
-DRAWS = 1000  # of outcomes, for off_by_chance
-HALVES = (
-    "dev",
-    "test",
-)  # of a dictionary, by its words: what is chosen or fitted by it is by the first alone
+SURE_CONFIDENCE = 0.5
+CHANCE_DRAWS = 1000  # of outcomes, for off_by_chance
+# Of a dictionary, by its words: what is chosen or fitted by it is by the first alone.
+HALVES = ("dev", "test")
 
 
 @click.command()
@@ -67,7 +65,7 @@ def figures(translator: Translator, dictionary: Dictionary, half: str | None = N
     )
     confidences = np.array([matches[0].confidence for matches in answers])
     means = {f"p{k}": round(100 * float(hits[:, :k].any(axis=1).mean()), 1) for k in KS}
-    sure = confidences > SURE
+    sure = confidences > SURE_CONFIDENCE
     return {
         **means,
         "of_all": round(100 * float(hits[:, 0].sum()) / len(right), 1),
@@ -84,7 +82,7 @@ def figures(translator: Translator, dictionary: Dictionary, half: str | None = N
 def error_by_chance(confidences: NDArray[np.float64]) -> float:
     """The mean calibration error of (n,) confidences if each answer is right as often as its own says."""
     generator = np.random.default_rng(0)
-    outcomes = generator.random((DRAWS, len(confidences))) < confidences
+    outcomes = generator.random((CHANCE_DRAWS, len(confidences))) < confidences
     return float(np.mean([calibration_error(confidences, right) for right in outcomes]))
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-LIKE = 85  # of 100: twice the longest common subsequence over both lengths
-LONGEST = 20  # words, or 40 characters where words are not spaced
+MIN_SIMILARITY = 85  # of 100: twice the longest common subsequence over both lengths
+MAX_WORDS = 20  # words, or 40 characters where words are not spaced
 ASCII = "A-Za-z"
 LETTERS = {
     "en": ASCII,
@@ -42,7 +42,7 @@ WORDS_APART = " ,'-"  # the same in all other languages
 STOPS = {"zh": "。", "hi": "।"}
 QUESTIONS_AND_CALLS = {"zh": "？！", "ar": "؟!"}  # ends of what people say, beside the full stop
 OPENING = {"?": "¿", "!": "¡"}  # Spanish
-SAYINGS = (929, 1254)  # first and last line of corpora/everyday that people say
+SAYING_LINES = (929, 1254)  # first and last line of corpora/everyday that people say
 
 
 def folded(line: str) -> str:
@@ -79,17 +79,17 @@ def form(line: str, language: str, stops: str) -> str | None:
         return f"not of {language}: {' '.join(wrong)}"
     if stop not in stops or set(body) & set(stops):
         return f"must end in {' or '.join(map(repr, stops))} and have no other"
-    if len(line) > 2 * LONGEST if language == "zh" else len(line.split()) > LONGEST:
-        return f"longer than {LONGEST} words"
+    if len(line) > 2 * MAX_WORDS if language == "zh" else len(line.split()) > MAX_WORDS:
+        return f"longer than {MAX_WORDS} words"
     return None
 
 
 def alike(lines: list[str], others: list[str]) -> Iterator[tuple[int, int]]:
-    """Pairs (i, j) of folded lines that are at least LIKE of 100 like one another."""
+    """Pairs (i, j) of folded lines that are at least MIN_SIMILARITY of 100 like one another."""
     if not lines or not others:
         return
     found: NDArray[np.float32] = process.cdist(
-        lines, others, scorer=fuzz.ratio, score_cutoff=LIKE, dtype=np.float32
+        lines, others, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, dtype=np.float32
     )
     yield from ((int(i), int(j)) for i, j in np.argwhere(found > 0))
 
@@ -153,7 +153,7 @@ def near_others(texts: dict[str, list[str]], folder: Path, except_for: set[int])
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
 @click.option("--entries", default=1200, show_default=True, help="How many there must be at least.")
-@click.option("--sayings", type=(int, int), default=SAYINGS, help="First and last line that people say.")
+@click.option("--sayings", type=(int, int), default=SAYING_LINES, help="First and last line that people say.")
 @click.option(
     "--against", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other people's text."
 )

@@ -17,7 +17,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.importing.named import open_encoder
 from index.storage.files import sha256
-from index.storage.manifest import NAME
+from index.storage.manifest import MANIFEST_NAME
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -68,7 +68,7 @@ def evaluate(
         suite=suite,
         command=running_command(),
         bundle=opened.name,
-        sha256=sha256(opened.folder / NAME),
+        sha256=sha256(opened.folder / MANIFEST_NAME),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         tables=tuple(tables),
     )

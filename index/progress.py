@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TextIO
 
-WIDTH = 24
+BAR_WIDTH = 24
 TERMINAL_SECONDS = 0.1
 LINE_SECONDS = 5.0
 HEARD_SECONDS = 0.5
@@ -87,8 +87,8 @@ class Progress:
     def _line(self, seconds: float, end: bool) -> str:
         rate = self.done / seconds if seconds > 0 else 0.0
         share = self.done / self.total if self.total else 1.0
-        filled = min(WIDTH, int(WIDTH * share))
-        bar = f" [{'#' * filled}{'.' * (WIDTH - filled)}]" if self._terminal else ""
+        filled = min(BAR_WIDTH, int(BAR_WIDTH * share))
+        bar = f" [{'#' * filled}{'.' * (BAR_WIDTH - filled)}]" if self._terminal else ""
         time_text = f"in {duration(seconds)}" if end else f"{duration(self._left(rate))} left"
         return f"{self.label}{bar} {self.done}/{self.total} {self.unit} ({rate:,.0f}/s, {time_text})"
 

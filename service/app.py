@@ -37,7 +37,7 @@ from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
-from service.http.keys import ADMIN
+from service.http.keys import ADMIN_PREFIX
 from service.http.middleware.api_keys import ApiKeyCheck
 from service.http.middleware.body_limit import BodyLimit
 from service.http.middleware.concurrency_limit import ConcurrencyLimit
@@ -48,7 +48,7 @@ from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
 from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
-from service.observability.tracing import OFF, Tracing
+from service.observability.tracing import LOGFIRE_OFF, Tracing
 from service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def create_app(
         lifespan=_lifespan(settings, translator, deployed, tracing),
         openapi_url=None,  # and hence none of FastAPI's pages: see service/api/openapi.py, docs.py
         redirect_slashes=False,
-        telemetry=tracing.telemetry if tracing else OFF,
+        telemetry=tracing.telemetry if tracing else LOGFIRE_OFF,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
@@ -137,7 +137,7 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
-    uploads = f"{ADMIN}/uploads"
+    uploads = f"{ADMIN_PREFIX}/uploads"
     app.add_middleware(
         BodyLimit,
         length=settings.max_body_bytes,

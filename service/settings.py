@@ -18,7 +18,7 @@ from index.errors import UsageError
 from service.http.keys import Keys
 
 ENVIRONMENT_PREFIX = "PASSEPARTOUT_"
-RATE = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
+RATE_PATTERN = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
 
 
 class Settings(BaseSettings):
@@ -275,7 +275,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit")
     @classmethod
     def _countable(cls, given: str | None) -> str | None:
-        if given is not None and not re.fullmatch(RATE, given):
+        if given is not None and not re.fullmatch(RATE_PATTERN, given):
             raise ValueError("must be a number of requests and a time, such as 10/second or 600/minute")
         return given
 

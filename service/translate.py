@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         WordResponse,
     )
 
-KEY = "PASSEPARTOUT_KEY"
+KEY_VARIABLE = "PASSEPARTOUT_KEY"
 
 
 @click.command()
@@ -56,7 +56,7 @@ KEY = "PASSEPARTOUT_KEY"
 @click.option(
     "--index", "folder", type=click.Path(path_type=Path), help="The index to search.  [default: var/index]"
 )
-@click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (API key: {KEY}).")
+@click.option("--url", help=f"The service to ask, such as http://127.0.0.1:8000 (API key: {KEY_VARIABLE}).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as the API returns it.")
 def translate(
     texts: tuple[str, ...],
@@ -106,7 +106,7 @@ def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "Sentence
 def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
     from service.client import Client
 
-    with Client(url, key=os.environ.get(KEY) or None) as client:
+    with Client(url, key=os.environ.get(KEY_VARIABLE) or None) as client:
         return client.ask(request)
 
 

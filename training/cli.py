@@ -6,13 +6,13 @@ import click
 
 from index.errors import UsageError, listed
 
-PATH = click.Path(path_type=Path)
+PATH_TYPE = click.Path(path_type=Path)
 
 
 @click.command()
 @click.argument("recipe")
-@click.option("--data", type=PATH, help="The data folder (docs/data.md).")
-@click.option("--out", type=PATH, required=True, help="The run's folder.")
+@click.option("--data", type=PATH_TYPE, help="The data folder (docs/data.md).")
+@click.option("--out", type=PATH_TYPE, required=True, help="The run's folder.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--smoke", is_flag=True, help="Try the whole path at tiny sizes on drawn pictures.")
 @click.option(
@@ -59,10 +59,10 @@ def train(
 
 
 @click.command()
-@click.argument("run", type=PATH)
-@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
+@click.argument("run", type=PATH_TYPE)
+@click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
 @click.option("--split", default="test", show_default=True, help="A split of photos/splits.tsv.")
-@click.option("--out", type=PATH, required=True, help="The file to write.")
+@click.option("--out", type=PATH_TYPE, required=True, help="The file to write.")
 def pictures(run: Path, data: Path, split: str, out: Path) -> None:
     """Embed the photographs of a split with a finished RUN, for `evaluate retrieval`."""
     from training.export.picture_vectors import picture_vectors
@@ -75,9 +75,9 @@ def pictures(run: Path, data: Path, split: str, out: Path) -> None:
 
 
 @click.command()
-@click.argument("run", type=PATH)
-@click.option("--out", type=PATH, required=True, help="The bundle's folder.")
-@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
+@click.argument("run", type=PATH_TYPE)
+@click.option("--out", type=PATH_TYPE, required=True, help="The bundle's folder.")
+@click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
 @click.option("--name", help="The bundle's name. [default: the recipe's]")
 @click.option("--version", "version", default="1", show_default=True)
 @click.option("--licence", default="unspecified", show_default=True, help="The licence of the weights.")
@@ -105,8 +105,8 @@ def export(
 
 
 @click.command()
-@click.argument("bundle", type=PATH)
-@click.option("--data", type=PATH, required=True, help="The data it was trained on.")
+@click.argument("bundle", type=PATH_TYPE)
+@click.option("--data", type=PATH_TYPE, required=True, help="The data it was trained on.")
 @click.option("--recipe", "name", help="The recipe it was trained with. [default: the one of its manifest]")
 def pictograms(bundle: Path, data: Path, name: str | None) -> None:
     """Put the vectors of the pictograms that it learned from into BUNDLE: what it sees in a text."""
@@ -133,8 +133,8 @@ def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) 
 
 
 @encoder.command("import")
-@click.argument("source", type=PATH)
-@click.option("--out", type=PATH, required=True, help="The bundle: a new folder.")
+@click.argument("source", type=PATH_TYPE)
+@click.option("--out", type=PATH_TYPE, required=True, help="The bundle: a new folder.")
 @click.option(
     "--languages",
     callback=_languages,
@@ -171,9 +171,9 @@ def import_(
     SOURCE: a folder as sentence-transformers or transformers write it (safetensors; needs torch unless it has
     an ONNX file), an ONNX file with tokenizer.json beside it, or use-multilingual.
     """
-    from index.importing.named import NAMED
+    from index.importing.named import NAMED_ENCODERS
 
-    if str(source) in NAMED and not source.exists():
+    if str(source) in NAMED_ENCODERS and not source.exists():
         from index.importing.bundle import check_target
         from index.importing.use import import_use
 
@@ -192,11 +192,13 @@ def import_(
 
 
 @click.command("learn-language")
-@click.argument("bundle", type=PATH)
+@click.argument("bundle", type=PATH_TYPE)
 @click.argument("code")
-@click.option("--captions", type=PATH, help="TSV: a picture of the bundle, and a text in the new language.")
 @click.option(
-    "--pictures", "folder", type=PATH, help="Pictures of your own, for --captions too; needs torch."
+    "--captions", type=PATH_TYPE, help="TSV: a picture of the bundle, and a text in the new language."
+)
+@click.option(
+    "--pictures", "folder", type=PATH_TYPE, help="Pictures of your own, for --captions too; needs torch."
 )
 @click.option(
     "--backbone",
@@ -204,9 +206,11 @@ def import_(
     multiple=True,
     help="The folder of the image model that looks at them; repeatable. [default: as the bundle names it]",
 )
-@click.option("--pairs", type=PATH, help="TSV: a text in the new language, and its translation into another.")
-@click.option("--sentences", type=PATH, help="Sentences in the new language, one a line, to mine in.")
-@click.option("--out", type=PATH, required=True, help="The new bundle's folder.")
+@click.option(
+    "--pairs", type=PATH_TYPE, help="TSV: a text in the new language, and its translation into another."
+)
+@click.option("--sentences", type=PATH_TYPE, help="Sentences in the new language, one a line, to mine in.")
+@click.option("--out", type=PATH_TYPE, required=True, help="The new bundle's folder.")
 def learn_language(
     bundle: Path,
     code: str,

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # torch's exporter warns that torchvision is missing; the quantiser (by the root logger) gives advice.
-LOGGERS = ("", "torch.onnx")
+QUIET_LOGGERS = ("", "torch.onnx")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress Python warnings, and log lines below ERROR of LOGGERS, until the context ends."""
-    loggers = [logging.getLogger(name) for name in LOGGERS]
+    """Suppress Python warnings, and log lines below ERROR of QUIET_LOGGERS, until the context ends."""
+    loggers = [logging.getLogger(name) for name in QUIET_LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)

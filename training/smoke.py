@@ -5,23 +5,23 @@ from pathlib import Path
 
 from evaluation.suites.sets import read_lines
 from index.errors import UsageError
-from training.data.settings import PHOTOS, PICTOGRAMS
-from training.data.synthetic.dataset import LANGUAGES, TEXTS, write_synthetic
+from training.data.settings import PHOTO_SET, PICTOGRAM_SET
+from training.data.synthetic.dataset import LANGUAGES, TEXT_SET, write_synthetic
 from training.data.synthetic.encoders import write_tiny_backbone, write_tiny_xlmr
 from training.export.bundle import export_run
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe
 
-PICTURES = 400
-SIZE = 64
+PICTURE_COUNT = 400
+PICTURE_SIZE = 64
 BACKBONE, TEXT_ENCODER = "weights/tiny", "weights/tiny-text"
 
 # Overrides of every recipe; the OF_ constants are for recipes with that table or encoder.
-TINY = (
+TINY_SETTINGS = (
     f"data.languages={list(LANGUAGES[:3])}".replace("'", '"'),
     "data.caption_kinds=[]",
     f"vision.backbone={BACKBONE}",
-    f"vision.image_size={SIZE}",
+    f"vision.image_size={PICTURE_SIZE}",
     "vision.views=2",
     "optimiser.batch_size=64",
     "optimiser.warmup_steps=5",
@@ -45,8 +45,8 @@ OF_ENCODER = {
     ),
     "pretrained": (f"text.model={TEXT_ENCODER}", "text.width=32", "text.max_tokens=64"),
 }
-OF_TEXTS = (f"data.texts={TEXTS}",)
-OF_ALIGNED = (f"transfer.aligned={TEXTS}",)
+OF_TEXTS = (f"data.texts={TEXT_SET}",)
+OF_ALIGNED = (f"transfer.aligned={TEXT_SET}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
 OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
@@ -56,7 +56,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     """Draw a data set, train and export; write OUT/data, OUT/run and OUT/bundle, return a line of results."""
     full = load_recipe(name)
     head, vision = OF_HEAD[full.head.text], OF_VISION[full.vision.training]
-    tiny = (*TINY, *OF_ENCODER.get(full.text.encoder, ()), *head, *vision)
+    tiny = (*TINY_SETTINGS, *OF_ENCODER.get(full.text.encoder, ()), *head, *vision)
     tiny += OF_TOKENIZER if full.text.encoder != "pretrained" else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
@@ -65,8 +65,8 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")
     data = out / "data"
-    sets = [name for name in recipe.data.sets if name not in (PHOTOS, PICTOGRAMS)]
-    write_synthetic(data, pictures=PICTURES, size=SIZE, seed=recipe.seed, sets=sets)
+    sets = [name for name in recipe.data.sets if name not in (PHOTO_SET, PICTOGRAM_SET)]
+    write_synthetic(data, pictures=PICTURE_COUNT, size=PICTURE_SIZE, seed=recipe.seed, sets=sets)
     write_tiny_backbone(data / BACKBONE)
     if recipe.text.encoder == "pretrained":
         write_tiny_xlmr(data / TEXT_ENCODER, _sentences(data))

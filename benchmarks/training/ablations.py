@@ -63,7 +63,7 @@ VARIATIONS: dict[str, tuple[str, ...]] = {
         'data.sets=["photos", "pictograms"]',
     ),
 }
-START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
+PSEUDOPAIR_START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
 FIG_3 = (
     TRIGRAMS,
     "globetrotter-mini",
@@ -90,7 +90,7 @@ FIG_3 = (
     "without-token-dropout",
 )
 CLAIMS = (  # what the claims of the other four papers are about
-    START,
+    PSEUDOPAIR_START,
     "pseudopairs-small",
     "mule-small-plain",
     "mule-small-nc",
@@ -102,7 +102,7 @@ CLAIMS = (  # what the claims of the other four papers are about
     "caption-tuning-small-english",
 )
 VARIANTS = (  # other ways that these papers name, beside what they vary
-    START,
+    PSEUDOPAIR_START,
     "pseudopairs-small",
     "pseudopairs-small-top25",
     "pseudopairs-small-bottom25",
@@ -206,7 +206,9 @@ def main(
         raise click.UsageError(f"no system {', '.join(sorted(unknown))}")
     task_settings, languages = TASKS[task]
     settings = (*task_settings, f"run.threads={threads}", *overrides)
-    trial = Trial(data, out, settings, languages, threads, out / START if START in names else None)
+    trial = Trial(
+        data, out, settings, languages, threads, out / PSEUDOPAIR_START if PSEUDOPAIR_START in names else None
+    )
     failed = False
     for seed in numbers:
         for name in names:

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from evaluation.measures.scores import ALL, score_translation
+from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.sets import read_aligned
 from training.data.tokens import tokenize
 from training.encoders.picture_verified import verified_rows
@@ -83,7 +83,7 @@ class Task:
         for code, lines in texts.items():
             spoken = self.languages.index(code)
             vectors[code] = ridge.encode([rows[tokens, spoken] for tokens in tokenize(self.tokenizer, lines)])
-        means = score_translation("", "", vectors).means[ALL]
+        means = score_translation("", "", vectors).means[ALL_PAIRS]
         return f"{means['csls_r1']:.1f} / {means['csls_r10']:.1f}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-ORDER = 6
+NGRAM_ORDER = 6
 BETA_SQUARED = 4.0
 
 Numbers = NDArray[np.int64]
@@ -38,7 +38,7 @@ class Overlap:
         self._postings: list[_Postings] = []
         self._wanted: list[tuple[Numbers, Numbers, Numbers]] = []  # of the references: start, n-grams, counts
         grams, places = characters, np.arange(len(characters))
-        for order in range(1, ORDER + 1):
+        for order in range(1, NGRAM_ORDER + 1):
             if order > 1:
                 grams, places = _longer(grams, places, characters, owner, order)
             self._add(grams, owner[places], len(corpus), len(corpus) + len(references))
@@ -46,7 +46,7 @@ class Overlap:
     def scores(self, reference: int) -> NDArray[np.float64]:
         """(corpus,) chrF of each sentence as an answer to reference number `reference`, 0 to 100."""
         precision, recall, orders = (np.zeros(self.size) for _ in range(3))
-        for order in range(ORDER):
+        for order in range(NGRAM_ORDER):
             grams, counts = self._of(reference, order)
             totals = self._totals[order]
             if (wanted := counts.sum()) == 0:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluation.measures.recall import positives_by_pair, recall_at, retrieved_positives, tied_share
 from index.search.hubness import NEIGHBOURS, csls
 
-ALL = "all"
+ALL_PAIRS = "all"
 Vectors = NDArray[np.floating]
 
 
@@ -101,7 +101,7 @@ def language_groups(languages: Iterable[str], chosen: Sequence[str]) -> list[tup
     """The groups of languages to average over: all, and the chosen ones if at least two but not all."""
     codes = tuple(languages)
     some = tuple(code for code in chosen if code in codes)
-    return [(ALL, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])
+    return [(ALL_PAIRS, codes)] + ([(",".join(some), some)] if 2 <= len(some) < len(codes) else [])
 
 
 def mean_measures(pairs: Sequence[PairScore]) -> dict[str, float]:

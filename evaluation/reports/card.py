@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.calibration import ECE
-from evaluation.measures.scores import ALL, Table
+from evaluation.measures.scores import ALL_PAIRS, Table
 from evaluation.reports.document import Block, Grid, Heading, as_markdown, text
 from evaluation.reports.report import NAMES, Report, pair_matrix, read_report
 from index.encoder.bundle import CARD, open_bundle, publish_bundle
 from index.errors import UsageError
 from index.storage.files import sha256
-from index.storage.manifest import NAME
+from index.storage.manifest import MANIFEST_NAME
 from index.text.languages import language
 
-TITLE = "Measured quality"
-CHANCE = "times_chance"  # of picture sets
-SENTENCES = ("csls_r1", "csls_r10")
-WORDS = ("csls_p1", "csls_p10")
-COLUMNS = (*SENTENCES, CHANCE, *WORDS, ECE)
-MATRIX = 12  # languages of a table up to which it is shown by pair, otherwise by language
+SECTION_TITLE = "Measured quality"
+CHANCE_MEASURE = "times_chance"  # of picture sets
+SENTENCE_MEASURES = ("csls_r1", "csls_r10")
+WORD_MEASURES = ("csls_p1", "csls_p10")
+COLUMNS = (*SENTENCE_MEASURES, CHANCE_MEASURE, *WORD_MEASURES, ECE)
+MATRIX_LANGUAGES = 12  # languages of a table up to which it is shown by pair, otherwise by language
 ENGLISH = "en"
 PLACEHOLDERS = {"--encoder": "BUNDLE", "--data": "DIR", "--out": "REPORT"}
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -51,13 +51,13 @@ def card(bundle: Path, folders: tuple[Path, ...]) -> None:
 
 
 def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
-    """Write the section TITLE into the card of the bundle in `folder`, and means into its manifest.
+    """Write the section SECTION_TITLE into the card of the bundle in `folder`, and means into its manifest.
 
     Returns the names of the tables. Raises UsageError for a report of another bundle, or without pairs.
     """
     bundle = open_bundle(folder)
     for report in reports:
-        if report.sha256 != sha256(folder / NAME):
+        if report.sha256 != sha256(folder / MANIFEST_NAME):
             raise UsageError(
                 f"a report of {report.suite} is of another {report.bundle}: evaluate {folder} as it is now"
             )
@@ -71,13 +71,15 @@ def write_quality(folder: Path, reports: Sequence[Report]) -> list[str]:
     shutil.copytree(folder, staging)
     blocks = [block for report, table in tables for block in _section(report, table)]
     page = bundle.card.read_text("utf-8")
-    (staging / CARD).write_text(with_section(page, as_markdown([Heading(2, TITLE), *blocks])), "utf-8")
+    (staging / CARD).write_text(
+        with_section(page, as_markdown([Heading(2, SECTION_TITLE), *blocks])), "utf-8"
+    )
     measures = bundle.manifest.measures | _means(table for _, table in tables)
     publish_bundle(staging, folder, bundle.manifest.model_copy(update={"measures": measures}))
     return [table.name for _, table in tables]
 
 
-def with_section(page: str, section: str, title: str = TITLE) -> str:
+def with_section(page: str, section: str, title: str = SECTION_TITLE) -> str:
     """Replace the section of that title in a card; a new one is inserted before the limits."""
     page = re.sub(rf"^## {title}\n.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)
     before, limits, after = page.partition("## Limits")
@@ -85,21 +87,29 @@ def with_section(page: str, section: str, title: str = TITLE) -> str:
 
 
 def _has_quality(table: Table) -> bool:
-    return bool(table.pairs) and _shown(table)[0] in table.means.get(ALL, {})
+    return bool(table.pairs) and _shown(table)[0] in table.means.get(ALL_PAIRS, {})
 
 
 def _shown(table: Table) -> tuple[str, ...]:
-    means = table.means.get(ALL, {})
-    return WORDS if WORDS[0] in means else (*SENTENCES, CHANCE) if CHANCE in means else SENTENCES
+    means = table.means.get(ALL_PAIRS, {})
+    return (
+        WORD_MEASURES
+        if WORD_MEASURES[0] in means
+        else (*SENTENCE_MEASURES, CHANCE_MEASURE)
+        if CHANCE_MEASURE in means
+        else SENTENCE_MEASURES
+    )
 
 
 def _means(tables: Iterable[Table]) -> dict[str, float]:
     """Measures for the manifest, such as photos_one_pool_csls_r1."""
     return {
-        f"{re.sub(r'[^a-z0-9]+', '_', table.name.lower()).strip('_')}_{key}": round(table.means[ALL][key], 4)
+        f"{re.sub(r'[^a-z0-9]+', '_', table.name.lower()).strip('_')}_{key}": round(
+            table.means[ALL_PAIRS][key], 4
+        )
         for table in tables
         for key in COLUMNS
-        if key in table.means[ALL]
+        if key in table.means[ALL_PAIRS]
     }
 
 
@@ -117,7 +127,7 @@ def _section(report: Report, table: Table) -> list[Block]:
         f"`{_command(report.command)}`, {report.date[:10]}.",
     )
     head: list[Block] = [Heading(3, table.name), described]
-    if len(table.languages) > MATRIX or table.pivot is not None:
+    if len(table.languages) > MATRIX_LANGUAGES or table.pivot is not None:
         return [*head, *_listed(table)]
     keys = _shown(table)
     title = " / ".join(NAMES[key] for key in keys)
@@ -142,7 +152,7 @@ def _listed(table: Table) -> list[Block]:
     """The means of a table with many languages: each language with all others, and with English."""
     ways = [pair_matrix(table, key) for key in _shown(table)]
     title = " / ".join(NAMES[key] for key in _shown(table))
-    into = CHANCE in table.means[ALL]  # from English the candidates are few
+    into = CHANCE_MEASURE in table.means[ALL_PAIRS]  # from English the candidates are few
     parts = {} if table.pivot else {"with all others": slice(None)}
     if ENGLISH in table.languages:
         place = table.languages.index(ENGLISH)
@@ -166,7 +176,7 @@ def _listed(table: Table) -> list[Block]:
 
 def _by_language(table: Table) -> Grid:
     """A row for each language: its means over the pairs in which it is the source, and the target."""
-    keys = [key for key in COLUMNS if key in table.means[ALL]]
+    keys = [key for key in COLUMNS if key in table.means[ALL_PAIRS]]
     ways = [pair_matrix(table, key) for key in keys]
     head = ["language", *(f"{NAMES[key]}, {way}" for key in keys for way in ("asked in", "answered in"))]
     rows = [

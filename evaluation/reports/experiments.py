@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from evaluation.measures.scores import ALL, Table
+from evaluation.measures.scores import ALL_PAIRS, Table
 from evaluation.reports.report import pair_matrix
 from index.errors import DamagedError, PassepartoutError, UsageError
 from index.progress import duration
 from index.storage.files import replace_text
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+EXPERIMENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Matrix(BaseModel):
@@ -111,7 +111,7 @@ class State:
     left: dict[str, str] = field(default_factory=dict)
 
 
-def outcome(table: Table, group: str = ALL, prefix: str = "") -> Outcome:
+def outcome(table: Table, group: str = ALL_PAIRS, prefix: str = "") -> Outcome:
     """A table of a suite as an outcome: the means over a group of languages, and the matrices it draws."""
     matrices = {
         prefix + key: Matrix(languages=table.languages, values=_nulls(pair_matrix(table, key)))
@@ -163,7 +163,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     before: set[str] = set()
     for step in steps:
         for part in (step.experiment.name, step.system):
-            if not NAME.fullmatch(part):
+            if not EXPERIMENT_NAME.fullmatch(part):
                 raise UsageError(f"{part!r} is not a step name: use lower-case letters, digits, - and _")
         if step.name in before:
             raise UsageError(f"step {step.name} is listed twice: give another seed or system")

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from index.text.languages import language
 
-CELL = 0.34  # inches per language
-WRITTEN = 14  # matrices of more languages show colours without numbers
+CELL_INCHES = 0.34  # inches per language
+NUMBERED_LANGUAGES = 14  # matrices of more languages show colours without numbers
 
 Values = NDArray[np.floating]
 
@@ -39,8 +39,8 @@ def heatmap(codes: Sequence[str], values: Values, *, asymmetry: bool = False) ->
 
 
 def _matrix(codes: Sequence[str], values: Values, diverging: bool) -> str:
-    written = len(codes) <= WRITTEN
-    size = 1.8 + CELL * (1.6 if written else 1) * len(codes)
+    written = len(codes) <= NUMBERED_LANGUAGES
+    size = 1.8 + CELL_INCHES * (1.6 if written else 1) * len(codes)
     most = float(np.nanmax(np.abs(values), initial=0)) or 1.0
     with _style():
         figure = Figure(figsize=(size + 1.2, size), layout="constrained")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from evaluation.measures.scores import ALL, PairScore, Table
+from evaluation.measures.scores import ALL_PAIRS, PairScore, Table
 from evaluation.reports import document
 from evaluation.reports.document import Block, Code, Grid, Heading, Picture, Text, text
 from index.errors import DamagedError
@@ -126,7 +126,7 @@ def summary(table: Table) -> list[str]:
 
 
 def _section(table: Table, number: int) -> list[Block]:
-    measures = list(table.means[ALL])
+    measures = list(table.means[ALL_PAIRS])
     means = [
         [group, *(f"{values[key]:.1f}" for key in measures)]
         for group, values in table.means.items()
@@ -187,7 +187,7 @@ def _matrix(table: Table, cell: Callable[[PairScore], str]) -> Grid:
 def _with_pivot(table: Table, pivot: str) -> Grid:
     """A language a row: how many lines, and each measure into the language `pivot` and from it."""
     pairs = {(pair.source, pair.target): pair for pair in table.pairs}
-    measures = list(table.means[ALL])
+    measures = list(table.means[ALL_PAIRS])
     rows = []
     for code in table.languages:
         ways = [pairs[way] for way in ((code, pivot), (pivot, code)) if way in pairs]

@@ -13,7 +13,7 @@ from evaluation.reports.report import NAMES, matrix_pictures
 from index.errors import PassepartoutError
 from index.progress import duration
 
-MISSING = "–"
+MISSING_FIGURE = "–"
 
 
 def reproduce(
@@ -133,7 +133,7 @@ def _values(results: Sequence[Result], key: str) -> list[float]:
 def spread(values: Sequence[float]) -> str:
     """Format mean ± sample standard deviation to one decimal; a single value without deviation."""
     if not values:
-        return MISSING
+        return MISSING_FIGURE
     return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
 
 

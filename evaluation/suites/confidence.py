@@ -14,14 +14,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.scores import ALL, PairScore, Table, table_of_pairs
-from evaluation.suites.sets import TEXT, in_common, languages_in, read_aligned
+from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
+from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned
 from index.build.build_index import build_index
 from index.build.lexicon import WordOptions
 from index.build.probes import other_kinds
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import calibration_error
-from index.corpus.cleaning import ONCE
+from index.corpus.cleaning import DEDUPLICATION_ONLY
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.progress import Progress
@@ -29,10 +29,10 @@ from index.search.ranking import Match
 from index.search.translator import Translator
 from index.text.normalisation import SENTENCE_ENDS, clean
 
-LACKED = 4  # one in so many lines is left out of an index
-QUESTIONS = 300  # in each pair with an answer, and as many without; fewer if there are few lines
+LEFT_OUT_EVERY = 4  # one in so many lines is left out of an index
+QUESTIONS_PER_PAIR = 300  # in each pair with an answer, and as many without; fewer if there are few lines
 MOST_LINES = 1 << 20
-WORDS = WordOptions(phrases=False)  # phrases are not measured
+WORD_OPTIONS = WordOptions(phrases=False)  # phrases are not measured
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Answered:
 
 def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Measure on `data`/text/multi30k_train.LANG.txt, or else on `data`/LANG.txt."""
-    folder, prefix = (data / "text", TEXT) if (data / "text").is_dir() else (data, "")
+    folder, prefix = (data / "text", TEXT_PREFIX) if (data / "text").is_dir() else (data, "")
     codes = in_common(folder, languages_in(folder, ".txt", prefix), known, chosen, ".txt")
     texts = read_aligned(folder, codes, prefix=prefix, most=MOST_LINES)
     with TemporaryDirectory(prefix="passepartout-") as work:
@@ -59,21 +59,21 @@ def confidence(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: S
                 answers.append(answered)
                 bar.advance()
     note = (
-        f"An index of {len(texts[codes[0]])} lines, each language without every {LACKED}th. answered: of "
-        f"lines whose translation is there, those with an answer at {MIN_CONFIDENCE} or above; "
+        f"An index of {len(texts[codes[0]])} lines, each language without every {LEFT_OUT_EVERY}th. "
+        f"answered: of lines whose translation is there, those with an answer at {MIN_CONFIDENCE} or above; "
         "right: those whose first answer is it; other kinds answered: of text of other kinds; missing "
         "answered: of lines whose translation is not there; calibration error: over all three; changed by "
         "punctuation: first answers, by another end of the line."
     )
     table = table_of_pairs("confidence", note, scores, chosen)
     # Over all answers together: a mean over pairs would include the noise of each pair.
-    means = {**table.means, ALL: {**table.means[ALL], "ece": _error(answers)}}
+    means = {**table.means, ALL_PAIRS: {**table.means[ALL_PAIRS], "ece": _error(answers)}}
     return [replace(table, means=means)]
 
 
 def lacks(line: int, language: int) -> bool:
     """Whether the index of language number `language` lacks a line."""
-    return (line + language) % LACKED == 0
+    return (line + language) % LEFT_OUT_EVERY == 0
 
 
 def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path) -> Translator:
@@ -83,7 +83,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
         # Lines keep their numbers, by which their IDs identify them.
         kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
         files[code].write_text("\n".join(kept) + "\n", "utf-8")
-    build_index(encoder.bundle, files, work / "index", cleaning=ONCE, word_options=WORDS)
+    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY, word_options=WORD_OPTIONS)
     return Translator.open(work / "index")
 
 
@@ -96,10 +96,10 @@ def score_pair(
     present = [row for row in rows if not lacks(row, number)]
     missing = [row for row in rows if lacks(row, number)]
     # Equally many of both, since a confidence is the share of both that is right.
-    count = min(QUESTIONS, len(present), len(missing))
+    count = min(QUESTIONS_PER_PAIR, len(present), len(missing))
     present, missing = present[:count], missing[:count]
     if not present or not missing:
-        raise DataError(f"{len(lines)} lines are too few: give at least {LACKED}")
+        raise DataError(f"{len(lines)} lines are too few: give at least {LEFT_OUT_EVERY}")
     matches = translator.sentences([lines[row] for row in present], source, target)
     others = [text for _, text in other_kinds(source, held_out=True)]
     of_present = _answered(matches, [texts[target][row] for row in present])

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.measures.recall import recall_at
-from evaluation.measures.scores import ALL, PairScore, Table, table_of_pairs
+from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
 from evaluation.suites.retrieval import PictureVectors, check_space
 from evaluation.suites.sets import (
-    TEXT,
+    TEXT_PREFIX,
     available,
     encode,
     line_up,
@@ -44,7 +44,7 @@ def consistency(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: 
     pairs = [score_consistency(source, target, tests, bank) for source, target in permutations(codes, 2)]
     note = (
         "R@1 and R@10 by CSLS of a question alone and averaged with its translations into other languages: "
-        f"given, the human ones, or own, the nearest of {TEXT}LANG.txt ({', '.join(bank)})."
+        f"given, the human ones, or own, the nearest of {TEXT_PREFIX}LANG.txt ({', '.join(bank)})."
     )
     return [table_of_pairs(f"{BENCHMARK}, in several languages at once", note, pairs, chosen)]
 
@@ -79,10 +79,10 @@ def own_translations(
 
 
 def _bank(data: Path, codes: Sequence[str]) -> dict[str, list[str]]:
-    files = {code: data / "text" / f"{TEXT}{code}.txt" for code in codes}
+    files = {code: data / "text" / f"{TEXT_PREFIX}{code}.txt" for code in codes}
     texts = {code: read_lines(file) for code, file in files.items() if file.is_file()}
     if not texts:
-        raise DataError(f"{data / 'text'} has no {TEXT}LANG.txt to translate questions with")
+        raise DataError(f"{data / 'text'} has no {TEXT_PREFIX}LANG.txt to translate questions with")
     return texts
 
 
@@ -106,7 +106,7 @@ def picture_consistency(
         "ways, of captions alone and averaged with translations."
     )
     name = "pictures, in several languages at once"
-    return [Table(name, note, len(images), tuple(codes), {ALL: means} | measures)]
+    return [Table(name, note, len(images), tuple(codes), {ALL_PAIRS: means} | measures)]
 
 
 def _with_pictures(

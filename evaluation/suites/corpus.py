@@ -14,9 +14,9 @@ import numpy as np
 
 from evaluation.measures.chrf import Overlap
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
-from evaluation.suites.sets import TEXT, available, read_aligned
+from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned
 from index.build.build_index import build_index
-from index.corpus.cleaning import ONCE
+from index.corpus.cleaning import DEDUPLICATION_ONLY
 from index.corpus.reader import kept_texts
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -26,7 +26,7 @@ from index.search.translator import Translator
 from index.text.languages import language
 
 BENCHMARK = "multi30k_test_2016"
-SEED = 0
+SAMPLING_SEED = 0
 # BLEU counts words: scripts without spaces need a tokeniser of their own; without one, characters.
 TOKENISERS = {"Hans": "zh", "Hant": "zh", "Jpan": "char", "Thai": "char", "Laoo": "char", "Khmr": "char",
               "Mymr": "char"}  # fmt: skip
@@ -54,16 +54,20 @@ def corpus_translation(
     """Suite `corpus`: `data`/benchmark/multi30k_test_2016 against `data`/text/multi30k_train.LANG.txt."""
     files = _files(data, known, chosen)
     queries = read_aligned(data / "benchmark" / BENCHMARK, list(files))
-    texts = {code: list(kept_texts(code, [Source(path, code)], known, ONCE)) for code, path in files.items()}
+    texts = {
+        code: list(kept_texts(code, [Source(path, code)], known, DEDUPLICATION_ONLY))
+        for code, path in files.items()
+    }
     with TemporaryDirectory(prefix="passepartout-") as folder:
-        build_index(encoder.bundle, files, Path(folder) / "index", cleaning=ONCE)
+        build_index(encoder.bundle, files, Path(folder) / "index", cleaning=DEDUPLICATION_ONLY)
         translator = Translator.open(Path(folder) / "index")
         bounds = {code: find_bounds(code, texts[code], queries[code]) for code in files}
         pairs = [score_answers(*codes, translator, queries, bounds) for codes in permutations(files, 2)]
     note = (
         f"Top answers to the sentences of {BENCHMARK} from an index of text/, which does not hold their "
         f"translations ({', '.join(f'{code} {len(texts[code])}' for code in files)} sentences), ranked by "
-        f"CSLS. Random answers: seed {SEED}. Best answers: the highest sentence chrF of all sentences held. "
+        f"CSLS. Random answers: seed {SAMPLING_SEED}. Best answers: the highest sentence chrF of all "
+        "sentences held. "
         f"{'; '.join(f'`{signature}`' for signature in _signatures(list(files)))}."
     )
     return [table_of_pairs(f"{BENCHMARK} from text", note, pairs, chosen)]
@@ -71,7 +75,7 @@ def corpus_translation(
 
 def find_bounds(code: str, corpus: Sequence[str], references: Sequence[str]) -> Bounds:
     """A random and the best sentence of `corpus` for each reference, scored."""
-    draws = np.random.default_rng(SEED).integers(len(corpus), size=len(references))
+    draws = np.random.default_rng(SAMPLING_SEED).integers(len(corpus), size=len(references))
     overlap = Overlap(corpus, references)
     best = []
     with Progress(len(references), unit="references", label=f"best answers {code}") as bar:
@@ -140,10 +144,12 @@ def _files(data: Path, known: Sequence[str], chosen: Sequence[str]) -> dict[str,
     """language -> its training text, for the languages of the test set that have one."""
     folder = data / "text"
     files = {
-        code: folder / f"{TEXT}{code}.txt"
+        code: folder / f"{TEXT_PREFIX}{code}.txt"
         for code in available(data / "benchmark" / BENCHMARK, ".txt", known, chosen)
     }
     available_files = {code: path for code, path in files.items() if code in chosen or path.is_file()}
     if len(available_files) < 2:
-        raise DataError(f"{folder}: of {', '.join(files)} two or more need {TEXT}LANG.txt to answer from")
+        raise DataError(
+            f"{folder}: of {', '.join(files)} two or more need {TEXT_PREFIX}LANG.txt to answer from"
+        )
     return available_files

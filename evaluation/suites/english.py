@@ -25,7 +25,7 @@ from index.errors import DataError
 from index.search.hubness import csls
 
 ENGLISH = "en"
-EVERYDAY = "everyday_"  # benchmark/everyday_LANG
+EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG
 MANY_CAPTIONS = 300  # languages with as many get a separate mean: with fewer, split test has only a handful
 FEWEST_LINES = 5  # of a language: a figure from fewer is meaningless
 
@@ -99,10 +99,11 @@ def _languages(folder: Path) -> list[str]:
 def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
     """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English."""
     folders = {
-        path.name.removeprefix(EVERYDAY): path for path in sorted((data / "benchmark").glob(f"{EVERYDAY}*"))
+        path.name.removeprefix(EVERYDAY_PREFIX): path
+        for path in sorted((data / "benchmark").glob(f"{EVERYDAY_PREFIX}*"))
     }
     if not folders:
-        raise DataError(f"{data / 'benchmark'} has no folder {EVERYDAY}LANG with en.txt and LANG.txt")
+        raise DataError(f"{data / 'benchmark'} has no folder {EVERYDAY_PREFIX}LANG with en.txt and LANG.txt")
     lines = {}
     for code, folder in folders.items():
         texts = read_aligned(folder, [code, ENGLISH])

@@ -15,11 +15,11 @@ from index.progress import Progress
 
 if TYPE_CHECKING:  # training reads sets, and needs no ONNX Runtime for that
     from index.encoder.text_encoder import TextEncoder
-from index.storage.manifest import CODE
+from index.storage.manifest import LANGUAGE_CODE
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
-TEXT = "multi30k_train."  # text/multi30k_train.LANG.txt
-TRANSLATION = "human translation of English"
+TEXT_PREFIX = "multi30k_train."  # text/multi30k_train.LANG.txt
+TRANSLATION_KIND = "human translation of English"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def languages_in(folder: Path, suffix: str, prefix: str = "") -> list[str]:
     """The codes of all files `folder`/`prefix`LANG`suffix`, sorted; none where there is not a folder."""
     names = (path.name for path in folder.glob(f"{prefix}*{suffix}"))
     codes = (name.removeprefix(prefix).removesuffix(suffix) for name in names)
-    return sorted(code for code in codes if re.match(CODE, code))
+    return sorted(code for code in codes if re.match(LANGUAGE_CODE, code))
 
 
 def available(folder: Path, suffix: str, known: Collection[str], chosen: Sequence[str]) -> list[str]:
@@ -114,7 +114,7 @@ def line_up(
     """
     best: dict[str, dict[str, Caption]] = {}
     for language, rows in captions.items():
-        ordered = sorted(rows, key=lambda row: row.source != TRANSLATION)
+        ordered = sorted(rows, key=lambda row: row.source != TRANSLATION_KIND)
         best[language] = {row.image: row for row in reversed(ordered) if row.image in images}
     chosen = shared_images(captions, images)[:limit]
     return {language: [by_image[image].text for image in chosen] for language, by_image in best.items()}

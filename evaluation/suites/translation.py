@@ -11,7 +11,7 @@ from evaluation.measures.scores import Table, score_pool, score_translation
 from evaluation.suites.english import ENGLISH, captions_with_english, machine_translated
 from evaluation.suites.pictograms import held_out_names, is_flag
 from evaluation.suites.sets import (
-    TRANSLATION,
+    TRANSLATION_KIND,
     Caption,
     available,
     encode,
@@ -23,9 +23,9 @@ from evaluation.suites.sets import (
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
-SCENES = 928  # the first lines of corpora/everyday; what people say comes after them
+SCENE_LINES = 928  # the first lines of corpora/everyday; what people say comes after them
 ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
-POOL = 200  # captions a language in Globetrotter's measure (5.2)
+POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
 
 def multi30k(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
@@ -44,7 +44,7 @@ def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     vectors = encode(encoder, texts)
-    parts = {"everyday scenes": slice(SCENES), "everyday sayings": slice(SCENES, None)}
+    parts = {"everyday scenes": slice(SCENE_LINES), "everyday sayings": slice(SCENE_LINES, None)}
     note = "Line i is the same in each."
     return [
         _scored(encoder, name, note, {code: rows[lines] for code, rows in vectors.items()}, chosen)
@@ -79,12 +79,14 @@ def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     captions = {code: read_captions(folder / "captions" / f"{code}.tsv") for code in languages}
     images = read_split(folder / "splits.tsv", "test")
     translated = {
-        code: [row for row in rows if row.source == TRANSLATION and row.image in images]
+        code: [row for row in rows if row.source == TRANSLATION_KIND and row.image in images]
         for code, rows in captions.items()
     }
     parts = {code: rows for code, rows in translated.items() if rows}
     tables = [_translations(encoder, line_up(parts, images), chosen)] if len(parts) > 1 else []
-    tables.append(_pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL), chosen))
+    tables.append(
+        _pool(encoder, line_up(_widely(captions, images, chosen), images, limit=POOL_CAPTIONS), chosen)
+    )
     if ENGLISH in captions:
         tables.append(captions_with_english(encoder, captions, images, known, chosen))
     return tables

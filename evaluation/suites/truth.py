@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.suites.sets import TEXT, in_common, languages_in, read_aligned, read_captions
+from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned, read_captions
 from index.errors import DataError
 from index.progress import Progress
 from index.words.vocabulary import by_frequency
 
-TOP = 5  # B.2: mutual top 5
-LEAST = 5  # a word in fewer lines has a document too small to tell its translation from its neighbours
+MUTUAL_TOP = 5  # B.2: mutual top 5
+MIN_LINES = 5  # a word in fewer lines has a document too small to tell its translation from its neighbours
 MAX_LINES = 50_000
-DENSE = 1 << 25  # so many counts are kept in an array, more are sorted
+MAX_DENSE_COUNTS = 1 << 25  # so many counts are kept in an array, more are sorted
 
 Pairs = list[tuple[str, str]]
 Sentences = Sequence[Sequence[str]]
@@ -58,13 +58,13 @@ def read_sources(data: Path, known: Sequence[str], chosen: Sequence[str]) -> lis
     """
     text, captions = data / "text", data / "photos" / "captions"
     aligned = languages_in(data, ".txt")
-    languages = aligned or sorted({*languages_in(text, ".txt", TEXT), *languages_in(captions, ".tsv")})
+    languages = aligned or sorted({*languages_in(text, ".txt", TEXT_PREFIX), *languages_in(captions, ".tsv")})
     codes = in_common(data, languages, known, chosen, " text")
     if aligned:
         return [_lines(data.resolve().name, data, codes)]
-    with_text = [code for code in codes if code in languages_in(text, ".txt", TEXT)]
+    with_text = [code for code in codes if code in languages_in(text, ".txt", TEXT_PREFIX)]
     with_captions = [code for code in codes if code in languages_in(captions, ".tsv")]
-    sources = [_lines("text", text, with_text, TEXT)] if len(with_text) > 1 else []
+    sources = [_lines("text", text, with_text, TEXT_PREFIX)] if len(with_text) > 1 else []
     return sources + ([_captions(captions, with_captions)] if len(with_captions) > 1 else [])
 
 
@@ -130,7 +130,9 @@ def _pairs(first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str
     return word_pairs([first[place] for place in places], [second[place] for place in places])
 
 
-def word_pairs(first: Sentences, second: Sentences, *, top: int = TOP, least: int = LEAST) -> Pairs:
+def word_pairs(
+    first: Sentences, second: Sentences, *, top: int = MUTUAL_TOP, least: int = MIN_LINES
+) -> Pairs:
     """The pairs of words that translate each other in aligned sentences (word lists, line i with line i).
 
     Words in fewer than `least` lines are left out. Most frequent words of `first` come first.
@@ -178,7 +180,7 @@ def _best(
 
 def _tally(keys: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The different keys, all below `cells`, in order, and how often each occurs."""
-    if cells > DENSE:
+    if cells > MAX_DENSE_COUNTS:
         return np.unique(keys, return_counts=True)
     counts = np.bincount(keys, minlength=cells)
     cells_used = np.flatnonzero(counts)

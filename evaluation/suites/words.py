@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.truth import (
-    TOP,
+    MUTUAL_TOP,
     Pairs,
     Sentences,
     Truth,
@@ -106,7 +106,7 @@ def _tables(unit: str, truth: Truth, vocabularies: Vocabularies, chosen: Sequenc
     origin = ", ".join(f"{name} ({count} pairs of languages)" for name, count in truth.sources.items())
     sizes = ", ".join(f"{code} {len(vocabulary.words)}" for code, vocabulary in vocabularies.items())
     note = (
-        f"The truth: {unit} that are among each other's {TOP} highest by tf-idf, from {origin}. "
+        f"The truth: {unit} that are among each other's {MUTUAL_TOP} highest by tf-idf, from {origin}. "
         f"Found: among the {RECALL_AT} nearest of all {unit} of the other language ({sizes}). "
         "Aligned by Procrustes, where it does not say before."
     )

@@ -16,7 +16,7 @@ from index.search.ranking import select
 from index.search.sentence_index import SentenceIndex
 from index.search.vector_index import CANDIDATES
 
-QUERIES = 1000  # texts of other kinds, for each language of answers
+PROBES_PER_LANGUAGE = 1000  # texts of other kinds, for each language of answers
 # An attractor is the first answer to at least so many of these, and so many times as many as the average.
 LEAST_ANSWERED, TIMES_AVERAGE = 5, 10
 
@@ -55,7 +55,7 @@ def attractors(
     asked = {source: probes for source, probes in others.items() if source != code}
     vectors, first_answers = [], []
     for seed, (source, probes) in enumerate(asked.items()):
-        chosen = probes.take(probes.draw(-(-QUERIES // len(asked)), seed))
+        chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(asked)), seed))
         nearest = index.vectors.search(chosen.vectors, CANDIDATES)
         _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
         vectors.append(chosen.vectors)

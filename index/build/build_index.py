@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.build.inputs import Inputs, forget
-from index.build.job import LOCAL, Engine, Job, making, save_array
+from index.build.job import LOCAL_ENGINE, Engine, Job, making, save_array
 from index.build.lexicon import (
     EVERY_WORD,
     LanguageTokens,
@@ -118,7 +118,7 @@ def build_index(
     searching: SearchOptions = DEFAULT_SEARCH,
     word_options: WordOptions = EVERY_WORD,
     since: str | None = None,
-    engine: Engine = LOCAL,
+    engine: Engine = LOCAL_ENGINE,
     measure_aligned: bool = False,
 ) -> IndexManifest:
     """Build and publish a version of the index `out` from corpus files; return its manifest.
@@ -169,7 +169,7 @@ def run_plan(
     out: Path,
     threads: int,
     batch_size: int = 64,
-    engine: Engine = LOCAL,
+    engine: Engine = LOCAL_ENGINE,
 ) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     key = build_key(bundle, plan)

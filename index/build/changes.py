@@ -13,7 +13,7 @@ from typing import cast
 
 from index.build.build_index import Plan, build_index, run_plan
 from index.build.inputs import Inputs
-from index.build.job import LOCAL, Engine
+from index.build.job import LOCAL_ENGINE, Engine
 from index.build.lexicon import WordOptions
 from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions
@@ -42,7 +42,7 @@ class Changes:
     phrases: bool | None = None
 
 
-KEPT = Changes()
+NO_CHANGES = Changes()
 
 
 def change_index(
@@ -54,9 +54,9 @@ def change_index(
     own_ids: bool = False,
     encoder: Bundle | None = None,
     threads: int = 1,
-    changes: Changes = KEPT,
+    changes: Changes = NO_CHANGES,
     base: str | None = None,
-    engine: Engine = LOCAL,
+    engine: Engine = LOCAL_ENGINE,
 ) -> IndexManifest:
     """Publish a new version with changes to the one served; return its manifest.
 
@@ -118,7 +118,7 @@ def rebuild_index(
     `since` is as in `Plan`. Raises what `build_index` does.
     """
     folder, manifest = open_version(index, since)
-    searching, word_options = _options(manifest, KEPT)
+    searching, word_options = _options(manifest, NO_CHANGES)
     return build_index(
         open_index_encoder(folder, manifest),
         sources,

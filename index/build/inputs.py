@@ -14,8 +14,9 @@ from index.errors import CorpusError
 from index.formats.registry import Source, format_of
 from index.storage.files import replace_text, sha256
 
-RECORD = "inputs.json"  # in the folder of a build's parts: the state of each file when the build began
-ENCODED = frozenset({".vectors", ".journal"})  # parts that record themselves which texts they belong to
+INPUTS_FILE = "inputs.json"  # in the folder of a build's parts: the state of each file when the build began
+# Parts that record themselves which texts they belong to.
+SELF_DESCRIBING_PARTS = frozenset({".vectors", ".journal"})
 
 State = tuple[int, ...]
 
@@ -49,7 +50,7 @@ class Inputs:
     def resume(self, work: Path, parts: Path) -> None:
         """Discard what a killed build made if any of the files was touched since it began."""
         record = json.dumps({str(path): state for path, state in self.states.items()})
-        path = parts / RECORD
+        path = parts / INPUTS_FILE
         if not path.exists() or path.read_text("utf-8") != record:
             forget(work, parts)
             replace_text(path, record)
@@ -60,7 +61,7 @@ def forget(work: Path, parts: Path) -> None:
     for path in (*work.iterdir(), *parts.iterdir()):
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.suffix not in ENCODED:
+        elif path.suffix not in SELF_DESCRIBING_PARTS:
             path.unlink()
 
 

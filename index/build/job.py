@@ -28,7 +28,7 @@ class Engine:
     address: str | None = None
 
 
-LOCAL = Engine()
+LOCAL_ENGINE = Engine()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from index.words.vocabulary import token_counts, training_words
 SENTENCES_COUNTED = 20_000  # of each language
 SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
-QUERIES = 4000  # texts of either kind, over all pairs of languages
+QUESTIONS_PER_KIND = 4000  # texts of either kind, over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
 OTHERS_WEIGHT = 3.0  # of all texts of other kinds together, relative to all texts of the index's kinds
 
@@ -91,7 +91,7 @@ def _sentence_features(
 ) -> NDArray[np.float64]:
     """Features of sentences of the first language of `pair`, asked in the second."""
     source, target = (indexes[code] for code in pair)
-    share = -(-QUERIES // (len(indexes) * (len(indexes) - 1)))
+    share = -(-QUESTIONS_PER_KIND // (len(indexes) * (len(indexes) - 1)))
     rows = drawn_rows(len(held[pair[0]].tokens), share)
     # A sentence's own tokens are subtracted: in a text that is not in the index they might be new.
     scores = counts.scores(held[pair[0]].tokens.take(rows).ids, less_held=held[pair[0]].weight)
@@ -108,7 +108,7 @@ def _probe_features(
     pairs = [(code, target) for target in indexes for code in probes if code != target]
     features = []
     for seed, (code, target) in enumerate(pairs):
-        chosen = probes[code].take(probes[code].draw(-(-QUERIES // len(pairs)), seed))
+        chosen = probes[code].take(probes[code].draw(-(-QUESTIONS_PER_KIND // len(pairs)), seed))
         scores = counts.scores(chosen.tokens.ids, less_other=less_other)
         features.append(_features(scores, chosen.tokens, chosen.vectors, indexes[target]))
     return features

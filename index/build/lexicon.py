@@ -19,10 +19,10 @@ from index.text.identification import Detector, table_row
 from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
 from index.words.phrases import count_pairs, find_phrases, spaced
-from index.words.procrustes import PULLS, Alignment, align
+from index.words.procrustes import ANCHOR_PULLS, Alignment, align
 from index.words.vocabulary import by_frequency, read_counts, token_counts, write_counts
 
-ROUNDS = 20  # of word alignment, at most
+MAX_ALIGNMENT_ROUNDS = 20  # of word alignment, at most
 PHRASE_SENTENCES = 200_000  # read for phrases
 SENTENCES_COUNTED = 1 << 16  # at a time
 SENTENCES_PAIRED = 1 << 15  # with their neighbours
@@ -103,10 +103,12 @@ def write_words(
     vectors = {
         code: vectors_in_context(job, code, entries, sentences[code]) for code, entries in vocabulary.items()
     }
-    with Progress(ROUNDS, unit="rounds", label="align words") as bar:
+    with Progress(MAX_ALIGNMENT_ROUNDS, unit="rounds", label="align words") as bar:
         # A single language is not rotated.
-        pulls = PULLS if len(vectors) > 1 else (np.inf,)
-        alignment = align(vectors, iterations=ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance)
+        pulls = ANCHOR_PULLS if len(vectors) > 1 else (np.inf,)
+        alignment = align(
+            vectors, iterations=MAX_ALIGNMENT_ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance
+        )
     for code, rotation in alignment.rotations.items():
         vectors[code] = vectors[code] @ rotation
         save_array(job.path(f"{code}.words.rotation.npy"), rotation)

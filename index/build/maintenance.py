@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from index.build.milvus_store import COLLECTIONS, drop_unused, verify_collections
+from index.build.milvus_store import COLLECTIONS_FILE, drop_unused, verify_collections
 from index.encoder.bundle import open_index_encoder
 from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
@@ -56,4 +56,4 @@ def collect(index: Path, keep: int = 2) -> list[str]:
         if old:
             fsync(index / VERSIONS)
         removed = clear_work(work)
-        return [*removed, *drop_unused(index)] if (work / COLLECTIONS).exists() else removed
+        return [*removed, *drop_unused(index)] if (work / COLLECTIONS_FILE).exists() else removed

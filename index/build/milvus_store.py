@@ -20,7 +20,7 @@ from index.build.vectors import SearchOptions
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError
 from index.progress import Progress
-from index.search.faiss_index import NEAREST, TARGET_RECALL, foreign_queries, nearest
+from index.search.faiss_index import RECALL_NEIGHBOURS, TARGET_RECALL, foreign_queries, nearest
 from index.search.milvus import (
     ROW,
     VECTOR,
@@ -34,13 +34,13 @@ from index.search.milvus import (
     read_held,
 )
 from index.search.sentence_index import open_vectors
-from index.search.vector_index import BLOCK, Rows, recall
+from index.search.vector_index import ROWS_AT_A_TIME, Rows, recall
 from index.storage.files import replace_text
 from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.storage.versions import VERSIONS, WORK
 
-COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made here
-PATIENCE = 3600.0  # seconds that a build waits for Milvus
+COLLECTIONS_FILE = "COLLECTIONS"  # in work/: the collections that were made here
+BUILD_PATIENCE = 3600.0  # seconds that a build waits for Milvus
 # HNSW (Malkov and Yashunin 2018): links of a row; candidates while building, at first and at most in search.
 LINKS, BUILD_WIDTH, SEARCH_WIDTH, WIDEST = 32, 200, 200, 3200
 GRAPH_ROWS = 100_000  # with fewer, every vector is compared
@@ -78,7 +78,7 @@ def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> S
     """Double the candidates in the graph until a search finds TARGET_RECALL of the `wanted` rows."""
     index.ef = SEARCH_WIDTH if graph else 0
     while (
-        share := recall(index.search(queries, NEAREST)[1], wanted)
+        share := recall(index.search(queries, RECALL_NEIGHBOURS)[1], wanted)
     ) < TARGET_RECALL and 0 < index.ef < WIDEST:
         index.ef *= 2
     parameters = f"ef={index.ef}" if graph else ""
@@ -119,23 +119,23 @@ def _fill(connection: Connection, name: str, vectors: Vectors, graph: bool, code
     schema.add_field(VECTOR, DataType.FLOAT_VECTOR, dim=vectors.shape[1])
     # A complete collection never changes, so readers need not wait for the latest changes.
     connection.call(
-        "create_collection", name, schema=schema, consistency_level="Eventually", seconds=PATIENCE
+        "create_collection", name, schema=schema, consistency_level="Eventually", seconds=BUILD_PATIENCE
     )
     with Progress(len(vectors), unit="vectors", label=f"store {code}") as bar:
-        for start, block in zip(range(0, len(vectors), BLOCK), _blocks(vectors), strict=True):
+        for start, block in zip(range(0, len(vectors), ROWS_AT_A_TIME), _blocks(vectors), strict=True):
             rows = [{ROW: start + place, VECTOR: vector} for place, vector in enumerate(block)]
-            connection.call("insert", name, rows, seconds=PATIENCE)
+            connection.call("insert", name, rows, seconds=BUILD_PATIENCE)
             bar.advance(len(rows))
-    connection.call("flush", name, seconds=PATIENCE)
+    connection.call("flush", name, seconds=BUILD_PATIENCE)
     index: Any = MilvusClient.prepare_index_params()
     wide = {"M": LINKS, "efConstruction": BUILD_WIDTH} if graph else {}
     index.add_index(VECTOR, index_type="HNSW" if graph else "FLAT", metric_type="IP", params=wide)
-    connection.call("create_index", name, index, seconds=PATIENCE)
-    connection.call("load_collection", name, seconds=PATIENCE)
+    connection.call("create_index", name, index, seconds=BUILD_PATIENCE)
+    connection.call("load_collection", name, seconds=BUILD_PATIENCE)
 
 
 def _blocks(vectors: Vectors) -> Iterator[Vectors]:
-    return (vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK))
+    return (vectors[start : start + ROWS_AT_A_TIME] for start in range(0, len(vectors), ROWS_AT_A_TIME))
 
 
 def verify_collections(folder: Path, manifest: IndexManifest) -> None:
@@ -176,7 +176,7 @@ def _drop(name: str, address: Address) -> None:
 
 
 def _noted(work: Path) -> dict[str, str]:
-    path = work / COLLECTIONS
+    path = work / COLLECTIONS_FILE
     try:
         noted = json.loads(path.read_text("utf-8")) if path.exists() else {}
     except (OSError, ValueError) as error:
@@ -185,4 +185,4 @@ def _noted(work: Path) -> dict[str, str]:
 
 
 def _note(work: Path, collections: Mapping[str, str]) -> None:
-    replace_text(work / COLLECTIONS, json.dumps(collections, indent=1) + "\n")
+    replace_text(work / COLLECTIONS_FILE, json.dumps(collections, indent=1) + "\n")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from index.build.shards import SHARD
+from index.build.shards import SHARD_LINES
 from index.corpus.groups import Groups
 from index.corpus.reader import metadata_of
 from index.corpus.sentence_table import COLUMNS
@@ -21,7 +21,7 @@ from index.search.sentence_index import open_vectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
 
-DELETED = "deleted"  # the reason for dropping a sentence that was deleted by its id
+DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
 
 Numbers = NDArray[np.int64]
 Replacements = Mapping[str, tuple[str, Sentence]]  # id -> file, sentence in the form that is stored
@@ -80,14 +80,14 @@ class PreviousVersion:
 
     def blocks(self) -> Iterator[KeptRows]:
         """Yield the rows that stay, in order and in blocks."""
-        for start in range(0, self.count, SHARD):
-            yield self._block(start, min(start + SHARD, self.count))
+        for start in range(0, self.count, SHARD_LINES):
+            yield self._block(start, min(start + SHARD_LINES, self.count))
 
     def reasons(self) -> dict[str, int]:
         """How many lines were dropped before, by reason, including the sentences deleted now."""
         reasons = Counter(self.entry.dropped)
         if len(self._deleted):
-            reasons[DELETED] += len(self._deleted)
+            reasons[DELETED_BY_ID] += len(self._deleted)
         return dict(reasons)
 
     def record(self) -> Iterator[list[str]]:
@@ -99,7 +99,7 @@ class PreviousVersion:
                 yield [reason, name, line, sentence_id, self._renumbered(row), text]
         for place in self._deleted.tolist():
             sentence_id, text = (self._table.column(name)[place].as_py() for name in ("id", "text"))
-            yield [DELETED, "", "", sentence_id, "", text]
+            yield [DELETED_BY_ID, "", "", sentence_id, "", text]
 
     def _renumbered(self, row: str) -> str:
         """The number of a row in the new version; "" for a deleted row."""

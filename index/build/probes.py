@@ -20,7 +20,7 @@ from index.text.pre_tokens import Tokens
 
 # Beside the packages, both in a checkout and where they are installed.
 CORPORA = Path(index.__file__).parents[1] / "corpora"
-SCENES = 928  # the first lines of corpora/everyday; later ones are not all scenes
+SCENE_LINES = 928  # the first lines of corpora/everyday; later ones are not all scenes
 HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
 
@@ -59,7 +59,7 @@ def fingerprint() -> str:
 def scenes(language: str) -> list[str]:
     """The scenes in a language, whose line i means the same in each; empty for a language without scenes."""
     path = CORPORA / "everyday" / f"{language}.txt"
-    return path.read_text("utf-8").splitlines()[:SCENES] if path.is_file() else []
+    return path.read_text("utf-8").splitlines()[:SCENE_LINES] if path.is_file() else []
 
 
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:

@@ -42,10 +42,10 @@ from index.search.word_vectors import WordVectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
 
-QUESTIONS = 4000  # over all pairs of languages
+MAX_QUESTIONS = 4000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted
 LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
-FOLDS = 2
+CALIBRATION_FOLDS = 2
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
 NEAR_SHARE = 0.05  # of the best answers to these may count as near
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
@@ -70,7 +70,7 @@ def calibrate(
     for pair in permutations(indexes, 2):
         source, target = (indexes[code] for code in pair)
         rows, answers = questions(
-            source, target, -(-QUESTIONS // (len(indexes) * (len(indexes) - 1))), random
+            source, target, -(-MAX_QUESTIONS // (len(indexes) * (len(indexes) - 1))), random
         )
         if len(rows):
             asked[pair] = ask(indexes, pair, rows, answers, lengths)
@@ -126,7 +126,7 @@ def _ask_scenes(
     asked = {}
     for seed, (source, target) in enumerate(pairs):
         if target in scenes:
-            rows = scenes[source].draw(-(-QUESTIONS // len(pairs)), seed)
+            rows = scenes[source].draw(-(-MAX_QUESTIONS // len(pairs)), seed)
             aligned = scenes[source].take(rows), scenes[target].take(rows)
             asked[source, target] = ask_scenes(indexes, (source, target), *aligned, lengths)
     return asked
@@ -140,8 +140,11 @@ def _fit_confidence(
 ) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
     """Fit a confidence, and compute each answer's probability from a fit on the other half, (2 n, k)."""
     chances = {pair: np.zeros(answered.right.shape) for pair, answered in asked.items()}
-    folds = {pair: np.tile(random.integers(FOLDS, size=len(answered)), 2) for pair, answered in asked.items()}
-    for fold in range(FOLDS):
+    folds = {
+        pair: np.tile(random.integers(CALIBRATION_FOLDS, size=len(answered)), 2)
+        for pair, answered in asked.items()
+    }
+    for fold in range(CALIBRATION_FOLDS):
         calibration = fit_choice(*_selected(asked, {pair: folds[pair] != fold for pair in asked}))
         for pair, answered in asked.items():
             held_out = folds[pair] == fold

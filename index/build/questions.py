@@ -18,9 +18,9 @@ from index.search.ranking import CONSIDERED, Coverage, Evidence, gaps, select
 from index.search.sentence_index import SentenceIndex, length
 from index.search.vector_index import CANDIDATES, Rows
 
-TRIES = 4  # sentences looked at for each question needed, since not all have a translation
+TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
-COPIES = 4  # of one scene that an index may have
+MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
 
 Pair = tuple[str, str]
@@ -106,7 +106,9 @@ def questions(
     """Draw up to `count` rows of `source` that have translations in `target`, and the rows of these."""
     if source.groups is None or target.groups is None:
         return np.zeros(0, np.int64), []
-    tried = random.choice(len(source), min(len(source), TRIES * count), replace=False, shuffle=False)
+    tried = random.choice(
+        len(source), min(len(source), TRIES_PER_QUESTION * count), replace=False, shuffle=False
+    )
     rows: list[int] = []
     answers: list[list[int]] = []
     for row in tried.tolist():
@@ -146,7 +148,7 @@ def ask_scenes(
     """
     target = indexes[pair[1]]
     cosines, neighbours = target.vectors.search(asked.vectors, CANDIDATES)
-    similarities, similar = target.vectors.search(translations.vectors, COPIES)
+    similarities, similar = target.vectors.search(translations.vectors, MAX_SCENE_COPIES)
     copies = np.where(similarities >= COPY_COSINE, similar, -1)
     is_copy = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
     # The translation of question i is row len(target) + i.

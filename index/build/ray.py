@@ -2,8 +2,8 @@
 
 Texts go to the workers and vectors come back through Ray's object store; files, the journal and the order of
 shards stay with this process, so a build is resumed and published as if it had encoded by itself. A task
-whose worker dies is given to another by Ray, at most RETRIES times. Its result is taken once, when its shard
-is next, so that nothing is lost and nothing is there twice whoever died.
+whose worker dies is given to another by Ray, at most TASK_RETRIES times. Its result is taken once, when
+its shard is next, so that nothing is lost or there twice, whichever worker died.
 
 The encoder travels through the object store too, as files that a worker checks like any bundle, so that
 workers need no folder in common with whoever builds: only the same software.
@@ -33,26 +33,31 @@ import tokenizers
 
 from index.build.job import Job
 from index.build.process_pool import Encoded, ProcessPool, Worker
-from index.build.shards import SHARD
+from index.build.shards import SHARD_LINES
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
-from index.storage.manifest import NAME
+from index.storage.manifest import MANIFEST_NAME
 from index.text.identification import Detector
 from index.words.vocabulary import count_words
 
-RETRIES = 3  # of a task whose worker died
+TASK_RETRIES = 3  # of a task whose worker died
 MOST_AHEAD = 256  # shards under way: bounds what their vectors take in the object store
 CONNECT_SECONDS = 5.0  # within which a cluster must accept a connection
 LEAST_STORE = 256 << 20  # bytes of the object store of a cluster of our own
-ADDRESS = re.compile(r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto")
+CLUSTER_ADDRESS = re.compile(
+    r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto"
+)
 # Read by Ray when it is imported, or by the processes that it starts; what the user has set stays.
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+QUIET_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 # A cluster of our own listens on the loopback alone, and gives up where memory is short, as we do elsewhere.
-OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_task_oom_retries": str(RETRIES)}
+OWN_CLUSTER_ENVIRONMENT = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_task_oom_retries": str(TASK_RETRIES),
+}
 # Something that is no Ray may listen there: half a minute will do, instead of ten.
-OTHERS = {"RAY_gcs_server_port_wait_time_s": "1"}
-TOKENS = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+OTHER_CLUSTER_ENVIRONMENT = {"RAY_gcs_server_port_wait_time_s": "1"}
+TOKEN_VARIABLES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
 class Cluster:
@@ -104,7 +109,7 @@ class RayPool(ProcessPool):
         self._address = address
 
     def __enter__(self) -> "RayPool":
-        shard = 4 * self._job.encoder.dimension * SHARD
+        shard = 4 * self._job.encoder.dimension * SHARD_LINES
         threads = self._job.threads
         with ExitStack() as stack:
             # Where a worker dies Ray says so, on a stream that may be read by a program (--json).
@@ -112,7 +117,7 @@ class RayPool(ProcessPool):
             cluster = Cluster(self._address, threads, max(LEAST_STORE, 4 * threads * shard))
             stack.callback(cluster.close)
             self.ahead = min(2 * cluster.cores, MOST_AHEAD)
-            self._remote = cluster.ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)
+            self._remote = cluster.ray.remote(num_cpus=1, max_retries=TASK_RETRIES, retry_exceptions=False)
             self._key = uuid.uuid4().hex
             setup = Setup.of(self._job.bundle, self.detector, self._job.batch_size)
             # In a list, so that Ray hands on the reference and not the files.
@@ -148,7 +153,7 @@ def _hand_on(future: "Future[Any]", done: "Future[Any]") -> None:
         future.set_exception(error.cause if isinstance(error.cause, PassepartoutError) else error)
     elif isinstance(error, RayError):
         failure = PassepartoutError(
-            f"Ray gave up a shard after {RETRIES} further tries ({type(error).__name__}): look into the "
+            f"Ray gave up a shard after {TASK_RETRIES} further tries ({type(error).__name__}): look into the "
             "cluster's logs, then repeat the command; what is encoded is kept"
         )
         failure.__cause__ = error
@@ -159,9 +164,11 @@ def _hand_on(future: "Future[Any]", done: "Future[Any]") -> None:
 
 def _import(local: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
     """The module. UsageError where it is not installed."""
-    for name, value in (QUIET | (OWN if local else OTHERS)).items():
+    for name, value in (
+        QUIET_ENVIRONMENT | (OWN_CLUSTER_ENVIRONMENT if local else OTHER_CLUSTER_ENVIRONMENT)
+    ).items():
         os.environ.setdefault(name, value)
-    if local and not any(name in os.environ for name in TOKENS):
+    if local and not any(name in os.environ for name in TOKEN_VARIABLES):
         # Else Ray would keep one in the home folder, and say so.
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     try:
@@ -173,7 +180,7 @@ def _import(local: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
 
 def _reach(address: str) -> None:
     """Find out quickly, since Ray tries for a minute."""
-    match = ADDRESS.fullmatch(address)
+    match = CLUSTER_ADDRESS.fullmatch(address)
     if match is None:
         raise UsageError(f"{address!r} is not a Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
     if match["host"] is None:
@@ -197,7 +204,7 @@ class Setup:
 
     @classmethod
     def of(cls, bundle: Bundle, detector: Detector, batch_size: int) -> "Setup":
-        names = (NAME, *bundle.manifest.files)
+        names = (MANIFEST_NAME, *bundle.manifest.files)
         files = {name: (bundle.folder / name).read_bytes() for name in names}
         return cls(files, detector, batch_size, software())
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from index.build.job import Job, making
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.build.process_pool import ProcessPool, result_of
-from index.build.shards import SHARD, Shard, Shards
+from index.build.shards import SHARD_LINES, Shard, Shards
 from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
 from index.corpus.groups import Links
 from index.corpus.reader import Ids, Intake, metadata_of
@@ -211,7 +211,7 @@ def _shard_of(numbered: Iterator[tuple[str, Sentence]]) -> list[tuple[str, Sente
     for file, sentence in numbered:
         sentences.append((file, sentence))
         characters += len(sentence.text) + sum(len(str(value)) for value in sentence.metadata.values())
-        if len(sentences) == SHARD or characters > SHARD_CHARACTERS:
+        if len(sentences) == SHARD_LINES or characters > SHARD_CHARACTERS:
             break
     return sentences
 

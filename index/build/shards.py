@@ -1,7 +1,7 @@
-"""The shards of a language: texts to vectors, kept in files that a killed build goes on from.
+"""The shards of a language: texts to vectors, kept in files from which a killed build resumes.
 
-A shard is what comes of SHARD lines of a corpus. Its vectors are appended to LANG.vectors, then a line about
-it to LANG.journal: digest of its texts, which of them are in another language, rows, CRC-32 of the vectors. A
+A shard holds SHARD_LINES lines of a corpus. Its vectors are appended to LANG.vectors, then a line about it to
+LANG.journal: digest of its texts, which of them are in another language, rows, CRC-32 of the vectors. A
 shard that the journal has, of the same texts and with vectors that are as they were written, is not encoded
 again. What a shard is made of depends on the corpus alone, so the vectors do not depend on who encodes it.
 """
@@ -24,7 +24,7 @@ from index.encoder.vectors import Vectors
 from index.errors import DamagedError
 from index.storage.files import replace_text
 
-SHARD = 8192  # lines of a corpus
+SHARD_LINES = 8192  # lines of a corpus
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.search.faiss_index import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
 from index.search.hubness import NEIGHBOURS, neighbourhood_means
-from index.search.vector_index import BLOCK, VectorIndex
+from index.search.vector_index import ROWS_AT_A_TIME, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
 
 LEAST_ROWS = 256  # fewer cannot train what --factory may ask for
@@ -98,8 +98,8 @@ def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vect
     """Blocks of the means of `rows` in the language of `index`, as many at a time as threads."""
 
     def of_block(start: int) -> Vectors:
-        block = rows.reconstruct(range(start, min(start + BLOCK, len(rows))))
+        block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))
         return neighbourhood_means(index.search(block, NEIGHBOURS)[0])
 
     with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(of_block, range(0, len(rows), BLOCK))
+        yield from pool.map(of_block, range(0, len(rows), ROWS_AT_A_TIME))

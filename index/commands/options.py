@@ -251,9 +251,9 @@ def encoding(command: Command) -> Command:
 
 
 def engine_of(kind: Literal["local", "ray"], address: str | None) -> Engine:
-    from index.build.job import LOCAL, Engine
+    from index.build.job import LOCAL_ENGINE, Engine
 
-    return Engine(kind, address or None) if kind == "ray" else LOCAL
+    return Engine(kind, address or None) if kind == "ray" else LOCAL_ENGINE
 
 
 def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:

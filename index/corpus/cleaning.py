@@ -18,7 +18,7 @@ Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 Reason = str  # a rule, or empty, or deleted
 SENTENCES_CLEANED = 1024  # at a time
-FOREIGN = -1  # the row noted for texts in another language
+FOREIGN_ROW = -1  # the row noted for texts in another language
 
 # Texts -> for each, whether it is clearly in another language than the corpus.
 Judge = Callable[[Sequence[str]], Sequence[bool]]
@@ -43,7 +43,7 @@ class Cleaning:
 
 
 # Drops duplicates alone: for measuring.
-ONCE = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
+DEDUPLICATION_ONLY = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ class Cleaner:
     def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
         """Why a sentence is dropped because of its language or earlier ones (or None), and its text's row."""
         row = self.done.kept
-        first, same = self.seen.first(text, FOREIGN if foreign else row) or (row, False)
-        if foreign or first == FOREIGN:
+        first, same = self.seen.first(text, FOREIGN_ROW if foreign else row) or (row, False)
+        if foreign or first == FOREIGN_ROW:
             return "language", None
         rule: Rule = "duplicate" if same else "near"
         return (None, row) if first == row or rule in self.cleaning.off else (rule, first)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 CACHE_KIB = 32768  # of each SQLite database
 LATEST_KEYS = 1 << 17  # in memory, beside those of a batch
-SHORTEST = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
-MEANT = frozenset("?？؟;;%#&@*/")  # punctuation that says something; the Greek question mark is a semicolon
+MIN_LETTERS = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
+# Punctuation that says something; the Greek question mark is a semicolon.
+MEANINGFUL_PUNCTUATION = frozenset("?？؟;;%#&@*/")
 GRAM, HASHES, BAND = 5, 128, 4
-PRIME = np.uint64((1 << 31) - 1)
+HASH_PRIME = np.uint64((1 << 31) - 1)
 
 CHECK_BITS = 16  # of a text's own hash, beside the row that is first: tells repetitions from near ones
 
@@ -97,8 +98,8 @@ class SeenTexts:
             "CREATE TABLE signatures (row INTEGER PRIMARY KEY, signature BLOB);"
         )
         random = np.random.default_rng(0)
-        self._factors = random.integers(1, int(PRIME), HASHES, dtype=np.uint64)[:, None]
-        self._shifts = random.integers(0, int(PRIME), HASHES, dtype=np.uint64)[:, None]
+        self._factors = random.integers(1, int(HASH_PRIME), HASHES, dtype=np.uint64)[:, None]
+        self._shifts = random.integers(0, int(HASH_PRIME), HASHES, dtype=np.uint64)[:, None]
 
     def close(self) -> None:
         self._rows.close()
@@ -126,7 +127,7 @@ class SeenTexts:
         seen = self._rows.first(key, _packed(row, check))
         if seen is not None:
             return seen >> CHECK_BITS, seen % (1 << CHECK_BITS) == check
-        if self._likeness < 1 and row >= 0 and len(folded := fold(text)) >= SHORTEST:
+        if self._likeness < 1 and row >= 0 and len(folded := fold(text)) >= MIN_LETTERS:
             like = self._like(self._signature(folded), row)
             if like is not None:
                 self._rows[key] = _packed(like, check)
@@ -153,8 +154,8 @@ class SeenTexts:
     def _signature(self, folded: str) -> Signature:
         """(HASHES,) the least hash of the text's grams under each of as many hash functions."""
         grams = {folded[start : start + GRAM] for start in range(len(folded) - GRAM + 1)}
-        codes = [key_of(gram) % int(PRIME) for gram in grams]
-        hashes = (self._factors * np.array(codes, np.uint64) + self._shifts) % PRIME
+        codes = [key_of(gram) % int(HASH_PRIME) for gram in grams]
+        hashes = (self._factors * np.array(codes, np.uint64) + self._shifts) % HASH_PRIME
         signature: Signature = hashes.min(axis=1).astype(np.uint32)
         return signature
 
@@ -171,7 +172,7 @@ def _keys(text: str, near: bool) -> tuple[int, int]:
     else:
         counted = fold(text)
         folded, letters = counted.encode("utf-8", "surrogatepass"), len(counted)
-    return key_of(b"~" + folded) if letters >= SHORTEST else key, check
+    return key_of(b"~" + folded) if letters >= MIN_LETTERS else key, check
 
 
 def _packed(row: int, check: int) -> int:
@@ -183,7 +184,7 @@ class _Letters(dict[int, str | None]):
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
-        counts = character in MEANT or unicodedata.category(character)[0] not in "PZC"
+        counts = character in MEANINGFUL_PUNCTUATION or unicodedata.category(character)[0] not in "PZC"
         self[code] = character if counts else None
         return self[code]
 

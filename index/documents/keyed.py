@@ -12,7 +12,7 @@ from index.documents.document import decoded, with_edges
 from index.errors import CorpusError
 from index.search.ranking import Match
 
-DEEPEST = 64  # levels of nesting
+MAX_DEPTH = 64  # levels of nesting
 EXTENSION_ENTRY = frozenset({"message", "description", "placeholders"})
 
 Container = dict[str, Any] | list[Any]
@@ -52,8 +52,8 @@ class JsonDocument:
         file.write(json.dumps(self._document, ensure_ascii=False, indent=2).encode() + b"\n")
 
     def _collect(self, label: str, container: Container, depth: int) -> None:
-        if depth > DEEPEST:
-            raise CorpusError(f"{label}: nested deeper than {DEEPEST} levels: divide it")
+        if depth > MAX_DEPTH:
+            raise CorpusError(f"{label}: nested deeper than {MAX_DEPTH} levels: divide it")
         for place, value in list(_entries(container)):
             if isinstance(value, str) and value.strip():
                 self.units.append(Value(value, container, place))

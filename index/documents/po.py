@@ -10,7 +10,7 @@ from index.documents.document import check_target, with_edges
 from index.formats.po import SOURCE_LANGUAGE, BoundedCatalog, parse_lines
 from index.search.ranking import Match
 
-WIDTH = 76  # of a line, as gettext wraps
+LINE_WIDTH = 76  # of a line, as gettext wraps
 LONGEST_WORD = 200  # characters between spaces; Babel's wrapping takes time quadratic in them
 
 
@@ -64,7 +64,7 @@ class PoDocument:
         self.units = [form for message in empty for form in self._forms(message)]
         parts = (part for message in messages for part in (*_ids(message), *_strings(message)))
         longest = max(map(_longest_word, [content.decode(errors="replace"), *parts]))
-        self._width = WIDTH if longest <= LONGEST_WORD else 0
+        self._width = LINE_WIDTH if longest <= LONGEST_WORD else 0
 
     def write(self, file: BinaryIO) -> None:
         for message in self._catalog:

@@ -8,7 +8,7 @@ from lxml import etree
 from index.documents.document import LONGEST_TEXT, with_edges
 from index.formats import xml
 from index.formats.registry import lookup
-from index.formats.tmx import FUZZY
+from index.formats.tmx import FUZZY_PROPERTY
 from index.search.ranking import Match
 
 
@@ -22,9 +22,9 @@ class TranslationUnit:
     target: str
 
     def fill(self, match: Match, *, fuzzy: bool) -> None:
-        variant = etree.SubElement(self.element, "tuv", {xml.LANG: self.target})
+        variant = etree.SubElement(self.element, "tuv", {xml.LANG_ATTRIBUTE: self.target})
         if fuzzy:
-            etree.SubElement(variant, "prop", {"type": FUZZY}).text = "yes"
+            etree.SubElement(variant, "prop", {"type": FUZZY_PROPERTY}).text = "yes"
         etree.SubElement(variant, "seg").text = with_edges(self.text, match.text)
 
 
@@ -49,7 +49,7 @@ class TmxDocument:
     def _add(self, unit: xml.Element, label: str, target: str) -> None:
         segments = {}
         for variant in xml.children(unit, "tuv"):
-            language = variant.get(xml.LANG) or variant.get("lang") or ""
+            language = variant.get(xml.LANG_ATTRIBUTE) or variant.get("lang") or ""
             segments[language] = next(xml.children(variant, "seg"), None)
         if any(lookup(language, [target]) and _filled(seg) for language, seg in segments.items()):
             self.kept += 1

@@ -38,7 +38,7 @@ _LINES = (
     b"\xe2\x80\xa8",
     b"\xe2\x80\xa9",
 )
-MARKS = {
+VALUE_MARKS = {
     "po": (*_LINES, *[b"msgid"] * 8),  # since Babel's messages are large
     "xliff": (b"<", b"=", b"&"),
     "tmx": (b"<", b"=", b"&"),
@@ -75,7 +75,7 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
     if len(content) > LONGEST_DOCUMENT:
         raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
     module, _, kind = where.partition(":")
-    if most_texts is not None and sum(map(content.count, MARKS[module])) > MARKS_A_TEXT * most_texts:
+    if most_texts is not None and sum(map(content.count, VALUE_MARKS[module])) > MARKS_A_TEXT * most_texts:
         raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
     document: Document = getattr(import_module(f"index.documents.{module}"), kind)(content, name, target)
     if most_texts is not None and len(document.units) > most_texts:

@@ -7,7 +7,7 @@ from lxml import etree
 
 from index.documents.document import LONGEST_TEXT, check_target, with_edges
 from index.formats import xml
-from index.formats.xliff import UNTRANSLATED
+from index.formats.xliff import UNTRANSLATED_STATES
 from index.search.ranking import Match
 
 SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
@@ -82,4 +82,4 @@ class XliffDocument:
 
 
 def _untranslated(part: xml.Element, target: xml.Element) -> bool:
-    return (target.get("state") or part.get("state") or "") in UNTRANSLATED
+    return (target.get("state") or part.get("state") or "") in UNTRANSLATED_STATES

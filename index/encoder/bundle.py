@@ -20,7 +20,7 @@ from index.confidence.calibration import Calibration
 from index.errors import BundleError, DamagedError
 from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import CODE, NAME, Manifest, read_manifest, write_manifest
+from index.storage.manifest import LANGUAGE_CODE, MANIFEST_NAME, Manifest, read_manifest, write_manifest
 from index.storage.versions import ENCODER as INDEX_ENCODER
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
@@ -35,7 +35,7 @@ BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,1
 def check_codes(codes: tuple[str, ...]) -> tuple[str, ...]:
     """Language codes (BCP 47), each once; ValueError otherwise."""
     for code in codes:
-        if not re.match(CODE, code):
+        if not re.match(LANGUAGE_CODE, code):
             raise ValueError(f"{code!r} is not a language code such as de or zh-Hant")
     if len(set(codes)) != len(codes):
         raise ValueError("a language is named twice")
@@ -162,10 +162,10 @@ def publish_bundle(staging: Path, target: Path, manifest: BundleManifest) -> Bun
     `staging` must be on the file system of `target`; a bundle at `target` is replaced.
     Raises BundleError if `staging` lacks a file or has one that no bundle has.
     """
-    (staging / NAME).unlink(missing_ok=True)
+    (staging / MANIFEST_NAME).unlink(missing_ok=True)
     manifest = manifest.model_copy(update={"files": describe(staging)})
     _check_names(staging, manifest, BundleError)
-    if target.exists() and not (target / NAME).is_file():
+    if target.exists() and not (target / MANIFEST_NAME).is_file():
         raise BundleError(f"{target} exists and is not an encoder bundle: give another folder")
     manifest = write_manifest(staging, manifest)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from index.encoder.bundle import Bundle
-from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError
 
 # Joiner, presentation, person, man, woman, their signs, and the arrow for facing right: a concept looks
 # nearly the same with them as without.
-VARIANTS = frozenset({"200d", "fe0f", "1f9d1", "1f468", "1f469", "2642", "2640", "27a1"})
-SHOWN = 3  # pictograms for each text
+VARIANT_CODES = frozenset({"200d", "fe0f", "1f9d1", "1f468", "1f469", "2642", "2640", "27a1"})
+PICTOGRAMS_PER_TEXT = 3  # pictograms for each text
 LEAST_COSINE = 0.25  # of a pictogram that is shown; a nearest one below it is meaningless
 LEAST_SHARE = 0.75  # of the cosine of the best pictogram
 EMOJI_PRESENTATION = "\ufe0f"  # after a character: show it as a coloured picture
@@ -40,7 +40,7 @@ class Pictograms:
     def open(cls, bundle: Bundle) -> "Pictograms | None":
         """Read the pictograms of a verified bundle; None if it has none. Raises DamagedError."""
         pictures = Pictures.open(bundle)
-        pictograms = pictures.of_set(PICTOGRAMS) if pictures else None
+        pictograms = pictures.of_set(PICTOGRAM_SET) if pictures else None
         if pictograms is None or not pictograms.names:
             return None
         try:
@@ -52,7 +52,7 @@ class Pictograms:
             ) from error
         return cls(pictograms.names, pictograms.vectors)
 
-    def nearest(self, texts: Vectors, k: int = SHOWN) -> list[list[Pictogram]]:
+    def nearest(self, texts: Vectors, k: int = PICTOGRAMS_PER_TEXT) -> list[list[Pictogram]]:
         """Find up to k pictograms for each text, given as unit vectors (n, d), best first.
 
         Each has at least LEAST_COSINE, and at least LEAST_SHARE of the best one's cosine. Of the variants of
@@ -73,8 +73,8 @@ class Pictograms:
 
 
 def family(code: str) -> str:
-    """What variants of a concept have in common: its code points except VARIANTS, or all if none is left."""
-    return "-".join(point for point in code.split("-") if point not in VARIANTS) or code
+    """What variants of a concept share: its code points except VARIANT_CODES, or all if none is left."""
+    return "-".join(point for point in code.split("-") if point not in VARIANT_CODES) or code
 
 
 def emoji(code: str) -> str:

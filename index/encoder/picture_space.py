@@ -16,7 +16,7 @@ from index.encoder.bundle import Bundle
 from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 
-DESCRIBED = "seen"  # the key of the file's metadata
+DESCRIPTION_KEY = "seen"  # the key of the file's metadata
 
 
 class Seen(BaseModel):
@@ -63,14 +63,14 @@ class PictureSpace:
             "projection": (self.projection / largest).astype(np.float16),
             "probe": self.probe,
         }
-        return save(tensors, {DESCRIBED: self.seen.model_dump_json()})
+        return save(tensors, {DESCRIPTION_KEY: self.seen.model_dump_json()})
 
 
 def read_picture_space(file: Path, dimension: int) -> PictureSpace:
     """Read picture_space.safetensors; DamagedError if `packed` would not write it so."""
     try:
         with safe_open(file, "numpy") as content:
-            seen = Seen.model_validate_json(content.metadata()[DESCRIBED])
+            seen = Seen.model_validate_json(content.metadata()[DESCRIPTION_KEY])
             mean, projection, probe = (
                 content.get_tensor(name).astype(np.float32) for name in ("mean", "projection", "probe")
             )

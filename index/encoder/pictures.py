@@ -16,8 +16,8 @@ from index.encoder.bundle import Bundle
 from index.encoder.vectors import Vectors, unit
 from index.errors import DamagedError
 
-PICTOGRAMS = "pictograms"  # the set whose pictures are shown as emoji
-LARGEST = 127  # of a vector's components in 8 bits
+PICTOGRAM_SET = "pictograms"  # the set whose pictures are shown as emoji
+MAX_COMPONENT = 127  # of a vector's components in 8 bits
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def packed(names: Sequence[str], vectors: Vectors) -> bytes:
     """
     lines = np.frombuffer("\n".join(names).encode(), np.uint8)
     largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = np.rint(vectors * (LARGEST / np.where(largest > 0, largest, 1)))
+    scaled = np.rint(vectors * (MAX_COMPONENT / np.where(largest > 0, largest, 1)))
     return save({"vectors": np.ascontiguousarray(scaled.astype(np.int8)), "names": lines})
 
 
@@ -57,7 +57,7 @@ def read_pictures(file: Path, dimension: int) -> Pictures:
     try:
         tensors = load_file(file)
         vectors = tensors["vectors"].astype(np.float32)
-        prefix = "" if "names" in tensors else f"{PICTOGRAMS}/"
+        prefix = "" if "names" in tensors else f"{PICTOGRAM_SET}/"
         lines = bytes(tensors["codes" if prefix else "names"]).decode()
     except (SafetensorError, KeyError, ValueError) as error:
         raise DamagedError(f"{file}: no pictures: make it again (passepartout pictograms)") from error

@@ -21,8 +21,8 @@ from index.text.pre_tokens import Tokens
 
 Precision = Literal["auto", "fp32", "int8"]
 
-INPUTS = ("input_ids", "attention_mask")
-OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
+GRAPH_INPUTS = ("input_ids", "attention_mask")
+GRAPH_OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
 MEANS_AT_ONCE = 4096  # words whose token embeddings are averaged at a time
 
 
@@ -100,8 +100,8 @@ class TextEncoder:
         mask = np.arange(tokens.lengths.max()) < tokens.lengths[:, None]
         ids = np.full(mask.shape, self.tokenizer.pad, np.int64)
         ids[mask] = tokens.ids
-        inputs = dict(zip(INPUTS, (ids, mask.astype(np.int64)), strict=True))
-        vectors: Vectors = self._session.run([OUTPUT], inputs)[0]
+        inputs = dict(zip(GRAPH_INPUTS, (ids, mask.astype(np.int64)), strict=True))
+        vectors: Vectors = self._session.run([GRAPH_OUTPUT], inputs)[0]
         return vectors
 
     def word_vectors(self, words: Sequence[str], language: str) -> Vectors:
@@ -200,8 +200,12 @@ def _open_session(path: Path, dimension: int, threads: int) -> Any:  # noqa: ANN
         raise DamagedError(f"{path}: ONNX Runtime cannot read it ({error}): export it again") from error
     inputs = {node.name for node in session.get_inputs()}
     outputs = {node.name: node.shape for node in session.get_outputs()}
-    if inputs != set(INPUTS) or OUTPUT not in outputs:
-        raise DamagedError(f"{path}: its inputs and outputs are not {INPUTS} and {OUTPUT}: export it again")
-    if isinstance(outputs[OUTPUT][-1], int) and outputs[OUTPUT][-1] != dimension:
-        raise DamagedError(f"{path}: gives {outputs[OUTPUT][-1]} dimensions, the manifest says {dimension}")
+    if inputs != set(GRAPH_INPUTS) or GRAPH_OUTPUT not in outputs:
+        raise DamagedError(
+            f"{path}: its inputs and outputs are not {GRAPH_INPUTS} and {GRAPH_OUTPUT}: export it again"
+        )
+    if isinstance(outputs[GRAPH_OUTPUT][-1], int) and outputs[GRAPH_OUTPUT][-1] != dimension:
+        raise DamagedError(
+            f"{path}: gives {outputs[GRAPH_OUTPUT][-1]} dimensions, the manifest says {dimension}"
+        )
     return session

@@ -11,14 +11,14 @@ from babel.messages.pofile import PoFileError, PoFileParser
 
 from index.errors import CorpusError
 from index.formats.sentence import BadUnit, Sentence, UnitError, local_group
-from index.formats.streams import BLOCK, LONGEST_LINE, open_stream
+from index.formats.streams import LONGEST_LINE, READ_BYTES, open_stream
 
 LONGEST_ENTRY = 4 << 20  # bytes
 LONGEST_HEADER = 16 << 10  # characters: Python parses headers in quadratic time
 MOST_PLURALS = 16  # forms; Arabic has 6
-QUADRATIC = frozenset({"idna", "punycode"})  # codecs for names of machines
+QUADRATIC_CODECS = frozenset({"idna", "punycode"})  # codecs for names of machines
 # What begins an entry, after which the one before is complete.
-BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
+ENTRY_BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
 SOURCE_LANGUAGE = "en"
 
 
@@ -97,7 +97,7 @@ class BoundedCatalog(Catalog):
         super().__setitem__(key, message)
         if self.num_plurals > MOST_PLURALS:
             raise HeaderError(f"nplurals={self.num_plurals}")
-        if codecs.lookup(self.charset).name in QUADRATIC:
+        if codecs.lookup(self.charset).name in QUADRATIC_CODECS:
             raise HeaderError(f"charset={self.charset}")
 
 
@@ -146,7 +146,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     before = size = 0
     with open_stream(path) as file:
         for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b"")):
-            if size > BLOCK and _begins_entry(line):
+            if size > READ_BYTES and _begins_entry(line):
                 yield before, block
                 block, before, size = [], number, 0
             block.append(line)
@@ -157,7 +157,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _begins_entry(line: bytes) -> bool:
-    return line.startswith(BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
+    return line.startswith(ENTRY_BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
 
 
 def _check_line(path: Path | str, number: int, line: bytes) -> None:

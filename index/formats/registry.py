@@ -10,7 +10,7 @@ from pathlib import Path
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.sentence import BadUnit, Sentence, UnitError
-from index.formats.streams import BLOCK, open_stream, plain_suffixes, read_lines
+from index.formats.streams import READ_BYTES, open_stream, plain_suffixes, read_lines
 from index.formats.txt import stem
 from index.text.languages import languages
 
@@ -30,11 +30,11 @@ FORMATS = {
     "cldr": ("cldr:read", ()),
 }
 EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
-TABLES = ("tsv", "csv", "jsonl", "parquet")
+TABLE_FORMATS = ("tsv", "csv", "jsonl", "parquet")
 LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
 LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
 TAGS_REMEMBERED = 1 << 12
-ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
+XML_ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def format_of(source: Source) -> str:
     if last == ".xml":
         from index.formats.xml import root_name
 
-        if (root := root_name(source.path)) not in ROOTS:
+        if (root := root_name(source.path)) not in XML_ROOTS:
             raise CorpusError(
                 f"{source.path}: <{root}> is not a root element of TMX, XLIFF or CLDR: give --format"
             )
-        return ROOTS[root]
+        return XML_ROOTS[root]
     if last[1:].split("-")[0] in languages() and last not in EXTENSIONS:
         return "moses"
     return EXTENSIONS.get(last, "txt")
@@ -80,7 +80,7 @@ def read(source: Source) -> Iterator[Sentence]:
         raise CorpusError(
             f"{source.path}: {error.name} is not installed: pip install 'passepartout[formats]'"
         ) from error
-    if source.columns and form not in TABLES:
+    if source.columns and form not in TABLE_FORMATS:
         raise UsageError(f"{source.path}: {form} has no columns to map: leave --columns out")
     given = (dict(source.columns),) if source.columns else ()
     for unit in reader(source.path, source.language, *given):
@@ -117,7 +117,7 @@ def count_lines(source: Source) -> int:
         return 0
     lines, last = 0, b"\n"
     with open_stream(source.path) as file:
-        while block := file.read(BLOCK):
+        while block := file.read(READ_BYTES):
             lines, last = lines + block.count(b"\n"), block[-1:]
     return lines + (last != b"\n")
 

@@ -12,17 +12,17 @@ from typing import Any
 
 from index.errors import UsageError
 from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, parse_json
-from index.storage.manifest import CODE
+from index.storage.manifest import LANGUAGE_CODE
 from index.text.languages import language, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
-METADATA = "metadata"
-HELP = (
+METADATA_COLUMN = "metadata"
+COLUMNS_HELP = (
     "name a column `text` (with --corpus LANG=FILE or a column `language`), or one by each language's code, "
     "or map them (--columns en=NAME,de=NAME)"
 )
 AS_NAMED: Mapping[str, str] = {}
-ROLES = ("source", "target")  # of a column whose own name says the language, such as German
+LANGUAGE_ROLES = ("source", "target")  # of a column whose own name says the language, such as German
 
 
 def columns_of(pairs: str) -> dict[str, str]:
@@ -32,7 +32,7 @@ def columns_of(pairs: str) -> dict[str, str]:
         meaning, mark, name = (part.strip() for part in pair.partition("="))
         if not (meaning and mark and name) or name in columns:
             raise UsageError(f"{pair!r} is not MEANING=COLUMN, such as en=English or text=Sentence")
-        columns[name] = language_named(name) if meaning in ROLES else meaning
+        columns[name] = language_named(name) if meaning in LANGUAGE_ROLES else meaning
     return columns
 
 
@@ -55,7 +55,7 @@ def row_sentences(
     """Yield the sentences of row `number`, which begins at `line`. Raises CorpusError."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     sentence_id = str(values.pop(ID, number))
-    values |= _object(values.pop(METADATA, {}))
+    values |= _object(values.pop(METADATA_COLUMN, {}))
     if TEXT in row:
         yield _text_sentence(path, line, sentence_id, values, language)
         return
@@ -63,7 +63,7 @@ def row_sentences(
     if not isinstance(texts, Mapping):
         texts = {name: values.pop(name) for name in list(values) if _is_language(name, language)}
         if not texts and not any(_is_language(name, language) for name in row):
-            raise UnitError(path, line, f"no text in it: {HELP}")
+            raise UnitError(path, line, f"no text in it: {COLUMNS_HELP}")
     check_repeated(path, line, values, len(texts))
     for code, text in texts.items():
         _check_text(path, line, text)
@@ -76,7 +76,7 @@ def _text_sentence(
     text, group = values.pop(TEXT, ""), values.pop(GROUP, None)
     code = values.pop(LANGUAGE, None) or values.pop(LANG, None) or language
     if not isinstance(code, str):
-        raise UnitError(path, line, f"no language: {HELP}")
+        raise UnitError(path, line, f"no language: {COLUMNS_HELP}")
     _check_text(path, line, text)
     return Sentence(sentence_id, text, code, line, values, None if group is None else str(group))
 
@@ -88,7 +88,9 @@ def _check_text(path: Path, line: int, text: object) -> None:
 
 def _is_language(name: str, language: str | None) -> bool:
     code = name.replace("_", "-")
-    return name == language or (re.match(CODE, code) is not None and code.split("-")[0] in languages())
+    return name == language or (
+        re.match(LANGUAGE_CODE, code) is not None and code.split("-")[0] in languages()
+    )
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -96,4 +98,4 @@ def _object(value: object) -> dict[str, Any]:
         document = parse_json(value) if isinstance(value, str) else value
     except ValueError:
         document = value
-    return dict(document) if isinstance(document, Mapping) else {METADATA: value}
+    return dict(document) if isinstance(document, Mapping) else {METADATA_COLUMN: value}

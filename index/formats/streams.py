@@ -22,7 +22,7 @@ from index.formats.sentence import BadUnit, UnitError
 LONGEST_LINE = 1 << 20  # bytes
 RATIO, ALWAYS_ALLOWED = 200, 64 << 20
 XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
-BLOCK = 1 << 16  # bytes read at a time
+READ_BYTES = 1 << 16  # bytes read at a time
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
     if opener is None:
         return file
     allowed = max(ALWAYS_ALLOWED, RATIO * path.stat().st_size)
-    return cast(BinaryIO, io.BufferedReader(_Bounded(path, opener(file), allowed), BLOCK))
+    return cast(BinaryIO, io.BufferedReader(_Bounded(path, opener(file), allowed), READ_BYTES))
 
 
 class _Bounded(io.RawIOBase):
@@ -130,7 +130,7 @@ class _Xz:
         while True:
             decoder = self._decoder or lzma.LZMADecompressor(memlimit=XZ_MEMORY)
             given = self._rest
-            if not given and decoder.needs_input and not (given := self._file.read(BLOCK)):
+            if not given and decoder.needs_input and not (given := self._file.read(READ_BYTES)):
                 if self._decoder is not None:
                     raise EOFError("the file ends in the middle")
                 return b""

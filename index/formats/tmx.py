@@ -20,7 +20,7 @@ from index.formats.sentence import (
 )
 from index.text.normalisation import clean
 
-FUZZY = "x-fuzzy"  # property of a variant that nobody has approved: "yes"
+FUZZY_PROPERTY = "x-fuzzy"  # property of a variant that nobody has approved: "yes"
 OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
 
 
@@ -48,7 +48,7 @@ def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any
         raise UnitError(path, variant.sourceline, "a <tuv> without xml:lang or <seg>: add it")
     metadata |= _properties(variant)
     name = str(metadata.pop(OWN_ID, name))
-    confirmed = metadata.pop(FUZZY, "") != "yes"
+    confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
     text = xml.text_of(path, segment)
     return Sentence(name, text, language, variant.sourceline, shared | metadata, group, confirmed)
 
@@ -96,7 +96,7 @@ def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
 def _unit(sentences: list[Sentence]) -> xml.Element:
     unit = etree.Element("tu")
     for sentence in sentences:
-        variant = etree.SubElement(unit, "tuv", {xml.LANG: sentence.language})
+        variant = etree.SubElement(unit, "tuv", {xml.LANG_ATTRIBUTE: sentence.language})
         _prop(variant, OWN_ID, sentence.id)
         if sentence.metadata:
             _prop(variant, OWN_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))

@@ -9,9 +9,9 @@ from index.formats import xml
 from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated, local_group, whole
 
 # States of a target that is not translated yet.
-UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
+UNTRANSLATED_STATES = frozenset({"new", "needs-translation", "initial"})
 # States of one that nobody has approved.
-UNREVIEWED = frozenset(
+UNREVIEWED_STATES = frozenset(
     {
         "needs-adaptation",
         "needs-l10n",
@@ -67,7 +67,7 @@ def _pair(
             element.sourceline,
             metadata,
             local_group(path, number),
-            confirmed=kind == "source" or state not in UNTRANSLATED | UNREVIEWED,
+            confirmed=kind == "source" or state not in UNTRANSLATED_STATES | UNREVIEWED_STATES,
         )
 
 

@@ -11,13 +11,13 @@ from lxml import etree
 
 from index.errors import CorpusError
 from index.formats.sentence import UnitError
-from index.formats.streams import BLOCK, open_stream
+from index.formats.streams import READ_BYTES, open_stream
 
 LONGEST_RECORD = 4 << 20  # bytes
 MOST_ATTRIBUTES = 256  # of an element: lxml looks each value up by its name, one attribute after another
-LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+LANG_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 # Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
-CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
 
 Element = Any  # lxml is untyped
 
@@ -41,7 +41,7 @@ def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
     fed = 0
     try:
         with open_stream(path) as file:
-            while block := file.read(BLOCK):
+            while block := file.read(READ_BYTES):
                 parser.feed(block)
                 fed += len(block)
                 yield from walk.finished(parser.read_events(), fed)
@@ -124,7 +124,7 @@ def root_name(path: Path) -> str:
     parser = etree.XMLPullParser(("start",), resolve_entities=False, load_dtd=False, no_network=True)
     with open_stream(path) as file:
         try:
-            parser.feed(file.read(BLOCK))
+            parser.feed(file.read(READ_BYTES))
         except etree.XMLSyntaxError:
             return ""
     return next((name(element) for _, element in parser.read_events()), "")
@@ -146,7 +146,7 @@ def text_of(path: Path | str, element: Element) -> str:
     for child in element:
         if child.tag is etree.Entity:
             raise UnitError(path, child.sourceline, f"{child.text} is not defined: write the character")
-        if name(child) not in CODES:
+        if name(child) not in CODE_ELEMENTS:
             parts.append(text_of(path, child))
         parts.append(child.tail or "")
     return "".join(parts)

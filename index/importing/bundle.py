@@ -34,13 +34,17 @@ well it does, its makers say; most such encoders learned from parallel text.
 
 {calibration}
 """
-UNCALIBRATED = """Confidence is not fitted: corpora/everyday has scenes in fewer than two of its languages. An
-index of aligned sentences fits it anyway."""
-CALIBRATED = """Confidence was fitted on {n} answers to the scenes of corpora/everyday, half of them to
+UNCALIBRATED_NOTE = """Confidence is not fitted: corpora/everyday has scenes in fewer than two of its
+languages. An index of aligned sentences fits it anyway."""
+CALIBRATED_NOTE = """Confidence was fitted on {n} answers to the scenes of corpora/everyday, half of them to
 questions whose right answer was not there (expected calibration error {ece:.3f})."""
-SEED = 0
-ALONE = ("A dog runs.", "Two children in red coats are building a snowman in front of the old school.")
-SAME = 0.98  # least cosine of a text's vector alone to that beside a longer one; 8-bit graphs differ a little
+CALIBRATION_SEED = 0
+MASK_TEST_TEXTS = (
+    "A dog runs.",
+    "Two children in red coats are building a snowman in front of the old school.",
+)
+# Least cosine of a text's vector alone to that beside a longer one; 8-bit graphs differ a little.
+MIN_MASK_COSINE = 0.98
 
 
 @dataclass(frozen=True)
@@ -115,11 +119,11 @@ def _manifest(description: Description, dimension: int) -> BundleManifest:
 
 
 def _check(encoder: TextEncoder) -> None:
-    together = encoder.encode(ALONE)
-    alone = np.concatenate([encoder.encode([text]) for text in ALONE])
+    together = encoder.encode(MASK_TEST_TEXTS)
+    alone = np.concatenate([encoder.encode([text]) for text in MASK_TEST_TEXTS])
     if not np.isfinite(together).all():
         raise UsageError("the encoder gives vectors that are not finite: it cannot be used")
-    if (least := float((together * alone).sum(axis=1).min())) < SAME:
+    if (least := float((together * alone).sum(axis=1).min())) < MIN_MASK_COSINE:
         raise UsageError(
             f"a text's vector depends on how much it is padded (cosine {least:.3f}): the graph does not heed "
             "attention_mask; export it again"
@@ -130,7 +134,7 @@ def _calibration(encoder: TextEncoder) -> Calibration | None:
     texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := scenes(code))}
     if len(texts) < 2:
         return None
-    return calibrate([{code: encoder.encode(lines) for code, lines in texts.items()}], SEED)
+    return calibrate([{code: encoder.encode(lines) for code, lines in texts.items()}], CALIBRATION_SEED)
 
 
 def _card(manifest: BundleManifest, source: str) -> str:
@@ -143,5 +147,5 @@ def _card(manifest: BundleManifest, source: str) -> str:
         max_tokens=manifest.max_tokens,
         prefix=f"`{manifest.prefix}`" if manifest.prefix else "nothing",
         licence=manifest.licence,
-        calibration=CALIBRATED.format(n=fitted.n, ece=fitted.ece or 0) if fitted else UNCALIBRATED,
+        calibration=CALIBRATED_NOTE.format(n=fitted.n, ece=fitted.ece or 0) if fitted else UNCALIBRATED_NOTE,
     )

@@ -15,7 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from index.encoder.text_encoder import INPUTS, OUTPUT
+from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.errors import UsageError, listed
 
 TOKEN_TYPES = "token_type_ids"  # which of two texts a token belongs to: all zeros for a single text
@@ -25,8 +25,8 @@ POOLINGS = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lastt
 ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
 OLDEST_OPSET = 11  # the first with CumSum, which pooling needs
 AXES_ARE_INPUTS = 18  # from this opset on, for ReduceMax
-LARGEST = (1 << 31) - 1  # bytes of one protobuf message
-PREFIX = "encoder/"  # of the original names in the graph
+MAX_PROTOBUF_BYTES = (1 << 31) - 1  # bytes of one protobuf message
+NAME_PREFIX = "encoder/"  # of the original names in the graph
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Nodes:
 
 
 def model_of(nodes: Nodes, opset: int) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """Make a model of nodes that read INPUTS and compute OUTPUT."""
+    """Make a model of nodes that read GRAPH_INPUTS and compute GRAPH_OUTPUT."""
     graph = helper.make_graph(nodes.nodes, "encoder", _inputs(), _outputs(), nodes.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
@@ -83,22 +83,22 @@ def read_graph(path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
         onnx.checker.check_model(path)
     except Exception as error:  # protobuf's, onnx's and the system's errors share no base class
         raise UsageError(f"{path}: not a valid ONNX file ({error})") from error
-    if model.ByteSize() > LARGEST:
+    if model.ByteSize() > MAX_PROTOBUF_BYTES:
         raise UsageError(f"{path}: over 2 GiB, more than one ONNX file can hold: take it in 16 or 8 bits")
     return model
 
 
 def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """Change `model` into one that reads INPUTS and computes unit vectors as OUTPUT.
+    """Change `model` into one that reads GRAPH_INPUTS and computes unit vectors as GRAPH_OUTPUT.
 
     `output` names its present output: token vectors (n, t, d), which are pooled, or text vectors (n, d); by
     default, the one with a usual name, or the only one. UsageError for other inputs or outputs.
     """
     opset = _opset(model, path)
     name, rank = _choose(model, output, path)
-    model = onnx.compose.add_prefix(model, PREFIX)
+    model = onnx.compose.add_prefix(model, NAME_PREFIX)
     before, after = _feed(model, path), Nodes()
-    rows = after.add("Cast", PREFIX + name, to=TensorProto.FLOAT)
+    rows = after.add("Cast", NAME_PREFIX + name, to=TensorProto.FLOAT)
     if rank == 3:
         rows = _dense(after, _pool(after, rows, head.pooling, opset), head.dense)
     normalise(after, rows)
@@ -113,7 +113,7 @@ def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  #
 
 def normalise(nodes: Nodes, rows: str) -> None:
     """Append the normalisation of rows (n, d) to unit vectors, as OUTPUT."""
-    nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), OUTPUT)
+    nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), GRAPH_OUTPUT)
 
 
 def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
@@ -135,18 +135,18 @@ def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         ones = np.ones((2, 3), np.int64)
-        vectors = session.run([OUTPUT], dict.fromkeys(INPUTS, ones))[0]
+        vectors = session.run([GRAPH_OUTPUT], dict.fromkeys(GRAPH_INPUTS, ones))[0]
     except Exception as error:  # onnxruntime's errors share no base class of their own
         raise UsageError(f"ONNX Runtime cannot run this encoder: {error}") from error
     return int(vectors.shape[1])
 
 
 def _inputs() -> list[Any]:
-    return [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in INPUTS]
+    return [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in GRAPH_INPUTS]
 
 
 def _outputs() -> list[Any]:
-    return [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", "d"])]
+    return [helper.make_tensor_value_info(GRAPH_OUTPUT, TensorProto.FLOAT, ["n", "d"])]
 
 
 def _opset(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
@@ -172,20 +172,22 @@ def _choose(model: Any, wanted: str | None, path: Path) -> tuple[str, int]:  # n
 
 
 def _feed(model: Any, path: Path) -> list[Any]:  # noqa: ANN401 (onnx is untyped)
-    """The nodes that compute the inputs of the graph, whose names have PREFIX, from INPUTS."""
+    """The nodes that compute the inputs of the graph, whose names have NAME_PREFIX, from GRAPH_INPUTS."""
     initial = {value.name for value in model.graph.initializer}
     inputs = {
-        value.name.removeprefix(PREFIX): value for value in model.graph.input if value.name not in initial
+        value.name.removeprefix(NAME_PREFIX): value
+        for value in model.graph.input
+        if value.name not in initial
     }
-    sources = {name: name for name in INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
+    sources = {name: name for name in GRAPH_INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
     if unknown := set(inputs) - set(sources):
         raise UsageError(f"{path}: reads {listed(sorted(unknown))}, not only {listed(list(sources))}")
-    if missing := set(INPUTS) - set(inputs):
+    if missing := set(GRAPH_INPUTS) - set(inputs):
         raise UsageError(f"{path}: does not read {listed(sorted(missing))}: export it with both inputs")
-    nodes = [helper.make_node("Sub", [INPUTS[0], INPUTS[0]], ["bundle/zeros"])]
+    nodes = [helper.make_node("Sub", [GRAPH_INPUTS[0], GRAPH_INPUTS[0]], ["bundle/zeros"])]
     for name, value in inputs.items():
         kind = value.type.tensor_type.elem_type
-        nodes.append(helper.make_node("Cast", [sources[name]], [PREFIX + name], to=kind))
+        nodes.append(helper.make_node("Cast", [sources[name]], [NAME_PREFIX + name], to=kind))
     return nodes
 
 
@@ -199,8 +201,8 @@ def _pool(nodes: Nodes, hidden: str, modes: Sequence[str], opset: int) -> str:
 
 def _mean(nodes: Nodes, hidden: str, mode: str) -> str:
     """A weighted mean over tokens, which may select a single one, on whichever side the padding is."""
-    mask = INPUTS[1]
-    chosen = nodes.add("Cast", WEIGHTS[mode](nodes, mask), to=TensorProto.FLOAT)
+    mask = GRAPH_INPUTS[1]
+    chosen = nodes.add("Cast", POOLING_WEIGHTS[mode](nodes, mask), to=TensorProto.FLOAT)
     row = nodes.add("Reshape", chosen, nodes.constant(np.array([0, 1, -1])))  # (n, 1, t)
     sums = nodes.add("MatMul", row, hidden)
     column = nodes.add(
@@ -235,7 +237,7 @@ def _all(_: Nodes, mask: str) -> str:
 
 
 # Pooling -> the weight of each token, (n, t).
-WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
+POOLING_WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
     "cls": _first,
     "mean": _all,
     "mean_sqrt_len_tokens": _all,
@@ -245,7 +247,7 @@ WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
 
 
 def _maximum(nodes: Nodes, hidden: str, opset: int) -> str:
-    column = nodes.add("Reshape", INPUTS[1], nodes.constant(np.array([0, -1, 1])))
+    column = nodes.add("Reshape", GRAPH_INPUTS[1], nodes.constant(np.array([0, -1, 1])))
     is_token = nodes.add("Cast", column, to=TensorProto.BOOL)
     masked = nodes.add("Where", is_token, hidden, nodes.constant(np.array(-1e9, np.float32)))
     if opset < AXES_ARE_INPUTS:

@@ -7,7 +7,7 @@ from index.errors import DamagedError, FormatError, UsageError
 from index.storage.files import cache_folder
 
 USE_MULTILINGUAL = "use-multilingual"
-NAMED = (USE_MULTILINGUAL,)
+NAMED_ENCODERS = (USE_MULTILINGUAL,)
 
 
 def open_encoder(folder: Path) -> Bundle:
@@ -15,14 +15,14 @@ def open_encoder(folder: Path) -> Bundle:
 
     Raises what `open_bundle` does, and ModuleNotFoundError if the package of a named one is not installed.
     """
-    if folder.exists() or str(folder) not in NAMED:
+    if folder.exists() or str(folder) not in NAMED_ENCODERS:
         return open_bundle(folder)
-    from index.importing.use import VERSION, import_use
+    from index.importing.use import USE_VERSION, import_use
 
     cache = cache_folder()
     if cache is None:
         raise UsageError(f"no home to keep it in: passepartout encoder import {folder} --out BUNDLE first")
-    kept = cache / "encoders" / f"{USE_MULTILINGUAL}-{VERSION}"
+    kept = cache / "encoders" / f"{USE_MULTILINGUAL}-{USE_VERSION}"
     try:
         return open_bundle(kept)
     except (DamagedError, FormatError):  # not there yet, or of another version of this project

@@ -17,12 +17,12 @@ from tokenizers import Tokenizer
 
 from index.errors import UsageError, listed
 from index.importing.graph import ACTIVATIONS, POOLINGS, Dense, Head
-from index.storage.manifest import CODE
+from index.storage.manifest import LANGUAGE_CODE
 
 MODULES, CONFIG, TOKENIZER, CARD = "modules.json", "config.json", "tokenizer.json", "README.md"
-GRAPHS = ("model.onnx", "onnx/model.onnx")  # where Hugging Face folders keep one
-LONGEST = 512  # tokens, if no file states a limit
-UNLIMITED = 1 << 20  # tokens: tokenizers without a limit state a higher number
+GRAPH_PATHS = ("model.onnx", "onnx/model.onnx")  # where Hugging Face folders keep one
+DEFAULT_MAX_TOKENS = 512  # tokens, if no file states a limit
+UNLIMITED_TOKENS = 1 << 20  # tokens: tokenizers without a limit state a higher number
 OFFSET_POSITIONS = ("roberta", "camembert", "mpnet", "longformer")  # model types that count from pad + 1
 
 
@@ -59,7 +59,7 @@ def read_source(source: Path) -> SourceEncoder:
     folder = source / next((path for kind, path in modules if kind == "Transformer"), "")
     if not (folder / CONFIG).is_file():
         raise UsageError(f"{folder}: no {CONFIG}: not a sentence encoder of Hugging Face layout")
-    graph = next((path for name in GRAPHS if (path := source / name).is_file()), None)
+    graph = next((path for name in GRAPH_PATHS if (path := source / name).is_file()), None)
     encoder = _describe(source, folder, graph)
     return replace(encoder, head=_head(source, modules)) if modules else encoder
 
@@ -177,8 +177,10 @@ def _max_tokens(folder: Path, transformer: dict[str, Any]) -> int:
         _json(folder / "tokenizer_config.json").get("model_max_length"),
         positions,
     )
-    stated = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
-    return min(stated, default=LONGEST)
+    stated = [
+        int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED_TOKENS
+    ]
+    return min(stated, default=DEFAULT_MAX_TOKENS)
 
 
 def pad_token(folder: Path, tokenizer: Tokenizer) -> int | None:
@@ -206,7 +208,7 @@ def _languages(stated: object) -> tuple[str, ...]:
     # YAML reads the code of Norwegian, no, as false.
     names = ["no" if entry is False else entry for entry in entries]
     codes = (_code(name) for name in names if isinstance(name, str))
-    return tuple(dict.fromkeys(code for code in codes if re.match(CODE, code)))
+    return tuple(dict.fromkeys(code for code in codes if re.match(LANGUAGE_CODE, code)))
 
 
 def _code(tag: str) -> str:

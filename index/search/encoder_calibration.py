@@ -10,25 +10,25 @@ from index.confidence.calibration import Calibration, features, fit
 from index.search.hubness import csls
 
 Vectors = NDArray[np.float32]
-POOLS = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
-PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
+POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number
+MAX_PAIRS = 60  # most language pairs of a set: a set in 100 languages must not outweigh one in four
 
 
 def calibrate(sets: Sequence[Mapping[str, Vectors]], seed: int) -> Calibration:
     """Fit on sets of (n, d) unit vectors a language, row i of a set about the same picture in each.
 
-    For each ordered pair of languages (at most PAIRS of a set, drawn by `seed`) every sentence is a query
-    against pools of the sizes POOLS, once with the right answer among the candidates and once without, so
-    that a low confidence also means "not in the index".
+    For each ordered pair of languages (at most MAX_PAIRS of a set, drawn by `seed`) every sentence is a query
+    against pools of POOL_SIZES candidates, once with the right answer among them and once without, so that
+    a low confidence also means "not in the index".
     """
     draw = np.random.default_rng(seed)
     values, labels = [], []
     for vectors in sets:
         n, pairs = len(next(iter(vectors.values()))), list(permutations(vectors, 2))
-        if len(pairs) > PAIRS:
-            pairs = [pairs[i] for i in draw.choice(len(pairs), PAIRS, replace=False)]
+        if len(pairs) > MAX_PAIRS:
+            pairs = [pairs[i] for i in draw.choice(len(pairs), MAX_PAIRS, replace=False)]
         for source, target in pairs:
-            for size in sorted({min(n, pool) for pool in POOLS}):
+            for size in sorted({min(n, pool) for pool in POOL_SIZES}):
                 rows = draw.choice(n, size, replace=False)
                 similarities = vectors[source][rows] @ vectors[target][rows].T
                 for answerable in (True, False):

@@ -27,11 +27,11 @@ SCAN_ROWS = 50_000  # up to here reading every code is: 0.2 ms a query at 29,000
 TRAINING_ROWS, ROWS_A_LIST = 1 << 14, 128  # that codebooks are learned from, at least; and centroids
 KMEANS_ROUNDS = 8
 TARGET_RECALL = 0.995  # of the ten nearest, for the queries of a build: others have a little less
-NEAREST = 10
-QUERIES = 256  # that a build measures recall with
+RECALL_NEIGHBOURS = 10
+RECALL_QUERIES = 256  # that a build measures recall with
 K_FACTORS = (2, 4, 8, 16, 32)  # candidates re-ranked for each answer asked for
 LIST_SHARES = (1 / 64, 1 / 32, *(sixteenth / 16 for sixteenth in range(1, 17)))  # of the lists, to be read
-COMPARED = 1 << 14  # rows compared at a time with the queries of a build
+COMPARED_ROWS = 1 << 14  # rows compared at a time with the queries of a build
 # FAISS 1.15 multiplies by BLAS only above 128,000 queries times dimensions: ten times too late for a build.
 faiss.cvar.distance_compute_blas_threshold = 1 << 12
 
@@ -220,11 +220,11 @@ def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: 
     return measured(k_factor, probes[min(least, len(probes) - 1)])
 
 
-def nearest(vectors: Vectors, queries: Vectors, k: int = NEAREST) -> Rows:
+def nearest(vectors: Vectors, queries: Vectors, k: int = RECALL_NEIGHBOURS) -> Rows:
     """(n, k) rows by comparing (n, d) queries with every one of `vectors`, perhaps memory-mapped."""
     cosines, rows = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
-    for start in range(0, len(vectors), COMPARED):
-        block = np.ascontiguousarray(vectors[start : start + COMPARED], np.float32)
+    for start in range(0, len(vectors), COMPARED_ROWS):
+        block = np.ascontiguousarray(vectors[start : start + COMPARED_ROWS], np.float32)
         near, numbers = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
         merged = by_cosine(np.hstack([cosines, near]), np.hstack([rows, numbers + start]))
         cosines, rows = merged[0][:, :k], merged[1][:, :k]
@@ -232,7 +232,9 @@ def nearest(vectors: Vectors, queries: Vectors, k: int = NEAREST) -> Rows:
 
 
 def foreign_queries(indexes: Mapping[str, VectorIndex], code: str) -> Vectors:
-    """(up to QUERIES, d) vectors of the other languages, as many of each; of `code` if there are none."""
+    """Up to RECALL_QUERIES vectors of the other languages, as many of each; of `code` if there are none."""
     others = [index for other, index in indexes.items() if other != code] or [indexes[code]]
-    share = -(-QUERIES // len(others))
-    return np.concatenate([other.reconstruct(drawn_rows(len(other), share)) for other in others])[:QUERIES]
+    share = -(-RECALL_QUERIES // len(others))
+    return np.concatenate([other.reconstruct(drawn_rows(len(other), share)) for other in others])[
+        :RECALL_QUERIES
+    ]

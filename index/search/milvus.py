@@ -26,24 +26,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError, UsageError
-from index.search.vector_index import BLOCK, Rows, by_cosine
+from index.search.vector_index import ROWS_AT_A_TIME, Rows, by_cosine
 from index.storage.index_manifest import SearchSettings
 
 ROW, VECTOR = "row", "vector"  # the fields of a collection
-NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
-PREFIX = "passepartout"
-FORM = "give milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for milvus-lite"
-HOST = re.compile(
+COLLECTION_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
+COLLECTION_PREFIX = "passepartout"
+ADDRESS_HELP = (
+    "give milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for milvus-lite"
+)
+SERVER_ADDRESS = re.compile(
     r"milvus(?P<tls>\+tls)?://(?P<host>[A-Za-z0-9.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})"
     r"(?:/(?P<name>[A-Za-z_][A-Za-z0-9_]{0,63})?)?"
 )
-FILE = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
+FILE_ADDRESS = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
 ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN", "_SECONDS"))
-PATIENCE = 3.0  # seconds
+QUERY_PATIENCE = 3.0  # seconds
 MANY, LONGER = 64, 60.0  # more rows or queries at a time than the service's: seconds for these
-PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
-QUERIES = 256  # asked at a time
-WIDER = 4  # candidates in a graph for each answer asked for, at least
+FAILURE_PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
+QUERIES_AT_A_TIME = 256  # asked at a time
+GRAPH_WIDENING = 4  # candidates in a graph for each answer asked for, at least
 MOST_ANSWERS = 16_384  # answers that Milvus gives to one query
 
 
@@ -65,19 +67,21 @@ class Address:
 
 def parse(text: str) -> Address:
     """Parse an address, making paths absolute. UsageError for an invalid one."""
-    if parts := FILE.fullmatch(text):
+    if parts := FILE_ADDRESS.fullmatch(text):
         path = str(Path(parts["path"]).resolve())
-        return Address(path, PREFIX, f"milvus://{path}")
-    parts = HOST.fullmatch(text)
+        return Address(path, COLLECTION_PREFIX, f"milvus://{path}")
+    parts = SERVER_ADDRESS.fullmatch(text)
     if parts is None or int(parts["port"]) > 65535:
         secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
-        raise UsageError(f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: {FORM}{secret}")
+        raise UsageError(
+            f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: {ADDRESS_HELP}{secret}"
+        )
     scheme = "https" if parts["tls"] else "http"
-    return Address(f"{scheme}://{parts['host']}:{parts['port']}", parts["name"] or PREFIX, text)
+    return Address(f"{scheme}://{parts['host']}:{parts['port']}", parts["name"] or COLLECTION_PREFIX, text)
 
 
 class Connection:
-    """A connection to Milvus. After a failure it pauses for PAUSE seconds, then connects again."""
+    """A connection to Milvus. After a failure it pauses for FAILURE_PAUSE seconds, then connects again."""
 
     def __init__(self, address: Address, token: str, seconds: float) -> None:
         self.address, self.seconds = address, seconds
@@ -121,7 +125,7 @@ class Connection:
             return self._client
 
     def _leave(self) -> None:
-        self._closed_until = time.monotonic() + PAUSE
+        self._closed_until = time.monotonic() + FAILURE_PAUSE
         self.failures += 1
         with self._lock:
             client, self._client = self._client, None
@@ -149,7 +153,7 @@ def connect(address: Address) -> Connection:
     if token and not elsewhere:
         raise UsageError(f"{TOKEN} is set, but not for whom: set {ELSEWHERE}={address} too")
     try:
-        seconds = float(os.environ.get(SECONDS) or PATIENCE)
+        seconds = float(os.environ.get(SECONDS) or QUERY_PATIENCE)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3600:
@@ -180,7 +184,7 @@ class Held(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     address: str
-    collection: str = Field(pattern=rf"^{NAME}$")
+    collection: str = Field(pattern=rf"^{COLLECTION_NAME}$")
     rows: int = Field(ge=1)
     dimension: int = Field(ge=1, le=65536)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -252,8 +256,8 @@ class MilvusIndex:
 
     def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:
         numbers = np.asarray(rows, np.int64).tolist()
-        starts = range(0, len(numbers), BLOCK)
-        blocks = [self._vectors(numbers[start : start + BLOCK]) for start in starts]
+        starts = range(0, len(numbers), ROWS_AT_A_TIME)
+        blocks = [self._vectors(numbers[start : start + ROWS_AT_A_TIME]) for start in starts]
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *blocks])
 
     def _vectors(self, rows: list[int]) -> Vectors:
@@ -277,13 +281,13 @@ class MilvusIndex:
         queries = np.ascontiguousarray(queries, np.float32)
         cosines = np.zeros((len(queries), k), np.float32)
         rows = np.zeros((len(queries), k), np.int64)
-        for start in range(0, len(queries) if k else 0, QUERIES):
-            block = slice(start, start + QUERIES)
+        for start in range(0, len(queries) if k else 0, QUERIES_AT_A_TIME):
+            block = slice(start, start + QUERIES_AT_A_TIME)
             cosines[block], rows[block] = self._nearest(queries[block], k)
         return cosines, rows
 
     def _nearest(self, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
-        ef = max(self.ef, WIDER * k) if self.ef else 0
+        ef = max(self.ef, GRAPH_WIDENING * k) if self.ef else 0
         answers = self._ask(queries, k, ef)
         while ef and ef < len(self) and min(map(len, answers)) < k:  # a graph may have dead ends
             ef = min(4 * ef, len(self))
@@ -315,8 +319,8 @@ class MilvusIndex:
             )
 
     def _blocks(self) -> Iterator[Vectors]:
-        for start in range(0, len(self), BLOCK):
-            yield self.reconstruct(range(start, min(start + BLOCK, len(self))))
+        for start in range(0, len(self), ROWS_AT_A_TIME):
+            yield self.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(self))))
 
 
 def digest(blocks: Iterator[Vectors]) -> str:

@@ -18,7 +18,7 @@ from index.search.sentence_index import SentenceIndex
 from index.text.normalisation import clean
 from index.text.placeables import Placeable, placeables, put_back, skeleton
 
-CANDIDATES = 16  # sentences of the source language compared with the text
+MEMORY_CANDIDATES = 16  # sentences of the source language compared with the text
 MIN_SIMILARITY = 0.7  # the default of most CAT tools
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
@@ -108,7 +108,7 @@ def remember(
     """
     if source_index.groups is None or target.groups is None or not len(texts):
         return [[] for _ in texts]
-    nearest = source_index.vectors.search(vectors, CANDIDATES)[1].tolist()
+    nearest = source_index.vectors.search(vectors, MEMORY_CANDIDATES)[1].tolist()
     return [
         _remembered(source_index, target, text, vectors[row : row + 1], source, nearest[row])
         for row, text in enumerate(texts)

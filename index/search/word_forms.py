@@ -8,7 +8,7 @@ from itertools import pairwise
 from index.search.sentence_index import SentenceIndex
 
 SENTENCES_READ = 1 << 15  # the first of a language
-EXAMPLES = 2  # sentences for each word
+EXAMPLES_PER_WORD = 2  # sentences for each word
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -31,7 +31,7 @@ class WordForms:
                 if (word := form.lower()) in vocabulary:
                     if place:
                         self._forms[word][form] += 1
-                    if len(self._rows[word]) < EXAMPLES and row not in self._rows[word]:
+                    if len(self._rows[word]) < EXAMPLES_PER_WORD and row not in self._rows[word]:
                         self._rows[word].append(row)
 
     def form(self, word: str) -> str:
@@ -40,5 +40,5 @@ class WordForms:
         return forms.most_common(1)[0][0] if forms else word
 
     def examples(self, word: str) -> tuple[str, ...]:
-        """Up to EXAMPLES sentences that contain a folded word."""
+        """Up to EXAMPLES_PER_WORD sentences that contain a folded word."""
         return tuple(self._sentences.sentence(row).text for row in self._rows.get(word, ()))

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from index.errors import DamagedError, UsageError
 
-BLOCK = 1 << 20  # bytes read at a time
+READ_BYTES = 1 << 20  # bytes read at a time
 # A file changed this recently may change again within one tick of its clock: its checksum is not cached.
 SETTLED_NS = 2_000_000_000
 
@@ -36,7 +36,7 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(READ_BYTES):
             digest.update(block)
     return digest.hexdigest()
 

@@ -7,10 +7,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.storage.files import FileEntry
-from index.storage.manifest import CODE, Manifest
+from index.storage.manifest import LANGUAGE_CODE, Manifest
 
 INDEX_FORMAT = 3  # 1: vectors in a format other than FAISS's; 2: of texts with their punctuation
-ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
+VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 
 Scoring = Literal["csls", "ratio"]
 
@@ -101,7 +101,7 @@ class IndexManifest(Manifest):
     """
 
     format: int = INDEX_FORMAT
-    version: str = Field(pattern=rf"^{ID.pattern}$")
+    version: str = Field(pattern=rf"^{VERSION_ID.pattern}$")
     base: str | None = None
     created: AwareDatetime
     model: str
@@ -110,7 +110,7 @@ class IndexManifest(Manifest):
     options: Options = Options()
     calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     key: str = Field(pattern=r"^[0-9a-f]{64}$")
-    languages: dict[Annotated[str, Field(pattern=CODE)], LanguageEntry] = Field(min_length=1)
+    languages: dict[Annotated[str, Field(pattern=LANGUAGE_CODE)], LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment
     detects: tuple[str, ...]
     cleaning: CleaningEntry

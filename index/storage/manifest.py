@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from index.errors import DamagedError, FormatError
 
-NAME = "manifest.json"
-CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"  # a language code, which is part of file names
+MANIFEST_NAME = "manifest.json"
+# A language code, which is part of file names.
+LANGUAGE_CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 MANIFEST_BYTES = 16 << 20  # at most
 
 
@@ -37,7 +38,7 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
 
     Raises DamagedError if it is missing or malformed, FormatError if its format is not that of `kind`.
     """
-    path = folder / NAME
+    path = folder / MANIFEST_NAME
     values = _load(path, what)
     if values.get("format") != (wanted := kind.model_fields["format"].default):
         raise FormatError(
@@ -58,7 +59,7 @@ def read_manifest(folder: Path, kind: type[Kind], what: str) -> Kind:
 
 def _load(path: Path, what: str) -> dict[str, Any]:
     if path.is_symlink() or not path.is_file():
-        raise DamagedError(f"{path.parent} is not {what}: it has no {NAME}")
+        raise DamagedError(f"{path.parent} is not {what}: it has no {MANIFEST_NAME}")
     if path.stat().st_size > MANIFEST_BYTES:
         raise DamagedError(f"{path}: longer than {MANIFEST_BYTES} bytes: make it again")
     try:
@@ -86,5 +87,5 @@ def write_manifest(folder: Path, manifest: Kind) -> Kind:
     """Write `folder`/manifest.json, without flushing it; returns the manifest with its digest."""
     digest = _digest(json.loads(manifest.model_dump_json()))
     manifest = manifest.model_copy(update={"digest": digest})
-    (folder / NAME).write_text(manifest.model_dump_json(indent=2), "utf-8")
+    (folder / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2), "utf-8")
     return manifest

@@ -27,8 +27,8 @@ from pathlib import Path
 
 from index.errors import BundleError, BusyError, DamagedError, listed
 from index.storage.files import describe, fsync, fsync_tree, make_read_only, replace_text, verify
-from index.storage.index_manifest import ID, IndexManifest
-from index.storage.manifest import NAME, read_manifest, write_manifest
+from index.storage.index_manifest import VERSION_ID, IndexManifest
+from index.storage.manifest import MANIFEST_NAME, read_manifest, write_manifest
 
 VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
@@ -44,7 +44,7 @@ def current(index: Path) -> str:
         raise BundleError(f"{index} is not an index: build one with `passepartout index build`") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DamagedError(f"{index / CURRENT}: cannot be read: build the index again") from error
-    if not ID.fullmatch(version):
+    if not VERSION_ID.fullmatch(version):
         raise DamagedError(f"{index / CURRENT}: does not name a version: build the index again")
     return version
 
@@ -53,7 +53,7 @@ def versions(index: Path) -> list[str]:
     """The IDs of all published versions, oldest first."""
     folder = index / VERSIONS
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return sorted((name for name in names if ID.fullmatch(name)), key=_order)
+    return sorted((name for name in names if VERSION_ID.fullmatch(name)), key=_order)
 
 
 def _order(version: str) -> tuple[str, int]:
@@ -70,7 +70,7 @@ def open_version(
     """
     name = current(index) if version is None else version
     folder = index / VERSIONS / name
-    if not ID.fullmatch(name) or not folder.is_dir():
+    if not VERSION_ID.fullmatch(name) or not folder.is_dir():
         published = listed(versions(index)) or "none"
         raise BundleError(f"{index} has no version {name!r}; it has: {published}")
     manifest = read_manifest(folder, IndexManifest, "a version of an index")
@@ -165,7 +165,7 @@ def _key(folder: Path) -> str | None:
 
 def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:
     """Publish the work folder as the current version; returns the manifest with its files."""
-    (work / NAME).unlink(missing_ok=True)
+    (work / MANIFEST_NAME).unlink(missing_ok=True)
     manifest = manifest.model_copy(update={"files": describe(work)})
     manifest = write_manifest(work, manifest)
     make_read_only(work)

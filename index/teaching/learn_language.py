@@ -15,7 +15,7 @@ from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.progress import Progress
-from index.storage.manifest import CODE
+from index.storage.manifest import LANGUAGE_CODE
 from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of
 from index.teaching.material import Material
 from index.teaching.mining import known_sentences, mine
@@ -26,7 +26,7 @@ from index.text.normalisation import words
 CHOOSING_PART, MEASURING_PART = 8, 9  # of the topics
 CHOOSING_LINES = 3000  # at most
 LEAST_LINES = 10
-STEPS = 4  # of the progress bar
+PROGRESS_STEPS = 4  # of the progress bar
 LONGEST_VERSION = 32
 
 
@@ -46,7 +46,7 @@ def check_language(bundle: Bundle, code: str) -> None:
 
     A language that it was taught may be taught again.
     """
-    if not re.match(CODE, code):
+    if not re.match(LANGUAGE_CODE, code):
         raise UsageError(f"{code!r} is not a language code (BCP 47) such as sw or zh-Hant")
     if code in bundle.manifest.languages and code not in bundle.taught:
         raise UsageError(f"{bundle.name} knows {code} already: give another code or another bundle")
@@ -66,7 +66,7 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
         raise UsageError(f"{out}: give another folder: the bundle that is taught stays as it is")
     started = time.monotonic()
     encoder = TextEncoder(bundle)
-    with Progress(STEPS, unit="steps", label="learn") as bar:
+    with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
         base = _base(encoder, given.materials)
         bar.advance()
         materials = [*given.materials, *_mined(encoder, bundle, given, base)]

@@ -14,10 +14,10 @@ from index.teaching.material import Material
 from index.teaching.ridge import ridge
 from index.text.pre_tokens import Integers
 
-PENALTY = 0.3
+RIDGE_PENALTY = 0.3
 LEAST_COUNT = 2  # texts that must contain a subword for it to be learned; for whole words one is enough
-BASES = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
-PARTS = 10  # of the topics: one is held out for measuring, another for choosing
+BASE_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the encoder's own vectors to choose from
+TOPIC_PARTS = 10  # of the topics: one is held out for measuring, another for choosing
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,21 @@ def learn(encoder: TextEncoder, materials: Sequence[Material], base: float) -> T
     weights = np.concatenate([np.full(len(material), material.weight) for material in materials])
     vocabulary = _vocabulary(texts)
     untrained = TaughtLanguage(vocabulary, np.zeros((len(vocabulary), 0), np.float16), base)
-    rows = ridge(untrained.tokens(texts), len(vocabulary), targets, weights.astype(np.float32), PENALTY)
+    rows = ridge(untrained.tokens(texts), len(vocabulary), targets, weights.astype(np.float32), RIDGE_PENALTY)
     return TaughtLanguage(vocabulary, rows.astype(np.float16), base)
 
 
 def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) -> float:
-    """Choose the one of BASES with which held-out lines find their topics best."""
+    """Choose the one of BASE_WEIGHTS with which held-out lines find their topics best."""
     learned, asked = zip(*(held_out(material, part) for material in materials), strict=True)
     if not all(map(len, learned)) or not any(map(len, asked)):
-        return BASES[0]
+        return BASE_WEIGHTS[0]
     scores = []
-    for base in BASES:
+    for base in BASE_WEIGHTS:
         taught = learn(encoder, learned, base)
         places = np.concatenate([places_of(encoder, taught, lines) for lines in asked])
         scores.append(float((1 / (1 + places)).mean()))
-    return BASES[int(np.argmax(scores))]
+    return BASE_WEIGHTS[int(np.argmax(scores))]
 
 
 def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Material) -> Integers:
@@ -95,7 +95,7 @@ def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Int
 
 
 def _part(topic: str) -> int:
-    return int(hashlib.sha256(topic.encode()).hexdigest(), 16) % PARTS
+    return int(hashlib.sha256(topic.encode()).hexdigest(), 16) % TOPIC_PARTS
 
 
 def _vocabulary(texts: Sequence[str]) -> tuple[str, ...]:

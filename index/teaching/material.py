@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from index.encoder.pictograms import EMOJI_PRESENTATION, emoji
-from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UsageError, listed
@@ -18,7 +18,7 @@ from index.text.pre_tokens import Integers, Numbering
 Kind = Literal["captions", "pairs", "sentences"]
 LONGEST_LINE = 10_000  # characters
 MOST_LINES = 20_000  # of one file
-CAPTIONED = ("picture", "text in the new language")
+CAPTION_COLUMNS = ("picture", "text in the new language")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_captions(
     by its path. Raises UsageError for other lines, for pictures that are not there, and for none.
     """
     rows = _rows_by_name(pictures)
-    table = list(_columns(lines, where, CAPTIONED))
+    table = list(_columns(lines, where, CAPTION_COLUMNS))
     if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
         raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
     picture_rows = np.array([rows[name] for name, _ in table], np.int64)
@@ -67,7 +67,7 @@ def read_captions(
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
     """What the lines that `read_captions` reads call their pictures, each once."""
-    return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTIONED)))
+    return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTION_COLUMNS)))
 
 
 def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Material:
@@ -124,7 +124,7 @@ def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
     for full, row in by_full_name.items():
         short = full.partition("/")[2]
         names = [short]
-        if full.startswith(f"{PICTOGRAMS}/"):
+        if full.startswith(f"{PICTOGRAM_SET}/"):
             names += [emoji(short), emoji(short).removesuffix(EMOJI_PRESENTATION)]
         for name in dict.fromkeys(names):
             if name in rows:

@@ -13,7 +13,7 @@ from index.encoder.vectors import unit
 from index.search.hubness import csls
 from index.teaching.material import Material
 
-WEIGHT = 0.5  # of a mined line, since some are wrong
+MINED_WEIGHT = 0.5  # of a mined line, since some are wrong
 KEPT_SHARE = 0.5  # of the pairs that are each other's nearest, those with the highest scores
 
 
@@ -42,4 +42,6 @@ def mine(
     kept = np.sort(by_score[: int(np.ceil(KEPT_SHARE * len(by_score)))])
     if not len(kept):
         return None
-    return Material("sentences", tuple(texts[row] for row in kept.tolist()), nearest[kept], known, WEIGHT)
+    return Material(
+        "sentences", tuple(texts[row] for row in kept.tolist()), nearest[kept], known, MINED_WEIGHT
+    )

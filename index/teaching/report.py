@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from index.encoder.pictograms import emoji
-from index.encoder.pictures import PICTOGRAMS
+from index.encoder.pictures import PICTOGRAM_SET
 from index.teaching.lesson import Recall
 from index.text.languages import language
 
-SOURCES = {
+SOURCE_NAMES = {
     "captions": "captions of pictures",
     "pairs": "aligned sentences (supervised)",
     "sentences": "sentences, mined by their vectors",
 }
-MEASURES = {"captions": "a text finds its picture", "pairs": "a text finds its translation"}
+MEASURE_NAMES = {"captions": "a text finds its picture", "pairs": "a text finds its translation"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def with_card_section(page: str, learned: Learned) -> str:
 
 def summary(learned: Learned) -> str:
     """The result in one line."""
-    figures = [f"{MEASURES[kind]}: {_figures(score)}" for kind, score in learned.recalls.items()]
+    figures = [f"{MEASURE_NAMES[kind]}: {_figures(score)}" for kind, score in learned.recalls.items()]
     return f"{learned.name} ({learned.code}) from {_sources(learned)}; {'; '.join(figures) or NOT_MEASURED}"
 
 
@@ -80,7 +80,7 @@ NOT_MEASURED = "too few lines to hold some out, so nothing was measured"
 
 def _facts(learned: Learned) -> str:
     rows = "\n".join(
-        f"| {MEASURES[kind]} | {score.lines} | {score.candidates} | {score.r1:.1f} | {score.r10:.1f} | "
+        f"| {MEASURE_NAMES[kind]} | {score.lines} | {score.candidates} | {score.r1:.1f} | {score.r10:.1f} | "
         f"{score.chance[0]:.1f} | {score.chance[1]:.1f} |"
         for kind, score in learned.recalls.items()
     )
@@ -99,7 +99,7 @@ def _facts(learned: Learned) -> str:
 
 
 def _sources(learned: Learned) -> str:
-    return " and ".join(f"{count} {SOURCES[kind]}" for kind, count in learned.lines.items())
+    return " and ".join(f"{count} {SOURCE_NAMES[kind]}" for kind, count in learned.lines.items())
 
 
 def _figures(score: Recall) -> str:
@@ -110,5 +110,5 @@ def _figures(score: Recall) -> str:
 
 
 def _shown(picture: str) -> str:
-    name = picture.removeprefix(f"{PICTOGRAMS}/")
+    name = picture.removeprefix(f"{PICTOGRAM_SET}/")
     return emoji(name) if name != picture else ""

@@ -7,7 +7,8 @@ from index.encoder.vectors import Vectors
 from index.text.pre_tokens import Integers, Tokens
 
 MAX_STEPS = 30
-TOLERANCE = 1e-3  # the residual's norm relative to the target's, in each column, at which the solver stops
+# The residual's norm relative to the target's, in each column, at which the solver stops.
+RESIDUAL_TOLERANCE = 1e-3
 TOKENS_AT_ONCE = 1 << 16  # whose rows are gathered at a time
 
 
@@ -25,7 +26,7 @@ def ridge(
     residual = targets.astype(np.float32)
     direction = residual.copy()
     squares = _squares(residual)
-    least = TOLERANCE**2 * squares
+    least = RESIDUAL_TOLERANCE**2 * squares
     for _ in range(MAX_STEPS):
         if (squares <= least).all():
             break

@@ -10,11 +10,13 @@ from index.encoder.pictures import Pictures
 from index.encoder.taught import spelled
 from index.teaching.material import Material
 
-SUGGESTED = 50
-ONCE = 1  # how often a rare word occurs
+SUGGESTED_PICTURES = 50
+RARE_COUNT = 1  # how often a rare word occurs
 
 
-def suggestions(pictures: Pictures, materials: Sequence[Material], count: int = SUGGESTED) -> list[str]:
+def suggestions(
+    pictures: Pictures, materials: Sequence[Material], count: int = SUGGESTED_PICTURES
+) -> list[str]:
     """Suggest pictures to caption, by name: those without a caption that represent the others best.
 
     If few of these are left, captioned pictures with the rarest words follow. By greedy facility location:
@@ -68,5 +70,5 @@ def _rarest_words(materials: Sequence[Material]) -> list[str]:
     counts = Counter(word for _, text in texts for word in spelled(text))
     rare: Counter[str] = Counter()
     for name, text in texts:
-        rare[name] += sum(counts[word] <= ONCE for word in set(spelled(text)))
+        rare[name] += sum(counts[word] <= RARE_COUNT for word in set(spelled(text)))
     return [name for name, number in rare.most_common() if number]

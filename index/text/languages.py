@@ -6,7 +6,7 @@ from functools import cache
 # Scripts (ISO 15924) that are written from right to left.
 
 # code | English name | own name | script | family
-TABLE = """
+LANGUAGE_TABLE = """
 ach | Acholi | Acoli | Latn | Nilotic
 ada | Dangme | Dangme | Latn | Kwa
 adh | Adhola | Dhopadhola | Latn | Nilotic
@@ -205,7 +205,7 @@ class Language:
 @cache
 def languages() -> dict[str, Language]:
     """All languages that we have names for, by code."""
-    rows = ([part.strip() for part in line.split("|")] for line in TABLE.strip().splitlines())
+    rows = ([part.strip() for part in line.split("|")] for line in LANGUAGE_TABLE.strip().splitlines())
     return {row[0]: Language(*row) for row in rows}
 
 

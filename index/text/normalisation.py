@@ -4,11 +4,11 @@ import re
 import unicodedata
 
 # Languages with clitics that are joined to the next word: "l'homme" is two words.
-ELIDING = frozenset({"ca", "fr", "it"})
+ELIDING_LANGUAGES = frozenset({"ca", "fr", "it"})
 LONGEST_CLITIC = 4  # "dell'", "qu'"
 JOINERS = "\u200c\u200d"  # zero-width (non-)joiner: spelling in Persian and Indic scripts, and emoji
 MOST_MARKS, GRAPHEME_JOINER = 30, "\u034f"  # combining marks after a letter, and what divides longer runs
-ENDS = ".,!?"  # never part of the word before them
+END_PUNCTUATION = ".,!?"  # never part of the word before them
 SENTENCE_ENDS = " .?!…,;:。？！؟।"
 OUTSIDE_WORDS = re.compile(r"(?<!\w)'|'(?!\w)")  # a quotation mark; inside a word it is an apostrophe
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
@@ -75,7 +75,7 @@ def words(text: str, language: str) -> list[str]:
 
     Boundaries are ICU's (UAX #29; dictionaries for Chinese, Japanese, Thai, Lao, Khmer, Burmese).
     """
-    if (alone := text.rstrip(ENDS)).isalpha() and alone.isascii():
+    if (alone := text.rstrip(END_PUNCTUATION)).isalpha() and alone.isascii():
         return [alone.lower()]
     # Imported here: ICU's data is 40 MB on disk, and a service that translates sentences never segments.
     from icu4py.breakers import WordBreaker
@@ -91,7 +91,7 @@ def _is_word(segment: str) -> bool:
 
 def _split(word: str, language: str) -> list[str]:
     head, mark, rest = word.partition("'")
-    if language in ELIDING and rest and len(head) <= LONGEST_CLITIC:
+    if language in ELIDING_LANGUAGES and rest and len(head) <= LONGEST_CLITIC:
         return [head + mark, rest]
     if language == "en" and rest == "s":
         return [head]

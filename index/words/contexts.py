@@ -13,7 +13,7 @@ from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
 from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
-CONTEXTS = 100  # sentences per word: more change nothing
+CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
 OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/decisions/0092)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
@@ -62,7 +62,7 @@ class _Entries:
 
 
 class Contexts:
-    """Sums of text vectors: for each of `count` words its first CONTEXTS texts, and over all texts."""
+    """Sums of text vectors: of the first CONTEXTS_PER_WORD texts of each of `count` words, and of all."""
 
     def __init__(self, count: int, dimension: int) -> None:
         self.counts = np.zeros(count, np.int64)
@@ -76,7 +76,7 @@ class Contexts:
         starts = _begins(rows)
         lengths = np.diff(starts, append=len(rows))
         place = np.arange(len(rows)) - np.repeat(starts, lengths)
-        left = np.maximum(CONTEXTS - self.counts[rows], 0)
+        left = np.maximum(CONTEXTS_PER_WORD - self.counts[rows], 0)
         # The nth text of every word at once: `reduceat` over the rows is slower.
         for number in range(int(np.minimum(lengths, left[starts]).max(initial=0))):
             nth = np.flatnonzero((place == number) & (number < left))

@@ -1,7 +1,7 @@
 """Two-word phrases whose words occur together more often than by chance: "ice cream", "fire hydrant".
 
-Mikolov et al. 2013, equation 6: (count(a b) - DISCOUNT) / (count(a) count(b)), here times the number of
-words, which makes it the ratio of the observed count to the count expected by chance.
+Mikolov et al. 2013, equation 6: (count(a b) - PHRASE_DISCOUNT) / (count(a) count(b)), here times the number
+of words, which makes it the ratio of the observed count to the count expected by chance.
 """
 
 from collections import Counter
@@ -13,21 +13,21 @@ from index.text.languages import language as language_of
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
 from index.words.vocabulary import numbered_words
 
-DISCOUNT = 5  # so that a pair seen a few times is not a phrase
+PHRASE_DISCOUNT = 5  # so that a pair seen a few times is not a phrase
 LEAST_COUNT = 10
 LEAST_RATIO = 50.0  # observed count to that expected by chance
 PAIRS_SORTED = 1 << 22  # at a time
 WORD_BITS = 32  # of each of the two words in the key of a pair
 WORD_MASK = (1 << WORD_BITS) - 1
 # Scripts without spaces between words: ICU segments them by dictionaries that include compounds.
-UNSPACED = frozenset({"Hans", "Hant", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
+UNSPACED_SCRIPTS = frozenset({"Hans", "Hant", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
 
 PairCounts = tuple[Integers, Integers]  # keys of pairs, sorted, and how often they were seen
 
 
 def spaced(code: str) -> bool:
     """Whether a language writes spaces between its words."""
-    return language_of(code).script not in UNSPACED
+    return language_of(code).script not in UNSPACED_SCRIPTS
 
 
 def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]) -> dict[str, int]:
@@ -37,7 +37,7 @@ def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]
     for (first, second), count in pairs.items():
         if (
             count >= LEAST_COUNT
-            and (count - DISCOUNT) * total >= LEAST_RATIO * counts[first] * counts[second]
+            and (count - PHRASE_DISCOUNT) * total >= LEAST_RATIO * counts[first] * counts[second]
         ):
             phrases[f"{first} {second}"] = count
     return phrases

@@ -26,10 +26,10 @@ from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
 GROUP_WIDTH = 8  # columns reduced to their highest before partitioning
-PULLS = (1.0, 16.0, 256.0, np.inf)
-FOLDS = 3
-SWEEPS = 3  # over all languages, between two searches for anchors
-TOLERANCE = 5e-3  # root mean square movement of a unit vector at convergence
+ANCHOR_PULLS = (1.0, 16.0, 256.0, np.inf)
+PULL_FOLDS = 3
+SWEEPS_PER_ROUND = 3  # over all languages, between two searches for anchors
+CONVERGED_MOVEMENT = 5e-3  # root mean square movement of a unit vector at convergence
 
 Rotation = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -66,7 +66,7 @@ def align(
     k: int = 5,
     most_words: int = MOST_WORDS,
     iterations: int = 20,
-    pulls: Sequence[float] = PULLS,
+    pulls: Sequence[float] = ANCHOR_PULLS,
     seed: int = 0,
     threads: int = 1,
     progress: Callable[[int], None] = lambda rounds: None,
@@ -82,7 +82,7 @@ def align(
     anchors = find_anchors(spaces, k, threads)
     pull = choose_pull(spaces, anchors, pulls, seed)
     rounds, moved = 0, np.inf if np.isfinite(pull) else 0.0
-    while rounds < iterations and moved > TOLERANCE:
+    while rounds < iterations and moved > CONVERGED_MOVEMENT:
         if rounds:
             anchors = find_anchors(_turned(spaces, rotations), k, threads)
         previous, rotations = rotations, solve(anchor_products(spaces, anchors), rotations, pull)
@@ -94,7 +94,7 @@ def align(
         rotations={code: rotation.astype(np.float32) for code, rotation in rotations.items()},
         iterations=rounds,
         anchors={pair: len(rows) for pair, rows in anchors.items()},
-        converged=moved <= TOLERANCE,
+        converged=moved <= CONVERGED_MOVEMENT,
         pull=pull,
     )
 
@@ -161,7 +161,7 @@ def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) ->
     """Rotations that minimise the distances of anchors, one language at a time until none moves."""
     current = dict(rotations)
     single = {code: rotation.astype(np.float32) for code, rotation in rotations.items()}
-    for _ in range(SWEEPS):
+    for _ in range(SWEEPS_PER_ROUND):
         moved = 0.0
         for code, rotation in current.items():
             target = sum(
@@ -172,7 +172,7 @@ def solve(products: Products, rotations: Mapping[str, Rotation], pull: float) ->
             moved = max(moved, _movement(left @ right, rotation))
             current[code] = left @ right
             single[code] = current[code].astype(np.float32)
-        if moved < TOLERANCE / 10:
+        if moved < CONVERGED_MOVEMENT / 10:
             break
     return current
 
@@ -207,14 +207,14 @@ def choose_pull(spaces: Spaces, anchors: Anchors, pulls: Sequence[float], seed: 
         return pulls[0]
     random = np.random.default_rng(seed)
     # Words are held out, not pairs: the other anchors of a word would reveal the held-out one.
-    fold = {code: random.integers(FOLDS, size=len(rows)) for code, rows in spaces.items()}
+    fold = {code: random.integers(PULL_FOLDS, size=len(rows)) for code, rows in spaces.items()}
     pulls = sorted(pulls, reverse=True)
-    folds = [_held_out(spaces, anchors, fold, number, pulls) for number in range(FOLDS)]
+    folds = [_held_out(spaces, anchors, fold, number, pulls) for number in range(PULL_FOLDS)]
     meetings: list[NDArray[np.float64]] = []
     near = np.ones(1, bool)
     for cosines in zip(*folds, strict=True):
         meetings.append(np.concatenate(cosines))
-        if len(meetings[0]) < 2 * FOLDS:
+        if len(meetings[0]) < 2 * PULL_FOLDS:
             return np.inf
         near = _near_best(np.stack(meetings))
         if not near[-1]:

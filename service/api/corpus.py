@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from index.errors import BundleError, UsageError
-from index.formats.registry import TABLES
+from index.formats.registry import TABLE_FORMATS
 from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import CODE, read_manifest
+from index.storage.manifest import LANGUAGE_CODE, read_manifest
 from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
 from service.api.openapi import NEEDS_A_KEY, problem_responses
@@ -27,9 +27,9 @@ router = APIRouter(prefix="/admin", tags=["Administration"])
 
 # No separator of folders, no control character.
 FILE_NAME = r"^[^/\\\x00-\x1f\x7f]{1,200}$"
-BYTES = "application/octet-stream"
+OCTET_STREAM = "application/octet-stream"
 WITHOUT_LANGUAGE: tuple[Format, ...] = ("txt",)  # does not say which language it is in
-READING: tuple[ProblemType, ...] = (
+READ_PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType.UNAUTHORISED,
     ProblemType.METHOD_NOT_ALLOWED,
     ProblemType.INTERNAL,
@@ -40,7 +40,7 @@ A_FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "The file as it is, compressed or not.",
-        "content": {BYTES: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
+        "content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
     }
 }
 
@@ -51,7 +51,7 @@ A_FILE: dict[str, Any] = {
     summary="Upload a corpus file",
     openapi_extra=NEEDS_A_KEY | A_FILE,
     responses=problem_responses(
-        *READING,
+        *READ_PROBLEMS,
         ProblemType.NO_JOBS,
         ProblemType.SPOOL_FULL,
         ProblemType.DISK_FULL,
@@ -70,7 +70,10 @@ async def upload(
     compression: Annotated[Compression, Query(description="How it is compressed.")] = "none",
     language: Annotated[
         str | None,
-        Query(description="The language of its sentences, where the file does not say it.", pattern=CODE),
+        Query(
+            description="The language of its sentences, where the file does not say it.",
+            pattern=LANGUAGE_CODE,
+        ),
     ] = None,
     name: Annotated[
         str | None,
@@ -107,9 +110,9 @@ async def upload(
 
 def _check(request: Request, engine: Engine, form: Format, language: str | None) -> None:
     content_type = request.headers.get("content-type", "")
-    if media_type(content_type) != BYTES:
-        detail = f"Content-Type is {content_type[:80] or 'missing'}: send the file itself as {BYTES}"
-        raise ProblemError(ProblemType.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept": BYTES})
+    if media_type(content_type) != OCTET_STREAM:
+        detail = f"Content-Type is {content_type[:80] or 'missing'}: send the file itself as {OCTET_STREAM}"
+        raise ProblemError(ProblemType.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept": OCTET_STREAM})
     if language is None and form in WITHOUT_LANGUAGE:
         detail = f"language is missing: {form} does not say which language its sentences are in"
         raise ProblemError.of_fields(
@@ -130,7 +133,7 @@ def _check_columns(columns: str | None, form: Format) -> None:
     except UsageError as error:
         message = f"columns: {error}"
     else:
-        if form in TABLES:
+        if form in TABLE_FORMATS:
             return
     raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field="columns", message=message)])
 
@@ -139,7 +142,7 @@ def _check_columns(columns: str | None, form: Format) -> None:
     "/uploads",
     summary="List unused uploads",
     openapi_extra=NEEDS_A_KEY,
-    responses=problem_responses(*READING),
+    responses=problem_responses(*READ_PROBLEMS),
 )
 async def uploads(settings: SettingsNow) -> Uploads:
     return Uploads(uploads=await asyncio.to_thread(open_spool(settings).all))
@@ -150,7 +153,7 @@ async def uploads(settings: SettingsNow) -> Uploads:
     status_code=204,
     summary="Remove an upload",
     openapi_extra=NEEDS_A_KEY,
-    responses=problem_responses(*READING, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST),
+    responses=problem_responses(*READ_PROBLEMS, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST),
 )
 async def remove(upload_id: str, settings: SettingsNow) -> Response:
     if not await asyncio.to_thread(open_spool(settings).remove, upload_id):
@@ -162,7 +165,7 @@ async def remove(upload_id: str, settings: SettingsNow) -> Response:
     "/versions",
     summary="List the versions of the index",
     openapi_extra=NEEDS_A_KEY,
-    responses=problem_responses(*READING),
+    responses=problem_responses(*READ_PROBLEMS),
 )
 async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
     """Those that a rollback can serve again; `gc` removes the old ones."""

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from service.http.page import HEADERS
+from service.http.page import PAGE_HEADERS
 
 router = APIRouter(include_in_schema=False)
 
@@ -38,7 +38,7 @@ PAGE = """<!doctype html>
 async def docs(request: Request) -> Response:
     """The page, made in a thread as the document is."""
     page = await asyncio.to_thread(lambda: render(request.app.openapi()))
-    return HTMLResponse(page, headers=HEADERS)
+    return HTMLResponse(page, headers=PAGE_HEADERS)
 
 
 def render(document: dict[str, Any]) -> str:

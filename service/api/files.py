@@ -19,7 +19,7 @@ from index.documents.document import Document, suffix_of
 from index.documents.translation import DOCUMENTS, Summary, fill, open_document, source_language
 from index.errors import UnknownLanguageError, UsageError
 from service.api.dependencies import EngineNow, SettingsNow
-from service.api.libretranslate import TRANSLATES, failures
+from service.api.libretranslate import TRANSLATE_STATUSES, failures
 from service.api.openapi import problem_responses
 from service.api.validation import unknown_language, unreachable_target
 from service.engine.engine import Engine
@@ -79,7 +79,7 @@ class TranslatedFile(BaseModel):
     "/translate_file",
     summary="Translate a file, as LibreTranslate does",
     response_model=TranslatedFile,
-    responses=failures(*TRANSLATES),
+    responses=failures(*TRANSLATE_STATUSES),
     openapi_extra={"requestBody": FILE_BODY},
 )
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:

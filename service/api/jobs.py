@@ -11,7 +11,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from service.api.corpus import READING
+from service.api.corpus import READ_PROBLEMS
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
 from service.api.openapi import NEEDS_A_KEY, problem_responses
 from service.api.validation import unknown_language
@@ -77,7 +77,7 @@ A_STREAM: dict[str, Any] = {
         }
     },
 }
-JOB_PROBLEMS = (*READING, ProblemType.NO_JOBS, ProblemType.JOBS_UNREACHABLE)
+JOB_PROBLEMS = (*READ_PROBLEMS, ProblemType.NO_JOBS, ProblemType.JOBS_UNREACHABLE)
 ONE_JOB = problem_responses(*JOB_PROBLEMS, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST)
 
 

@@ -58,9 +58,9 @@ EXTRA_FORM_FIELDS = 16  # of a form, beside its texts
 MIN_DETECTED_CHANCE = 0.01  # the least likely language that /detect names, beside the likeliest
 Model = TypeVar("Model", bound=BaseModel)
 SPEAKS_ALL = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
-READS = *SPEAKS_ALL, ProblemType.NOT_READY.status
+READ_STATUSES = *SPEAKS_ALL, ProblemType.NOT_READY.status
 TOO_MANY, TOO_LONG = ProblemType.TOO_MANY_REQUESTS.status, ProblemType.BODY_TOO_LARGE.status
-TRANSLATES = *READS, 403, ProblemType.BAD_REQUEST.status, TOO_LONG, TOO_MANY
+TRANSLATE_STATUSES = *READ_STATUSES, 403, ProblemType.BAD_REQUEST.status, TOO_LONG, TOO_MANY
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -87,7 +87,7 @@ class Text:
     summary="Translate, as LibreTranslate does",
     response_model=Translated,
     response_model_exclude_none=True,
-    responses=failures(*TRANSLATES),
+    responses=failures(*TRANSLATE_STATUSES),
     openapi_extra={"requestBody": TRANSLATE_BODY},
 )
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
@@ -115,7 +115,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     "/detect",
     summary="Detect a language, as LibreTranslate does",
     response_model=list[Detected],
-    responses=failures(*TRANSLATES),
+    responses=failures(*TRANSLATE_STATUSES),
     openapi_extra={"requestBody": DETECT_BODY},
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
@@ -149,7 +149,9 @@ async def suggest() -> Response:
 
 
 @router.get(
-    "/frontend/settings", summary="Read the limits, as LibreTranslate does", responses=failures(*READS)
+    "/frontend/settings",
+    summary="Read the limits, as LibreTranslate does",
+    responses=failures(*READ_STATUSES),
 )
 async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
     """The limits of this service in LibreTranslate's terms, with a pair of languages to begin with."""
@@ -168,7 +170,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
     )
 
 
-@router.get("/health", summary="Check readiness, as LibreTranslate does", responses=failures(*READS))
+@router.get("/health", summary="Check readiness, as LibreTranslate does", responses=failures(*READ_STATUSES))
 async def health(engine: EngineNow) -> Health:
     """Answers once the index is open and warm."""
     return Health()

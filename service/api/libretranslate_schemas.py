@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from service.schemas import Texts
 
 # A list may hold blank texts, which are their own translation.
-Q = WithJsonSchema(
+Q_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
             {"type": "string", "minLength": 1},
@@ -35,7 +35,7 @@ class TranslateRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    q: Annotated[Texts, Q]
+    q: Annotated[Texts, Q_SCHEMA]
     source: str = _field("Language code of the texts, or `auto`.")
     target: str = _field("Language code to translate into.")
     format: Literal["text", "html"] = Field(default="text", description="Of `html`, the text is translated.")

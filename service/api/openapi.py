@@ -14,13 +14,13 @@ from service.http.problems import MEDIA_TYPE, ProblemType
 from service.schemas import Problem, SentenceRequest, WordRequest
 from service.settings import Settings
 
-REFERENCE = "#/components/schemas/{model}"
+SCHEMA_REFERENCE = "#/components/schemas/{model}"
 # The two ways to send a key, declared for routes that need one whatever the settings are.
-SCHEMES = {
+SECURITY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
-NEEDS_A_KEY: dict[str, Any] = {"security": [{scheme: []} for scheme in SCHEMES]}
+NEEDS_A_KEY: dict[str, Any] = {"security": [{scheme: []} for scheme in SECURITY_SCHEMES]}
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,7 +33,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
             "summary": kind.title,
             "value": {"type": kind.type, "title": kind.title, "status": kind.status, "detail": kind.meaning},
         }
-        content = {"schema": {"$ref": REFERENCE.format(model="Problem")}, "examples": {}}
+        content = {"schema": {"$ref": SCHEMA_REFERENCE.format(model="Problem")}, "examples": {}}
         response = responses.setdefault(
             kind.status, {"description": kind.title, "content": {MEDIA_TYPE: content}}
         )
@@ -43,7 +43,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 def json_body(model: str) -> dict[str, Any]:
     """The `openapi_extra` of a route that reads this model itself, with `read_model`."""
-    schema = {"$ref": REFERENCE.format(model=model)}
+    schema = {"$ref": SCHEMA_REFERENCE.format(model=model)}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -55,7 +55,7 @@ def describe(app: FastAPI, settings: Settings) -> Callable[[], dict[str, Any]]:
         openapi = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        openapi["components"]["securitySchemes"] = SCHEMES
+        openapi["components"]["securitySchemes"] = SECURITY_SCHEMES
         _add_path_problems(openapi["paths"])
         _add_models(openapi["components"]["schemas"])
         _add_limits(openapi["components"]["schemas"], settings)
@@ -79,7 +79,7 @@ def _add_path_problems(paths: dict[str, dict[str, Any]]) -> None:
 
 def _add_models(schemas: dict[str, Any]) -> None:
     for model in (Problem, SentenceRequest, WordRequest):
-        schema = model.model_json_schema(ref_template=REFERENCE)
+        schema = model.model_json_schema(ref_template=SCHEMA_REFERENCE)
         schemas.update(schema.pop("$defs", {}))
         schemas[model.__name__] = schema
 

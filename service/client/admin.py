@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from service.client.client import AsyncClient, Client, answer, checked
 from service.jobs.schemas import (
-    ENDED,
+    END_STATES,
     Compression,
     Event,
     Format,
@@ -34,9 +34,10 @@ from service.jobs.schemas import (
 )
 
 UPLOAD_SECONDS = 600.0  # for the whole of a file
-SILENCE = 30.0  # seconds without a sign of life from a job that is watched; the service gives one every 10
-BLOCK = 1 << 16  # bytes of a file that are sent at a time
-PAUSE = 1.0  # seconds before a watch that was cut off is taken up again
+# Seconds without a sign of life from a job that is watched; the service gives one every 10.
+MAX_SILENCE = 30.0
+UPLOAD_BLOCK_BYTES = 1 << 16  # bytes of a file that are sent at a time
+RECONNECT_PAUSE = 1.0  # seconds before a watch that was cut off is taken up again
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -52,9 +53,9 @@ class Call(Generic[Model]):
     more: dict[str, Any] = field(default_factory=dict)
 
 
-JOBS = Call("GET", "admin/jobs", Jobs)
-UPLOADS = Call("GET", "admin/uploads", Uploads)
-VERSIONS = Call("GET", "admin/versions", Versions)
+LIST_JOBS = Call("GET", "admin/jobs", Jobs)
+LIST_UPLOADS = Call("GET", "admin/uploads", Uploads)
+LIST_VERSIONS = Call("GET", "admin/versions", Versions)
 
 
 def _submitting(change: Request, key: str | None) -> Call[Job]:
@@ -105,7 +106,7 @@ class Watch:
     def more(self) -> dict[str, Any]:
         """What to send with the request for the stream."""
         headers = {} if self.last is None else {"Last-Event-ID": self.last}
-        return {"headers": headers, "timeout": SILENCE}
+        return {"headers": headers, "timeout": MAX_SILENCE}
 
     def read(self, line: str) -> Event | None:
         """The event that a line holds, if it does; the id that may follow it is kept."""
@@ -115,7 +116,7 @@ class Watch:
         if name != "data":
             return None
         event = Event.model_validate_json(value, extra="ignore")
-        self.ended = event.state in ENDED
+        self.ended = event.state in END_STATES
         return event
 
 
@@ -150,7 +151,7 @@ class AdminClient(Client):
         while not watch.ended:
             yield from self._followed(watch)
             if not watch.ended:
-                time.sleep(PAUSE)
+                time.sleep(RECONNECT_PAUSE)
 
     def job(self, job: str) -> Job:
         return self._do(_looking(job))
@@ -159,13 +160,13 @@ class AdminClient(Client):
         return self._do(_cancelling(job))
 
     def jobs(self) -> Jobs:
-        return self._do(JOBS)
+        return self._do(LIST_JOBS)
 
     def uploads(self) -> Uploads:
-        return self._do(UPLOADS)
+        return self._do(LIST_UPLOADS)
 
     def versions(self) -> Versions:
-        return self._do(VERSIONS)
+        return self._do(LIST_VERSIONS)
 
     def _do(self, call: Call[Model]) -> Model:
         return answer(call.model, self._send(call.method, call.path, call.body, **call.more))
@@ -210,7 +211,7 @@ class AsyncAdminClient(AsyncClient):
             async for event in self._followed(watch):
                 yield event
             if not watch.ended:
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RECONNECT_PAUSE)
 
     async def job(self, job: str) -> Job:
         return await self._do(_looking(job))
@@ -219,13 +220,13 @@ class AsyncAdminClient(AsyncClient):
         return await self._do(_cancelling(job))
 
     async def jobs(self) -> Jobs:
-        return await self._do(JOBS)
+        return await self._do(LIST_JOBS)
 
     async def uploads(self) -> Uploads:
-        return await self._do(UPLOADS)
+        return await self._do(LIST_UPLOADS)
 
     async def versions(self) -> Versions:
-        return await self._do(VERSIONS)
+        return await self._do(LIST_VERSIONS)
 
     async def _do(self, call: Call[Model]) -> Model:
         return answer(call.model, await self._send(call.method, call.path, call.body, **call.more))
@@ -245,5 +246,5 @@ class AsyncAdminClient(AsyncClient):
 
 async def _blocks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
-        while block := await asyncio.to_thread(file.read, BLOCK):
+        while block := await asyncio.to_thread(file.read, UPLOAD_BLOCK_BYTES):
             yield block

@@ -32,10 +32,10 @@ from service.schemas import (
     WordResponse,
 )
 
-SECONDS = 10.0
-RETRIES = 2
+DEFAULT_TIMEOUT = 10.0
+DEFAULT_RETRIES = 2
 LONGEST_WAIT = 30.0  # seconds before asking again, whatever the service says
-OVERLOADED = (429, 503)
+OVERLOAD_STATUSES = (429, 503)
 
 Model = TypeVar("Model", bound=BaseModel)
 Texts = str | Sequence[str]
@@ -88,11 +88,11 @@ class _Connection:
     """What both clients are made with."""
 
     def __init__(self, url: str, how: Connecting) -> None:
-        self._url, self._retries = url, how.get("retries", RETRIES)
+        self._url, self._retries = url, how.get("retries", DEFAULT_RETRIES)
         self._options: dict[str, Any] = {
             "base_url": _base(url),
             "headers": _headers(how.get("key")),
-            "timeout": how.get("timeout", SECONDS),
+            "timeout": how.get("timeout", DEFAULT_TIMEOUT),
         }
 
 
@@ -170,7 +170,7 @@ class Client(_Connection):
                 response = self._http.request(method, path, json=body, **more)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
-            if response.status_code not in OVERLOADED or tried == self._retries:
+            if response.status_code not in OVERLOAD_STATUSES or tried == self._retries:
                 break
             time.sleep(_wait(response))
         return checked(self._url, response)
@@ -238,7 +238,7 @@ class AsyncClient(_Connection):
                 response = await self._http.request(method, path, json=body, **more)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
-            if response.status_code not in OVERLOADED or tried == self._retries:
+            if response.status_code not in OVERLOAD_STATUSES or tried == self._retries:
                 break
             await asyncio.sleep(_wait(response))
         return checked(self._url, response)

@@ -11,7 +11,7 @@ from index.documents.translation import DOCUMENTS
 if TYPE_CHECKING:
     from service.settings import Settings
 
-NAME = re.compile(r"[0-9a-f]{32}\.[a-z]{2,5}")
+FILE_NAME = re.compile(r"[0-9a-f]{32}\.[a-z]{2,5}")
 
 
 class NoRoomError(Exception):
@@ -43,7 +43,7 @@ class TranslatedFiles:
     def find(self, name: str) -> Path | None:
         """The file of this name; None if there is none (any more)."""
         path = self._folder / name
-        if NAME.fullmatch(name) is None or not path.is_file() or self._is_old(path):
+        if FILE_NAME.fullmatch(name) is None or not path.is_file() or self._is_old(path):
             return None
         return path
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from index.encoder.pictograms import emoji, family
-from index.encoder.pictures import PICTOGRAMS, Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.search.translator import Translator
 from index.teaching.suggestions import ordered
 from service.engine.answers import SCORE_DIGITS
@@ -14,7 +14,7 @@ from service.schemas import Answer, PartResult, Pictogram, SentenceResult, WordR
 
 TEACHING_PICTURES = 300  # listed at most
 # In the Unicode names of signs that stand for themselves, which nobody could say a name of.
-SIGNS = re.compile(r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE)\b")
+SIGN_NAMES = re.compile(r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE)\b")
 Seen = Mapping[str, list[Pictogram]]
 AnyResult = TypeVar("AnyResult", SentenceResult, WordResult)
 
@@ -38,12 +38,12 @@ def teaching_pictures(translator: Translator) -> list[tuple[str, str]]:
     first = {family(code): row for row, code in reversed(list(enumerate(pictograms.codes)))}
     rows = sorted(row for row in first.values() if not is_sign(pictograms.codes[row]))
     plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
-    return [(f"{PICTOGRAMS}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
+    return [(f"{PICTOGRAM_SET}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
 
 
 def is_sign(code: str) -> bool:
     """Whether a pictogram, by its code points, is a sign such as an arrow, a digit or a squared letter."""
-    return SIGNS.search(unicodedata.name(emoji(code)[0], "")) is not None
+    return SIGN_NAMES.search(unicodedata.name(emoji(code)[0], "")) is not None
 
 
 def texts_of(results: Sequence[SentenceResult | WordResult]) -> list[str]:

@@ -135,7 +135,7 @@ def _parse_job(body: bytes) -> object:
 def check_values(body: bytes, limit: int) -> None:
     """Raise ProblemError for JSON with more than `limit` values, estimated without parsing it."""
     # Short bodies are always cheap, and most long ones have few marks even in their texts.
-    if len(body) <= 2 * limit or sum(map(body.count, MARKS)) <= limit:
+    if len(body) <= 2 * limit or sum(map(body.count, VALUE_MARKS)) <= limit:
         return
     if _more_marks_than(limit).match(body):
         raise ProblemError(
@@ -144,7 +144,7 @@ def check_values(body: bytes, limit: int) -> None:
         )
 
 
-MARKS = (b",", b"[", b"{")
+VALUE_MARKS = (b",", b"[", b"{")
 
 
 @cache

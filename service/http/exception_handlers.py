@@ -41,7 +41,7 @@ MESSAGES = {
     "less_than_equal": "{field} is {input}, the most is {le}",
     "model_attributes_type": "body must be a JSON object, as in /openapi.json",
 }
-LIMITS = ("min_length", "max_length", "ge", "le")
+LIMIT_KEYS = ("min_length", "max_length", "ge", "le")
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -79,7 +79,7 @@ def _explain(fault: Mapping[str, Any]) -> FieldError:
     context = fault.get("ctx", {})
     field = field_name(fault["loc"][1:])
     message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
-    limit = next((context[name] for name in LIMITS if name in context), None)
+    limit = next((context[name] for name in LIMIT_KEYS if name in context), None)
     given = fault.get("input")
     shown = brief(given) if isinstance(given, int | float) else ""
     return FieldError(field=field, message=message.format(field=field, input=shown, **context), limit=limit)

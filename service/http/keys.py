@@ -14,8 +14,8 @@ from collections.abc import Mapping
 
 import click
 
-ENTRY = re.compile(r"([a-z0-9-]{1,32}):([0-9a-f]{64})")
-ADMIN = "/admin"
+KEY_ENTRY = re.compile(r"([a-z0-9-]{1,32}):([0-9a-f]{64})")
+ADMIN_PREFIX = "/admin"
 
 
 class Keys:
@@ -27,7 +27,7 @@ class Keys:
     @classmethod
     def parse(cls, entries: str) -> "Keys":
         """Parse "name:sha256, name:sha256"; ValueError for anything else."""
-        matches = [ENTRY.fullmatch(entry.strip()) for entry in entries.split(",")]
+        matches = [KEY_ENTRY.fullmatch(entry.strip()) for entry in entries.split(",")]
         pairs = [match.groups() for match in matches if match]
         if len(pairs) < len(matches) or len({name for name, _ in pairs}) < len(pairs):
             raise ValueError(
@@ -50,7 +50,7 @@ class Keys:
 
 def is_admin(path: str) -> bool:
     """Whether a path always needs an admin's key."""
-    return path == ADMIN or path.startswith(f"{ADMIN}/")
+    return path == ADMIN_PREFIX or path.startswith(f"{ADMIN_PREFIX}/")
 
 
 def _digest(key: str) -> bytes:
@@ -63,7 +63,7 @@ def main(name: str) -> None:
     """Make an API key for the client NAME (lower-case letters, digits and hyphens)."""
     key = secrets.token_urlsafe(32)
     entry = f"{name}:{_digest(key).hex()}"
-    if not ENTRY.fullmatch(entry):
+    if not KEY_ENTRY.fullmatch(entry):
         raise click.UsageError(f"NAME is {name!r}: use 1 to 32 lower-case letters, digits and hyphens")
     click.echo(f"key, for the client:      {key}")
     click.echo(f"entry, for the setting:   {entry}")

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-FOLDER = Path(__file__).parents[1] / "web"
-FILES = {
+WEB_FOLDER = Path(__file__).parents[1] / "web"
+PAGE_FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
@@ -29,7 +29,7 @@ FILES = {
     "/style.css": ("style.css", "text/css; charset=utf-8"),
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
 }
-HEADERS = {
+PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -41,15 +41,15 @@ HEADERS = {
 
 def page_router() -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    for path, (name, media_type) in FILES.items():
-        answer = _serving((FOLDER / name).read_bytes(), media_type)
+    for path, (name, media_type) in PAGE_FILES.items():
+        answer = _serving((WEB_FOLDER / name).read_bytes(), media_type)
         router.add_api_route(path, answer, methods=["GET", "HEAD"])
     return router
 
 
 def _serving(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-    headers = HEADERS | {"ETag": tag}
+    headers = PAGE_HEADERS | {"ETag": tag}
 
     async def answer(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:

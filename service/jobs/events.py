@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from service.jobs.queue import REDIS_SECONDS, JobQueue
 from service.jobs.record import event_of, events_key
-from service.jobs.schemas import ENDED, Event, Job, UnreachableError
+from service.jobs.schemas import END_STATES, Event, Job, UnreachableError
 from service.redis_connection import async_options
 
 HEARTBEAT_SECONDS = 10.0  # without an event, after which a comment is sent
@@ -52,10 +52,10 @@ class Follower:
         while not stopping.is_set():
             entries = await self._read(redis, last)
             for last, event in entries:
-                if event.state not in ENDED:
+                if event.state not in END_STATES:
                     last_sent = time.monotonic()
                     yield _message("progress", event, last)
-            if (not entries or entries[-1][1].state in ENDED) and (ended := await self._ended_job()):
+            if (not entries or entries[-1][1].state in END_STATES) and (ended := await self._ended_job()):
                 await self._settle(ended)
                 yield _message("end", ended)
                 return
@@ -82,7 +82,7 @@ class Follower:
         job = await asyncio.to_thread(self._queue.find, self._job_id)
         if job is None:
             raise UnreachableError
-        return job if job.state in ENDED else None
+        return job if job.state in END_STATES else None
 
 
 def _message(kind: str, event: Event, event_id: str | None = None) -> bytes:

@@ -22,11 +22,11 @@ from rq.timeouts import JobTimeoutException
 
 from index.build.changes import change_index, rebuild_index
 from index.build.maintenance import collect, roll_back
-from index.build.previous_version import DELETED
+from index.build.previous_version import DELETED_BY_ID
 from index.errors import BusyError, CorpusError, OutdatedError, PassepartoutError
 from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
-from index.formats.streams import BLOCK, open_stream
+from index.formats.streams import READ_BYTES, open_stream
 from index.progress import Progress, Step, heard_by
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
@@ -184,7 +184,7 @@ class _JobRun:
         before = _manifest_of(self.index, manifest.base)
         for entry in before.languages.values() if before else ():
             counts.subtract(entry.dropped)
-        return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED}
+        return {reason: count for reason, count in counts.items() if count > 0 and reason != DELETED_BY_ID}
 
     def _skipped_units(self) -> list[str]:
         units = islice(chain.from_iterable(self.bad), UNITS_SHOWN)
@@ -287,7 +287,7 @@ def _check_length(path: Path, max_bytes: int) -> None:
     size = path.stat().st_size
     with Progress(size, unit="bytes", label="check") as bar, open_stream(path) as file:
         read = 0
-        while block := file.read(BLOCK):
+        while block := file.read(READ_BYTES):
             read += len(block)
             if read > max_bytes:
                 raise CorpusError(f"{path}: longer than {max_bytes} bytes, decompressed: divide it")

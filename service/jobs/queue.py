@@ -26,7 +26,7 @@ from rq.serializers import JSONSerializer
 
 from service.jobs.record import Record
 from service.jobs.schemas import (
-    ENDED,
+    END_STATES,
     JOB_ID,
     Event,
     Job,
@@ -37,22 +37,24 @@ from service.jobs.schemas import (
     UnreachableError,
 )
 
-FUNCTION = "passepartout.job"  # RQ requires a name; it is never called
-ATTEMPTS = 3  # restarts of a job whose worker died
+RQ_FUNCTION = "passepartout.job"  # RQ requires a name; it is never called
+MAX_RESTARTS = 3  # restarts of a job whose worker died
 JOBS_LISTED = 100  # by `latest`
 JOBS_REMEMBERED = 1000  # ids kept, newest first
 MOST_WATCHERS = 16  # of events per server process: each has its own connection to Redis
 REDIS_SECONDS = 2.0  # until Redis must answer
 # Fields of a job in Redis that would make RQ call functions or send webhooks.
 IGNORED_FIELDS = (b"success_callback_name", b"failure_callback_name", b"stopped_callback_name", b"webhooks")
-STATES: Mapping[JobStatus, State] = {
+STATE_OF_STATUS: Mapping[JobStatus, State] = {
     JobStatus.STARTED: "running",
     JobStatus.FINISHED: "failed",  # a job that succeeds appends that event itself
     JobStatus.FAILED: "failed",
     JobStatus.STOPPED: "cancelled",
     JobStatus.CANCELED: "cancelled",
 }
-INTERRUPTED = f"it was interrupted {ATTEMPTS + 1} times: its worker was killed, or ended for want of memory"
+INTERRUPTED_REASON = (
+    f"it was interrupted {MAX_RESTARTS + 1} times: its worker was killed, or ended for want of memory"
+)
 
 
 class CorpusJob(QueuedJob):
@@ -103,14 +105,14 @@ class JobQueue:
             self._remember(job_id)
             with suppress(DuplicateJobError):  # the same request arrived at the same time
                 self._queue.enqueue_call(
-                    FUNCTION,
+                    RQ_FUNCTION,
                     args=(spec.model_dump_json(),),
                     timeout=self._seconds,
                     result_ttl=self._keep,
                     failure_ttl=self._keep,
                     description=request.action,
                     job_id=job_id,
-                    retry=Retry(max=ATTEMPTS),
+                    retry=Retry(max=MAX_RESTARTS),
                     unique=True,
                 )
             return self._matching_job(job_id, spec)
@@ -142,7 +144,7 @@ class JobQueue:
     def cancel(self, job_id: str) -> Job | None:
         """Cancel a job, queued or running; one that has ended stays as it is. None if it is unknown."""
         job = self.find(job_id)
-        if job is None or job.state in ENDED:
+        if job is None or job.state in END_STATES:
             return job
         with _redis_errors():
             self.record(job_id).save_value("cancelled", "yes")  # for a worker that is just starting it
@@ -213,7 +215,7 @@ class JobQueue:
             by=spec.by,
             created=queued.created_at,
             ended=when,
-            attempts=ATTEMPTS - (queued.retries_left or 0) + (queued.started_at is not None),
+            attempts=MAX_RESTARTS - (queued.retries_left or 0) + (queued.started_at is not None),
         )
 
 
@@ -230,13 +232,13 @@ def connect(url: str) -> "Redis":
 
 def _state_of(queued: CorpusJob, last: tuple[datetime, Event] | None) -> tuple[datetime | None, Event]:
     """When a job ended (None if it has not) and its latest event, else one made from its state in RQ."""
-    if last is not None and last[1].state in ENDED:
+    if last is not None and last[1].state in END_STATES:
         return last
-    state = STATES.get(queued.get_status(refresh=False), "queued")
+    state = STATE_OF_STATUS.get(queued.get_status(refresh=False), "queued")
     if state == "running" and last is not None:
         return None, last[1]
-    event = Event(state=state, reason=INTERRUPTED if state == "failed" else None)
-    return (queued.ended_at if state in ENDED else None), event
+    event = Event(state=state, reason=INTERRUPTED_REASON if state == "failed" else None)
+    return (queued.ended_at if state in END_STATES else None), event
 
 
 @contextmanager

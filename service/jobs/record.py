@@ -6,7 +6,7 @@ from typing import Any
 
 from redis import Redis
 
-from service.jobs.schemas import ENDED, Event
+from service.jobs.schemas import END_STATES, Event
 
 EVENTS_KEPT = 1000  # per job; the oldest are dropped
 
@@ -34,7 +34,7 @@ class Record:
     def ended(self) -> bool:
         """Whether the job has ended. Raises RedisError."""
         last = self.last()
-        return last is not None and last[1].state in ENDED
+        return last is not None and last[1].state in END_STATES
 
     def save_value(self, name: str, value: str) -> None:
         """Save a value for a worker that restarts the job. Raises RedisError."""

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic.config import JsonDict
 
-from index.storage.index_manifest import ID as VERSION
-from index.storage.manifest import CODE
+from index.storage.index_manifest import VERSION_ID as VERSION
+from index.storage.manifest import LANGUAGE_CODE
 
 
 class UnreachableError(Exception):
@@ -20,11 +20,11 @@ class ReusedError(Exception):
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
 # LANG:ID, the id of a sentence in answers.
-SENTENCE_ID = rf"^{CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
-RESERVED = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
+SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
+RESERVED_COLUMNS = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-ENDED: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
+END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
 Format = Literal["txt", "tsv", "csv", "jsonl", "tmx", "xliff", "po", "cldr"]
 Compression = Literal["none", "gz", "bz2", "xz", "zst"]
 UploadId = Annotated[str, Field(pattern=JOB_ID, examples=["5d41402abc4b2a76b9719d911017c592"])]
@@ -52,7 +52,7 @@ class NewSentence(RequestModel):
 
     @model_validator(mode="after")
     def _none_reserved(self) -> Self:
-        if taken := RESERVED & set(self.metadata):
+        if taken := RESERVED_COLUMNS & set(self.metadata):
             raise ValueError(f"metadata cannot have {min(taken)}")
         return self
 
@@ -70,7 +70,11 @@ class _Sources(RequestModel):
         return self
 
 
-HUND: JsonDict = {"id": "de:hund-1", "text": "Ein Hund schläft im Korb.", "metadata": {"project": "pets"}}
+EXAMPLE_SENTENCE: JsonDict = {
+    "id": "de:hund-1",
+    "text": "Ein Hund schläft im Korb.",
+    "metadata": {"project": "pets"},
+}
 SOME_UPLOAD = "5d41402abc4b2a76b9719d911017c592"
 
 
@@ -80,7 +84,7 @@ class Add(_Sources):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"action": "add", "sentences": [HUND]},
+                {"action": "add", "sentences": [EXAMPLE_SENTENCE]},
                 {"action": "add", "uploads": [SOME_UPLOAD]},
             ]
         }
@@ -163,7 +167,7 @@ class Teach(RequestModel):
     )
 
     action: Literal["teach"]
-    language: Annotated[str, Field(pattern=CODE)]
+    language: Annotated[str, Field(pattern=LANGUAGE_CODE)]
     captions: Annotated[list[TaughtCaption], Field(min_length=1, max_length=5_000, fail_fast=True)]
 
 

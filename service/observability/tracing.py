@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span
     from opentelemetry.sdk.trace.export import SpanExporter
 
-OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
-PRIVATE = ("url.path", "url.query", "http.request.method_original")
+LOGFIRE_OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+PRIVATE_ATTRIBUTES = ("url.path", "url.query", "http.request.method_original")
 REDACTED = "REDACTED"
-SECONDS = 2.0  # for a collector to accept spans, retries included
+EXPORT_TIMEOUT = 2.0  # for a collector to accept spans, retries included
 
 
 class Tracing:
@@ -37,7 +37,7 @@ class Tracing:
 
             def on_start(self, span: "Span", parent_context: "Context | None" = None) -> None:
                 attributes = span.attributes or {}
-                span.set_attributes({name: REDACTED for name in PRIVATE if name in attributes})
+                span.set_attributes({name: REDACTED for name in PRIVATE_ATTRIBUTES if name in attributes})
 
         named = {"service.name": "passepartout", "service.version": version("passepartout")}
         self._provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
@@ -50,12 +50,12 @@ class Tracing:
         """Export to an OTLP collector over HTTP, such as http://localhost:4318/v1/traces."""
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-        return cls(OTLPSpanExporter(endpoint=url, timeout=SECONDS))
+        return cls(OTLPSpanExporter(endpoint=url, timeout=EXPORT_TIMEOUT))
 
     @property
     def telemetry(self) -> TelemetryConfig:
         """The telemetry configuration for FastAPI."""
-        return {**OFF, "tracing": True, "tracer_provider": self._provider, "operation_spans": False}
+        return {**LOGFIRE_OFF, "tracing": True, "tracer_provider": self._provider, "operation_spans": False}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -54,7 +54,7 @@ class Response(BaseModel):
     index: str = Field(description="Version of the index.", examples=["20261120-1"])
 
 
-DOG: JsonDict = {
+EXAMPLE_ANSWER: JsonDict = {
     "text": "Ein Hund rennt am Strand.",
     "score": 0.71,
     "confidence": 0.83,
@@ -86,7 +86,7 @@ DOG: JsonDict = {
         },
     },
 }
-HUND: JsonDict = {
+EXAMPLE_WORD: JsonDict = {
     "text": "Hund",
     "score": 0.64,
     "confidence": 0.9,
@@ -112,7 +112,7 @@ class SentenceResponse(Response):
                         {
                             "text": "A dog runs on the beach.",
                             "source": "en",
-                            "translations": {"de": [DOG], "pt": []},
+                            "translations": {"de": [EXAMPLE_ANSWER], "pt": []},
                         }
                     ],
                 }
@@ -130,7 +130,9 @@ class WordResponse(Response):
                 {
                     "model": "small@1",
                     "index": "20261120-1",
-                    "results": [{"word": "dog", "source": "en", "translations": {"de": [HUND], "pt": []}}],
+                    "results": [
+                        {"word": "dog", "source": "en", "translations": {"de": [EXAMPLE_WORD], "pt": []}}
+                    ],
                 }
             ]
         }

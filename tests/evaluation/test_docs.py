@@ -11,7 +11,14 @@ from evaluation.reports.card import card
 from evaluation.reports.experiments import Outcome
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.registry import SUITES
-from evaluation.suites.sets import TRANSLATION, available, line_up, read_aligned, read_captions, read_split
+from evaluation.suites.sets import (
+    TRANSLATION_KIND,
+    available,
+    line_up,
+    read_aligned,
+    read_captions,
+    read_split,
+)
 from training.data.settings import DataSettings
 from training.data.terms import data_terms
 
@@ -39,7 +46,7 @@ def test_captions_and_splits_are_read(example: Path) -> None:
     named = {row.image for rows in captions.values() for row in rows}
     assert named <= set.union(*splits.values())
     texts = line_up(captions, splits["test"])
-    assert texts["de"] == [row.text for row in captions["de"] if row.source == TRANSLATION]
+    assert texts["de"] == [row.text for row in captions["de"] if row.source == TRANSLATION_KIND]
 
 
 def test_terms_are_read(example: Path) -> None:

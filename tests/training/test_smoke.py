@@ -152,6 +152,6 @@ def test_a_recipe_of_ones_own_can_be_tried(tmp_path: Path, monkeypatch: pytest.M
         raise InterruptedError(recipe.name)
 
     monkeypatch.setattr(module, "train", trained)
-    monkeypatch.setattr(module, "PICTURES", 20)
+    monkeypatch.setattr(module, "PICTURE_COUNT", 20)
     with pytest.raises(InterruptedError, match="tiny-bag"):
         module.run_smoke(str(write_recipe(BAG, tmp_path)), tmp_path / "out")

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 SMALLEST_CROP = 0.2  # share of the area; SimCLR's 0.08 leaves a caption little to agree with
-COLOUR = 0.4  # brightness, contrast, saturation; no hue: captions name colours
-BLUR = 2.0 / 224  # the strongest, as a share of the side
+COLOUR_JITTER = 0.4  # brightness, contrast, saturation; no hue: captions name colours
+MAX_BLUR = 2.0 / 224  # the strongest, as a share of the side
 
 
 class Augmentation:
@@ -18,12 +18,12 @@ class Augmentation:
     """
 
     def __init__(self, side: int) -> None:
-        strongest = BLUR * side
+        strongest = MAX_BLUR * side
         width = 2 * math.ceil(3 * strongest) + 1
         self.steps = nn.Sequential(
             K.RandomResizedCrop((side, side), scale=(SMALLEST_CROP, 1.0), cropping_mode="resample"),
             K.RandomHorizontalFlip(p=0.5),
-            K.ColorJitter(COLOUR, COLOUR, COLOUR, p=0.8),
+            K.ColorJitter(COLOUR_JITTER, COLOUR_JITTER, COLOUR_JITTER, p=0.8),
             K.RandomGrayscale(p=0.2),
             K.RandomGaussianBlur((width, width), (strongest / 20, strongest), p=0.5),
         )

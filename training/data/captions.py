@@ -10,7 +10,7 @@ import numpy as np
 from index.errors import DataError
 from training.data.pictograms import Owners, Texts, load_drawings
 from training.data.picture_sets import load_set
-from training.data.settings import PICTOGRAMS, DataSettings
+from training.data.settings import PICTOGRAM_SET, DataSettings
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def load_split(data: Path, split: str, settings: DataSettings) -> CaptionedPictu
     owners: Owners = []
     texts: Texts = {}
     for name in settings.sets:
-        if name != PICTOGRAMS:
+        if name != PICTOGRAM_SET:
             more, captions = load_set(data, name, split, settings)
         elif split == "train" or len(settings.sets) == 1:
             more, captions = load_drawings(data, settings, "train" if split == "train" else "dev")

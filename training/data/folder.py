@@ -13,7 +13,7 @@ from training.data.captions import CaptionedPictures, load_split
 from training.data.pictograms import open_artists
 from training.data.picture_sets import open_set
 from training.data.pictures import PictureCollection
-from training.data.settings import PICTOGRAMS, DataSettings
+from training.data.settings import PICTOGRAM_SET, DataSettings
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class DataFolder:
 
     def pictures(self, settings: DataSettings, size: int) -> PictureCollection:
         """The pictures of a recipe's sets, `size` pixels square."""
-        archives = [open_set(self.path, name, size) for name in settings.sets if name != PICTOGRAMS]
-        drawings = open_artists(self.path, size) if PICTOGRAMS in settings.sets else []
+        archives = [open_set(self.path, name, size) for name in settings.sets if name != PICTOGRAM_SET]
+        drawings = open_artists(self.path, size) if PICTOGRAM_SET in settings.sets else []
         return PictureCollection([*archives, *drawings])
 
     def texts(self, settings: DataSettings, seed: int) -> dict[str, dict[str, list[str]]]:

@@ -16,11 +16,10 @@ from training.data.tokens import Texts, pad
 Tokens = NDArray[np.int32]
 Pairs = NDArray[np.int64]
 Probabilities = NDArray[np.float32]
-PROBABLE = "probable"  # ends the names of probabilities in a file of pairs
-EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
-PROBABLE_EVENNESS = (
-    0.5  # of probable pairs, by text: an easy text must not crowd out one that is being learned
-)
+PROBABILITY_SUFFIX = "probable"  # ends the names of probabilities in a file of pairs
+LANGUAGE_EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
+# Of probable pairs, by text: an easy text must not crowd out one that is being learned.
+PROBABLE_EVENNESS = 0.5
 PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
 
 
@@ -94,7 +93,7 @@ class Pseudopairs(PairSupplier):
         """The pairs of two languages: of each text apart if they are probable, otherwise all together."""
         pairs = self.pairs[languages]
         if languages not in self.probabilities:
-            yield _Group(languages, pairs, len(pairs) ** EVENNESS)
+            yield _Group(languages, pairs, len(pairs) ** LANGUAGE_EVENNESS)
             return
         stops = sorted(part[languages[0]].stop for part in self.rows.values() if languages[0] in part)
         texts = np.searchsorted(stops, pairs[:, 0], side="right")
@@ -107,7 +106,9 @@ class Pseudopairs(PairSupplier):
         """Write the pairs (m, 2) of each two languages, and any probabilities (m,), as safetensors."""
         part = file.with_suffix(".part")
         pairs = {" ".join(languages): rows for languages, rows in self.pairs.items()}
-        save_file(pairs | {" ".join((*key, PROBABLE)): p for key, p in self.probabilities.items()}, part)
+        save_file(
+            pairs | {" ".join((*key, PROBABILITY_SUFFIX)): p for key, p in self.probabilities.items()}, part
+        )
         part.replace(file)
         self.file = file
 
@@ -157,7 +158,7 @@ class Halves(PairSupplier):
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
         draw = np.random.default_rng([self.seed, epoch, number, HALVES_STREAM])
         languages = list(self.tokens)
-        weights = np.asarray([len(self.tokens[language]) for language in languages]) ** EVENNESS
+        weights = np.asarray([len(self.tokens[language]) for language in languages]) ** LANGUAGE_EVENNESS
         rows = self.tokens[languages[int(draw.choice(len(languages), p=weights / weights.sum()))]]
         return [halved(rows[i], draw) for i in draw.integers(len(rows), size=size)]
 

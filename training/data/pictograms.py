@@ -14,7 +14,7 @@ from typing import Literal
 from evaluation.suites.pictograms import Named, part_of, read_names
 from index.errors import DataError
 from training.data.pictures import PictureArchive
-from training.data.settings import PICTOGRAMS, DataSettings
+from training.data.settings import PICTOGRAM_SET, DataSettings
 
 Owners = list[tuple[str, tuple[str, ...]]]  # pictures, and the languages whose captions are seen with them
 Texts = dict[str, dict[str, list[str]]]  # language -> picture -> captions
@@ -25,15 +25,15 @@ def open_artists(data: Path, size: int) -> list[PictureArchive]:
 
     DataError if there is none.
     """
-    files = sorted((data / PICTOGRAMS).glob("*.tar"))
+    files = sorted((data / PICTOGRAM_SET).glob("*.tar"))
     if not files:
-        raise DataError(f"{data / PICTOGRAMS} has no ARTIST.tar: see docs/data.md, or change data.sets")
-    return [PictureArchive(file, size, f"{PICTOGRAMS}/{file.stem}/") for file in files]
+        raise DataError(f"{data / PICTOGRAM_SET} has no ARTIST.tar: see docs/data.md, or change data.sets")
+    return [PictureArchive(file, size, f"{PICTOGRAM_SET}/{file.stem}/") for file in files]
 
 
 def is_drawing(picture: str) -> bool:
     """Whether a picture, SET/NAME, is a drawing of a pictogram."""
-    return picture.startswith(f"{PICTOGRAMS}/")
+    return picture.startswith(f"{PICTOGRAM_SET}/")
 
 
 def load_drawings(
@@ -50,7 +50,7 @@ def load_drawings(
     names = {code: concept_names for code in codes if (concept_names := _names(data, code))}
     learning = [code for code in settings.languages if code in names]
     if not learning:
-        raise DataError(f"{data / PICTOGRAMS / 'names'} has none of {', '.join(settings.languages)}")
+        raise DataError(f"{data / PICTOGRAM_SET / 'names'} has none of {', '.join(settings.languages)}")
     drawings = [name for archive in open_artists(data, 1) for name in archive.names]
     learned = [name for name in drawings if part_of(_code(name)) == part]
     if settings.pictures == "disjoint":
@@ -70,7 +70,7 @@ def deal(drawings: Sequence[str], names: Mapping[str, Mapping[str, Named]]) -> d
     languages get about as many drawings, and which languages share a concept is pseudo-random.
     """
     concepts: dict[str, list[str]] = {}
-    for drawing in sorted(drawings, key=lambda name: _hash(name.removeprefix(f"{PICTOGRAMS}/"))):
+    for drawing in sorted(drawings, key=lambda name: _hash(name.removeprefix(f"{PICTOGRAM_SET}/"))):
         concepts.setdefault(_code(drawing), []).append(drawing)
     drawing_counts: Counter[str] = Counter()
     assignment = {}
@@ -89,7 +89,7 @@ def _captions(names: Mapping[str, Named], owners: Owners, language: str) -> dict
 
 
 def _names(data: Path, language: str) -> dict[str, Named]:
-    file = data / PICTOGRAMS / "names" / f"{language}.tsv"
+    file = data / PICTOGRAM_SET / "names" / f"{language}.tsv"
     return read_names(file) if file.is_file() else {}
 
 

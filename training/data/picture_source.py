@@ -14,15 +14,15 @@ from training.data.whitening import Whitening
 Rows = NDArray[np.int64]
 
 
-HALF = (0.5, 0.5, 0.5)
+CENTRE_GREY = (0.5, 0.5, 0.5)
 
 
 @dataclass(frozen=True)
 class PixelScale:
     """Scales uint8 pixels to the backbone's input: (pixel / 255 - mean) / std, by channel."""
 
-    mean: tuple[float, ...] = HALF
-    std: tuple[float, ...] = HALF
+    mean: tuple[float, ...] = CENTRE_GREY
+    std: tuple[float, ...] = CENTRE_GREY
 
     def __call__(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
         """(N, S, S, 3) uint8 -> (N, 3, S, S) float32."""

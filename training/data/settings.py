@@ -6,8 +6,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from index.encoder.bundle import LanguageCodes, check_codes
 
-PHOTOS = "photos"
-PICTOGRAMS = "pictograms"  # the set that artists drew, with a layout of its own
+PHOTO_SET = "photos"
+PICTOGRAM_SET = "pictograms"  # the set that artists drew, with a layout of its own
 SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Script = Literal["Cyrillic", "Devanagari"]  # those that training.data.romanisation knows
 
@@ -65,7 +65,7 @@ class DataSettings(Table):
     pictures: Literal["disjoint", "shared", "pivoted", "common"] = "disjoint"
     rotation: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     shuffle_pictures: bool = False
-    sets: tuple[SetName, ...] = Field(default=(PHOTOS,), min_length=1)
+    sets: tuple[SetName, ...] = Field(default=(PHOTO_SET,), min_length=1)
     weights: dict[SetName, float] = Field(default={})
     caption_words: int | None = Field(default=None, ge=1)
     open_licences: bool = False
@@ -107,8 +107,8 @@ class DataSettings(Table):
     def _stream_fits(self) -> None:
         if self.pictures != "shared":
             raise ValueError('data.stream needs data.pictures = "shared"')
-        if PICTOGRAMS in self.sets:
-            raise ValueError(f"data.stream needs data.sets without {PICTOGRAMS}")
+        if PICTOGRAM_SET in self.sets:
+            raise ValueError(f"data.stream needs data.sets without {PICTOGRAM_SET}")
         for key in ("shuffle_pictures", "weights", "texts", "held_out", "added", "rotation"):
             if getattr(self, key):
                 raise ValueError(f"data.stream needs no data.{key}")

@@ -12,7 +12,7 @@ from index.progress import Progress
 from index.storage.files import cache_folder, replace_text
 from training.data.pictures import PictureArchive, PictureCollection
 
-NAMED = 5  # skipped pictures in logs and messages
+NAMED_PICTURES = 5  # skipped pictures in logs and messages
 
 
 class Skipped(BaseModel):
@@ -29,7 +29,7 @@ class Skipped(BaseModel):
 
     @property
     def first(self) -> list[str]:
-        return list(self.missing + self.undecodable)[:NAMED]
+        return list(self.missing + self.undecodable)[:NAMED_PICTURES]
 
     def summary(self) -> dict[str, int | list[str]]:
         """Their number and the first few names, for a log or a result."""

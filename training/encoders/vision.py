@@ -14,10 +14,10 @@ from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
 from training.data.folder import find_folder
-from training.data.picture_source import HALF, PixelScale
+from training.data.picture_source import CENTRE_GREY, PixelScale
 from training.data.settings import Table
+from training.encoders.efficientnet import BACKBONE_NAME as EFFICIENTNET_LITE2
 from training.encoders.efficientnet import MEAN, STD, load_efficientnet_lite2
-from training.encoders.efficientnet import NAME as EFFICIENTNET_LITE2
 
 
 class VisionSettings(Table):
@@ -131,4 +131,4 @@ def _pixel_scale(source: str) -> PixelScale:
     except OSError:
         return PixelScale()
     mean, std = config.get("image_mean"), config.get("image_std")
-    return PixelScale(tuple(mean or HALF), tuple(std or HALF))
+    return PixelScale(tuple(mean or CENTRE_GREY), tuple(std or CENTRE_GREY))

@@ -15,7 +15,7 @@ Vectors = NDArray[np.float32]
 Rows = Sequence[NDArray[np.int32]]
 CONTEXT_WORDS = 5  # words to either side that count as context, as in fastText
 OVERSAMPLED, POWERS = 10, 3  # of the random projection
-SMOOTHING = 0.75  # the power of a context's frequency, as in word2vec
+CONTEXT_POWER = 0.75  # the power of a context's frequency, as in word2vec
 
 
 def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Vectors]:
@@ -126,10 +126,10 @@ def cooccurrences(rows: Rows, vocabulary: int) -> csr_array:
 
 
 def positive_information(counts: csr_array) -> csr_array:
-    """Positive pointwise mutual information, with the contexts' p to the power of SMOOTHING."""
+    """Positive pointwise mutual information, with the contexts' p to the power of CONTEXT_POWER."""
     entries = coo_array(counts)
     words = counts.sum(axis=1)
-    contexts = words**SMOOTHING
+    contexts = words**CONTEXT_POWER
     expected = words[entries.row] * contexts[entries.col] / max(contexts.sum(), 1e-12)
     values = np.maximum(0, np.log(entries.data / np.maximum(expected, 1e-12)))
     information = csr_array((values, (entries.row, entries.col)), entries.shape)

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from evaluation.measures.scores import ALL, score_translation
+from evaluation.measures.scores import ALL_PAIRS, score_translation
 from index.encoder.bundle import (
     CARD,
     EMBEDDINGS,
@@ -41,7 +41,7 @@ from training.loop.run import Run, open_run
 from training.loop.validation import embed_texts
 from training.recipes.recipe import Recipe
 
-PARITY = 1e-4  # largest cosine distance between torch and ONNX
+MAX_PARITY_DISTANCE = 1e-4  # largest cosine distance between torch and ONNX
 PARITY_SENTENCES = 1000
 INT8_LOSS = 1.0  # points of mean R@1 that 8 bits may cost
 Vectors = NDArray[np.float32]
@@ -188,7 +188,7 @@ def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list
         expected = [embed_texts(model, tokenize(tokenizer, batch), torch.device("cpu")) for batch in batches]
     onnx = [encoder.encode(batch) for batch in batches]
     distance = float(1 - (np.concatenate(expected) * np.concatenate(onnx)).sum(axis=1).min())
-    if not distance <= PARITY:
+    if not distance <= MAX_PARITY_DISTANCE:
         raise TrainingError(f"the ONNX encoder differs from torch's by a cosine distance of {distance:.2g}")
     return distance
 
@@ -200,7 +200,7 @@ def _encode(bundle: Bundle, texts: Mapping[str, list[str]], precision: Precision
 
 def _r1(vectors: Mapping[str, Vectors]) -> float:
     """Mean R@1 by CSLS over all ordered pairs of languages."""
-    return score_translation("validation", "", vectors).means[ALL]["csls_r1"]
+    return score_translation("validation", "", vectors).means[ALL_PAIRS]["csls_r1"]
 
 
 def _data_name(recipe: Recipe) -> str:

@@ -5,11 +5,11 @@ from typing import Any
 
 from index.encoder.bundle import BundleManifest
 from index.text.languages import language
-from training.data.settings import PICTOGRAMS
+from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
 from training.recipes.recipe import Recipe
 
-CARD = """# {title}
+CARD_TEMPLATE = """# {title}
 
 {description}.
 
@@ -54,28 +54,28 @@ are often taken for one another. Confidence is meant for sentences like those of
     passepartout export RUN --data DIR --out BUNDLE
 """
 
-WATTS = 15  # of a core and its share of the machine, for the estimate of energy
+CORE_WATTS = 15  # of a core and its share of the machine, for the estimate of energy
 
-UNPAIRED = """No two captions
+UNPAIRED_NOTE = """No two captions
 were ever paired: the languages meet only through the pictures."""
-MINED = """No two
+MINED_NOTE = """No two
 sentences were ever given as a pair: the languages meet through the pictures, then through pairs that the
 encoder found by itself."""
 
-CAPTIONED = "It knows what pictures show and says it in the words of their captions ({sets})."
-DRAWINGS = """It knows what drawings of pictograms show and what they are called: words, and hardly how
+CAPTIONED_NOTE = "It knows what pictures show and says it in the words of their captions ({sets})."
+DRAWINGS_NOTE = """It knows what drawings of pictograms show and what they are called: words, and hardly how
 sentences are made of them."""
-NAMED = """What a language knows that has names of drawings alone are
+NAMED_NOTE = """What a language knows that has names of drawings alone are
 words, and hardly how sentences are made of them."""
 
-TERMS = """
+TERMS_SECTION = """
 ## Terms of the data
 
 | learned from | licence |
 |---|---|
 {rows}
 {bound}{credits}"""
-BOUND = """
+RESTRICTED_NOTE = """
 What is learned from {names} is not openly licensed, nor are these weights: use them for research only.
 """
 
@@ -85,12 +85,12 @@ def model_card(
 ) -> str:
     """The card as Markdown; `result` is the run's result.json, `terms` are those of the data."""
     rows = [f"| {name} | {value:g} |" for name, value in manifest.measures.items()]
-    return CARD.format(
+    return CARD_TEMPLATE.format(
         title=f"{manifest.name}@{manifest.version}",
         description=recipe.description,
         count=len(manifest.languages),
         dimension=manifest.dimension,
-        pairing=MINED if recipe.mining else UNPAIRED,
+        pairing=MINED_NOTE if recipe.mining else UNPAIRED_NOTE,
         languages=", ".join(f"{language(code).name} ({code})" for code in manifest.languages),
         recipe=recipe.name,
         recipe_sha=recipe.sha256[:16],
@@ -100,8 +100,8 @@ def model_card(
         captions=result["captions"],
         epochs=result["epochs"],
         seconds=result["seconds"],
-        energy=float(result["seconds"]) * WATTS / 3600,
-        watts=WATTS,
+        energy=float(result["seconds"]) * CORE_WATTS / 3600,
+        watts=CORE_WATTS,
         best_epoch=result["best_epoch"],
         max_tokens=manifest.max_tokens,
         precision=manifest.precision,
@@ -116,19 +116,19 @@ def model_card(
 
 
 def _knows(recipe: Recipe) -> str:
-    captioned = [name for name in recipe.data.sets if name != PICTOGRAMS]
+    captioned = [name for name in recipe.data.sets if name != PICTOGRAM_SET]
     if not captioned:
-        return DRAWINGS
-    known = CAPTIONED.format(sets=", ".join(captioned))
-    return f"{known} {NAMED}" if PICTOGRAMS in recipe.data.sets else known
+        return DRAWINGS_NOTE
+    known = CAPTIONED_NOTE.format(sets=", ".join(captioned))
+    return f"{known} {NAMED_NOTE}" if PICTOGRAM_SET in recipe.data.sets else known
 
 
 def _terms(terms: Mapping[str, Terms]) -> str:
     rows = [f"| `{name}`: {stated.title} | {stated.licence} |" for name, stated in terms.items()]
     closed = [f"`{name}`" for name, stated in terms.items() if not stated.open]
-    return TERMS.format(
+    return TERMS_SECTION.format(
         rows="\n".join(rows),
-        bound=BOUND.format(names=", ".join(closed)) if closed else "",
+        bound=RESTRICTED_NOTE.format(names=", ".join(closed)) if closed else "",
         credits="".join(
             f"\nCredits of `{name}`: {', '.join(stated.credits)}.\n"
             for name, stated in terms.items()

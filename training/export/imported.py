@@ -20,11 +20,11 @@ from index.importing.graph import Head, read_graph, save_graph, with_head
 from index.importing.source import TOKENIZER, SourceEncoder, pad_token, read_source
 from index.storage.files import sha256
 
-HIDDEN = "last_hidden_state"
-VOCABULARIES = ("*.model", "vocab.txt", "vocab.json")  # from which transformers makes a tokenizer
-PICKLES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
+HIDDEN_OUTPUT = "last_hidden_state"
+VOCABULARY_FILES = ("*.model", "vocab.txt", "vocab.json")  # from which transformers makes a tokenizer
+PICKLE_FILES = ("*.bin", "*.pt", "*.ckpt", "*.h5", "*.msgpack")
 # Before transformers is imported: nothing is fetched, whatever a configuration names.
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+OFFLINE_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,14 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     """Read tokenizer.json; without it, such as beside a SentencePiece model, let transformers make one."""
     path = folder / TOKENIZER
     # Without any of these, transformers would make an empty tokenizer.
-    if not any(file for name in (TOKENIZER, *VOCABULARIES) for file in folder.glob(name)):
-        raise UsageError(f"{folder}: no tokenizer: it needs {TOKENIZER} or one of {', '.join(VOCABULARIES)}")
+    if not any(file for name in (TOKENIZER, *VOCABULARY_FILES) for file in folder.glob(name)):
+        raise UsageError(
+            f"{folder}: no tokenizer: it needs {TOKENIZER} or one of {', '.join(VOCABULARY_FILES)}"
+        )
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))
-        os.environ.update(OFFLINE)
+        os.environ.update(OFFLINE_ENVIRONMENT)
         from transformers import AutoTokenizer
 
         converted = AutoTokenizer.from_pretrained(str(folder), use_fast=True, local_files_only=True)
@@ -115,15 +117,15 @@ def export_transformer(folder: Path, work: Path) -> Path:
     Weights are read from safetensors only: UsageError if there are none.
     """
     if not any(folder.glob("*.safetensors")):
-        pickles = sorted(path.name for kind in PICKLES for path in folder.glob(kind))
+        pickles = sorted(path.name for kind in PICKLE_FILES for path in folder.glob(kind))
         what = f"weights are a pickle ({pickles[0]}), which may run code" if pickles else "no weights"
         raise UsageError(f"{folder}: {what}: save it again as safetensors")
-    os.environ.update(OFFLINE)
+    os.environ.update(OFFLINE_ENVIRONMENT)
     from training.export.transformer import write_transformer
 
     graph = work / ENCODER
     try:
-        write_transformer(folder, graph, HIDDEN)
+        write_transformer(folder, graph, HIDDEN_OUTPUT)
     except ModuleNotFoundError:
         raise
     except Exception as error:  # transformers and torch raise all kinds

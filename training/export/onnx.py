@@ -9,7 +9,7 @@ import onnxruntime.quantization as quantization
 import torch
 from torch import Tensor, nn
 
-from index.encoder.text_encoder import INPUTS, OUTPUT
+from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.importing.graph import save_without_notes
 from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
@@ -36,7 +36,7 @@ def export_text_branch(model: TwoBranch, file: Path) -> None:
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)  # its fused operator has no ONNX form
     try:
-        write_graph(branch, (ids, torch.ones_like(ids)), file, OUTPUT, sizes)
+        write_graph(branch, (ids, torch.ones_like(ids)), file, GRAPH_OUTPUT, sizes)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
     save_without_notes(onnx.load(file), file)
@@ -54,7 +54,7 @@ def write_graph(
             module.eval(),
             example,
             file,
-            input_names=list(INPUTS),
+            input_names=list(GRAPH_INPUTS),
             output_names=[output],
             dynamic_shapes=(sizes, sizes),
             dynamo=True,

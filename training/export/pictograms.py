@@ -37,7 +37,7 @@ from index.teaching.lesson import Recall, places_among
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
-from training.data.settings import PICTOGRAMS as DRAWN
+from training.data.settings import PICTOGRAM_SET as DRAWN
 from training.data.terms import data_terms
 from training.data.whitening import Whitening, fit_whitening
 from training.encoders.features import FeatureExtractor, features_of_collection
@@ -45,8 +45,8 @@ from training.encoders.vision import load_backbone
 from training.export.picture_space import probe
 from training.recipes.recipe import Recipe
 
-TITLE = "What it sees"
-SECTION = """## {title}
+SECTION_TITLE = "What it sees"
+SECTION_TEMPLATE = """## {title}
 
 `pictures.safetensors` has the vectors of {count} pictograms in the space of the texts. Half of each is the
 mean of its drawings, half that of its names; their artists are among the credits below. With them are
@@ -262,8 +262,8 @@ def _names(data: Path, language: str) -> Mapping[str, Named]:
 
 
 def _section(written: Written) -> str:
-    return SECTION.format(
-        title=TITLE,
+    return SECTION_TEMPLATE.format(
+        title=SECTION_TITLE,
         count=written.pictograms,
         others=written.others,
         n=written.held_out,
@@ -282,5 +282,5 @@ def _publish(bundle: Bundle, content: bytes, space: PictureSpace, section: str) 
     (staging / PICTURES).write_bytes(content)
     (staging / PICTURE_SPACE).write_bytes(space.packed())
     page = bundle.card.read_text("utf-8")
-    (staging / CARD).write_text(with_section(page, section, TITLE), "utf-8")
+    (staging / CARD).write_text(with_section(page, section, SECTION_TITLE), "utf-8")
     publish_bundle(staging, folder, bundle.manifest)

@@ -8,7 +8,7 @@ from evaluation.suites.retrieval import PictureVectors
 from training.data.captions import CaptionedPictures
 from training.data.folder import DataFolder
 from training.data.picture_sets import read_members
-from training.data.settings import PHOTOS
+from training.data.settings import PHOTO_SET
 from training.encoders.vision import load_backbone
 from training.loop.model import load_model
 from training.loop.prepare import picture_sources, training_captions
@@ -24,7 +24,7 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     """
     run = open_run(folder)
     result = run.result()
-    names = tuple(read_members(data, PHOTOS, split))
+    names = tuple(read_members(data, PHOTO_SET, split))
     model = load_model(run, data)
     archive = DataFolder(data).pictures(run.recipe.data, run.recipe.vision.image_size)
     archive.require(names)
@@ -34,7 +34,7 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     )
     with torch.inference_mode():
         vectors = embed_pictures(model, sources[1], len(names), torch.device("cpu"))
-    files = tuple(name.removeprefix(f"{PHOTOS}/") for name in names)
+    files = tuple(name.removeprefix(f"{PHOTO_SET}/") for name in names)
     return PictureVectors(files, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
 
 

@@ -10,7 +10,7 @@ from transformers.utils import logging
 from training.export.onnx import write_graph
 from training.quiet import quiet
 
-TOKEN = 5  # any that is no padding
+EXAMPLE_TOKEN = 5  # any that is no padding
 
 
 class _Tokens(nn.Module):
@@ -37,7 +37,7 @@ def write_transformer(folder: Path, file: Path, output: str) -> None:
             attn_implementation="eager",
             dtype=torch.float32,
         )
-    ids = torch.full((2, 6), TOKEN, dtype=torch.int64)
+    ids = torch.full((2, 6), EXAMPLE_TOKEN, dtype=torch.int64)
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}

@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evaluation.suites.pictograms import held_out_names
-from evaluation.suites.sets import TRANSLATION, Caption, line_up, read_captions, read_split, shared_images
+from evaluation.suites.sets import (
+    TRANSLATION_KIND,
+    Caption,
+    line_up,
+    read_captions,
+    read_split,
+    shared_images,
+)
 from index.errors import DataError
-from training.data.settings import PICTOGRAMS, DataSettings
+from training.data.settings import PICTOGRAM_SET, DataSettings
 
 Lines = dict[str, list[str]]  # language -> sentences, row i about the same picture in each
 
@@ -25,11 +32,13 @@ def validation_texts(data: Path, settings: DataSettings) -> list[Lines]:
 
 
 def _lines(data: Path, name: str, languages: Sequence[str]) -> Lines:
-    if name == PICTOGRAMS:
+    if name == PICTOGRAM_SET:
         return held_out_names(data, languages, (), "dev")[1]
     files = {code: data / name / "captions" / f"{code}.tsv" for code in languages}
     captions = {code: read_captions(file) for code, file in files.items() if file.is_file()}
-    translated = {code: [row for row in rows if row.source == TRANSLATION] for code, rows in captions.items()}
+    translated = {
+        code: [row for row in rows if row.source == TRANSLATION_KIND] for code, rows in captions.items()
+    }
     some = {code: rows for code, rows in translated.items() if rows}
     return most_lines(some if len(some) > 1 else captions, read_split(data / name / "splits.tsv", "dev"))
 

@@ -15,7 +15,7 @@ from torch import Tensor, distributed, nn
 
 from index.progress import Progress
 
-PATIENCE = timedelta(hours=12)  # the first process may compute features for long while the others wait
+MAX_WAIT = timedelta(hours=12)  # the first process may compute features for long while the others wait
 # Of <malloc.h>: mallopt's names for its parameters.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 NEVER_TRIM = 2**31 - 1  # free bytes at the end of the heap before they are given back
@@ -105,7 +105,7 @@ def joined() -> Iterator[Processes]:
     cuda = torch.cuda.is_available()
     if cuda:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    distributed.init_process_group("nccl" if cuda else "gloo", timeout=PATIENCE)
+    distributed.init_process_group("nccl" if cuda else "gloo", timeout=MAX_WAIT)
     try:
         yield Processes(distributed.get_rank(), count)
     finally:

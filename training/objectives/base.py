@@ -18,7 +18,7 @@ from training.encoders.vision import VisionSettings
 Kind = TypeVar("Kind", bound="Objective")
 Rows = tuple[Tensor, ...]
 # The inputs that are embedded beforehand when a language is added.
-CACHED = frozenset({"text", "views", "whitened"})
+CACHED_ROWS = frozenset({"text", "views", "whitened"})
 
 
 class Step:
@@ -157,7 +157,7 @@ class Objective(Table):
     @property
     def learns_new_language(self) -> bool:
         """Whether it can train a new language with cached embeddings of everything else."""
-        return self.reads <= CACHED and self.inputs <= CACHED
+        return self.reads <= CACHED_ROWS and self.inputs <= CACHED_ROWS
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         """Yield what the recipe lacks for this objective."""

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.data.tokens import MASK_ID, SPECIAL
+from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
 from training.objectives.base import Forward, Objective, Step, Tables, named
 
@@ -78,9 +78,11 @@ def mask_tokens(ids: Tensor, share: float, vocabulary: int) -> tuple[Tensor, Ten
     Each ordinary token is chosen with probability `share`; special tokens never. Draws from torch's global
     generator, whose state a checkpoint keeps.
     """
-    chosen = (torch.rand(ids.shape, device=ids.device) < share) & (ids >= len(SPECIAL))
+    chosen = (torch.rand(ids.shape, device=ids.device) < share) & (ids >= len(SPECIAL_TOKENS))
     fate = torch.rand(ids.shape, device=ids.device)
-    random = torch.randint(len(SPECIAL), max(vocabulary, len(SPECIAL) + 1), ids.shape, device=ids.device)
+    random = torch.randint(
+        len(SPECIAL_TOKENS), max(vocabulary, len(SPECIAL_TOKENS) + 1), ids.shape, device=ids.device
+    )
     masked = torch.where(chosen & (fate < REPLACED), torch.full_like(ids, MASK_ID), ids)
     swapped = chosen & (fate >= REPLACED) & (fate < REPLACED + RANDOM)
     return torch.where(swapped, random, masked), chosen

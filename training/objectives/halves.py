@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from training.data.settings import PICTOGRAMS
+from training.data.settings import PICTOGRAM_SET
 from training.objectives.base import Contrastive, Step, Tables, named, partner_loss
 
 
@@ -20,7 +20,7 @@ class Halves(Contrastive):
     rows: ClassVar[tuple[str, ...]] = ("halves",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
-        if recipe.data.sets == (PICTOGRAMS,) and not recipe.data.texts:
+        if recipe.data.sets == (PICTOGRAM_SET,) and not recipe.data.texts:
             yield "sentences: another set than pictograms, or data.texts"
 
     def __call__(self, step: Step) -> Tensor:

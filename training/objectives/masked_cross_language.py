@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from training.data.tokens import MASK_ID, SPECIAL
+from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
 from training.objectives.base import Forward, Objective, Rows, Step, Tables, named, several_captions
 from training.objectives.top_violations import Triplet
@@ -139,7 +139,7 @@ def hide_words(ids: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]
     global generator, whose state a checkpoint keeps.
     """
     chance = torch.rand(ids.shape, device=ids.device)
-    ordinary = (mask == 1) & (ids >= len(SPECIAL))
+    ordinary = (mask == 1) & (ids >= len(SPECIAL_TOKENS))
     spared = chance == chance.masked_fill(~ordinary, -1).amax(dim=1, keepdim=True)
     hidden = ordinary & (chance < share) & ~spared
     return ids.masked_fill(hidden, MASK_ID), mask.masked_fill(hidden, 0)

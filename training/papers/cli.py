@@ -19,7 +19,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 Figures = Mapping[str, Mapping[str, float]]  # system -> figure -> value
 Facts = Mapping[str, Any]
 DATA = click.option("--data", type=FOLDER, required=True)
-SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+SEED_OPTION = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 
 @click.command("add-language")
@@ -63,7 +63,7 @@ def experiment() -> None:
 @click.option("--adapted", type=FOLDER, help="The first run after add-language, tested with the same head.")
 @DATA
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
-@SEED
+@SEED_OPTION
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
 def correspondence(
     runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
@@ -84,7 +84,7 @@ def correspondence(
 )
 @DATA
 @click.option("--clusters", "count", type=click.IntRange(2), default=50, show_default=True)
-@SEED
+@SEED_OPTION
 @click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes captions.")
 def clusters(
     encoder: Path, without_vision: Path | None, data: Path, count: int, seed: int, out: Path
@@ -123,7 +123,7 @@ def clusters(
     show_default=True,
     help="Sentences to write per language.",
 )
-@SEED
+@SEED_OPTION
 @click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes sentences.")
 def generate(
     encoder: Path,
@@ -164,7 +164,7 @@ def generate(
 )
 @click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="Most epochs.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
-@SEED
+@SEED_OPTION
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
 def nli(
     encoder: Path,

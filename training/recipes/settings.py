@@ -6,7 +6,8 @@ from pydantic import Field, model_validator
 
 from training.data.settings import Table
 
-KEPT = {"none": 1.0, "top": 0.25, "bottom": 0.75}  # the share of pairs that a filter of [transfer] keeps
+# The share of pairs that a filter of [transfer] keeps.
+KEPT_SHARES = {"none": 1.0, "top": 0.25, "bottom": 0.75}
 
 
 class MiningSettings(Table):
@@ -71,7 +72,7 @@ class TransferSettings(Table):
     @property
     def keep(self) -> float:
         """The share of pairs that stays."""
-        return KEPT[self.filter]
+        return KEPT_SHARES[self.filter]
 
     @property
     def needs_start(self) -> bool:

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.keys import Keys, is_admin
-from service.http.page import FILES as PAGE
+from service.http.page import PAGE_FILES as PAGE
 from service.http.problems import ProblemError, ProblemType
 
 # Paths that need no key. All others do, including any added later.

@@ -4,7 +4,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.problems import overloaded
 
-EXEMPT = ("/health", "/metrics")  # always answered, for monitoring
+EXEMPT_PATHS = ("/health", "/metrics")  # always answered, for monitoring
 
 
 class ConcurrencyLimit:
@@ -19,7 +19,7 @@ class ConcurrencyLimit:
         self.active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(EXEMPT):
+        if scope["type"] != "http" or scope["path"].startswith(EXEMPT_PATHS):
             await self.app(scope, receive, send)
             return
         if self.active >= self.limit:

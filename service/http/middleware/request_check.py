@@ -6,8 +6,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.problems import ProblemError, ProblemType
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-CLOSE = {"Connection": "close"}
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CLOSE_HEADER = {"Connection": "close"}
 
 
 class RequestCheck:
@@ -30,15 +30,17 @@ class RequestCheck:
 
 
 def _problem(scope: Scope, max_options: int) -> ProblemError | None:
-    if CONTROL.search(scope["path"]):
+    if CONTROL_CHARACTERS.search(scope["path"]):
         return ProblemError(ProblemType.BAD_REQUEST, "the path has a control character: leave it out")
     if scope["query_string"].count(b"&") >= max_options:
         return ProblemError(ProblemType.BAD_REQUEST, f"the query has more than {max_options} options")
     if scope["method"] == "CONNECT":
-        return ProblemError(ProblemType.BAD_REQUEST, "this is no proxy: CONNECT is not for it", headers=CLOSE)
+        return ProblemError(
+            ProblemType.BAD_REQUEST, "this is no proxy: CONNECT is not for it", headers=CLOSE_HEADER
+        )
     if _asks_for_upgrade(scope) and _has_body(scope):
         detail = "there is no other protocol here: send the request without `Connection: Upgrade`"
-        return ProblemError(ProblemType.BAD_REQUEST, detail, headers=CLOSE)
+        return ProblemError(ProblemType.BAD_REQUEST, detail, headers=CLOSE_HEADER)
     return None
 
 

@@ -21,7 +21,7 @@ Headers = list[tuple[bytes, bytes]]
 REQUEST_ID = b"x-request-id"
 ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 # For API responses, which no browser should render or execute; the page sets its own policy (page.py).
-SECURITY: Headers = [
+SECURITY_HEADERS: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
@@ -90,7 +90,7 @@ class RequestContext:
         """Add the headers that every answer has."""
         answer = list(headers)
         names = {name for name, _ in answer}
-        answer += [pair for pair in SECURITY if pair[0] not in names]
+        answer += [pair for pair in SECURITY_HEADERS if pair[0] not in names]
         answer.append((REQUEST_ID, request_id))
         if (version := scope["state"].get(INDEX_VERSION)) is not None:
             answer.append((b"x-index-version", version.encode()))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.measures.calibration import ECE, with_calibration
-from evaluation.measures.scores import ALL, score_translation
+from evaluation.measures.scores import ALL_PAIRS, score_translation
 from index.confidence.calibration import Calibration, fit
 from index.search.encoder_calibration import top_answers
 
@@ -32,7 +32,7 @@ def test_certainty_of_what_is_half_wrong_is_half_off() -> None:
     table = with_calibration(score_translation("t", "", vectors), vectors, sure)
     # Each answer is right where the right one is there, which is half of the time.
     assert [pair.measures[ECE] for pair in table.pairs] == pytest.approx([50.0] * 6)
-    assert table.means[ALL][ECE] == pytest.approx(50.0)
+    assert table.means[ALL_PAIRS][ECE] == pytest.approx(50.0)
 
 
 def test_a_fit_to_the_answers_is_closer_than_certainty() -> None:
@@ -41,7 +41,7 @@ def test_a_fit_to_the_answers_is_closer_than_certainty() -> None:
     fitted = fit(np.concatenate([v for v, _ in answers]), np.concatenate([r for _, r in answers]))
     table = with_calibration(score_translation("t", "", vectors), vectors, fitted, ["en", "de"])
     assert table.means["en,de"][ECE] < 10
-    assert set(table.means) == {ALL, "en,de"}
+    assert set(table.means) == {ALL_PAIRS, "en,de"}
 
 
 def test_nothing_is_added_without_a_calibration() -> None:

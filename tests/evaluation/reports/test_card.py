@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.reports.card import TITLE, with_section
+from evaluation.reports.card import SECTION_TITLE, with_section
 from evaluation.reports.report import read_report
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -52,7 +52,7 @@ def test_the_card_has_every_language_and_pair(measured: tuple[Path, Path], tmp_p
 def test_many_languages_are_a_list_and_not_a_matrix(
     measured: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.reports.card.MATRIX", 4)
+    monkeypatch.setattr("evaluation.reports.card.MATRIX_LANGUAGES", 4)
     folder, report = tmp_path / "bundle", measured[1]
     shutil.copytree(measured[0], folder)
     assert run(["card", str(folder), "--report", str(report)]) == 0
@@ -92,7 +92,7 @@ def test_what_is_no_report_is_refused(
 
 def test_a_section_takes_the_place_of_the_one_before() -> None:
     page = "# a@1\n\nWhat it is.\n\n## Limits\n\nMany.\n"
-    one = with_section(page, f"## {TITLE}\n\nfirst\n\n### part\n\n1\n")
-    two = with_section(one, f"## {TITLE}\n\nsecond\n")
-    assert two == f"# a@1\n\nWhat it is.\n\n## {TITLE}\n\nsecond\n\n## Limits\n\nMany.\n"
-    assert with_section("# a@1\n", f"## {TITLE}\n") == f"# a@1\n\n## {TITLE}\n"
+    one = with_section(page, f"## {SECTION_TITLE}\n\nfirst\n\n### part\n\n1\n")
+    two = with_section(one, f"## {SECTION_TITLE}\n\nsecond\n")
+    assert two == f"# a@1\n\nWhat it is.\n\n## {SECTION_TITLE}\n\nsecond\n\n## Limits\n\nMany.\n"
+    assert with_section("# a@1\n", f"## {SECTION_TITLE}\n") == f"# a@1\n\n## {SECTION_TITLE}\n"

@@ -2,7 +2,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from evaluation.reports.figures import WRITTEN, bars, by_family, heatmap
+from evaluation.reports.figures import NUMBERED_LANGUAGES, bars, by_family, heatmap
 
 TEXT = "{http://www.w3.org/2000/svg}text"
 CODES = ["uk", "en", "pt", "cs", "de"]
@@ -42,7 +42,7 @@ def test_asymmetry_is_a_minus_its_transpose() -> None:
 
 def test_many_languages_have_colours_alone() -> None:
     codes = [f"x{letter}" for letter in "abcdefghijklmnopq"]
-    assert len(codes) > WRITTEN
+    assert len(codes) > NUMBERED_LANGUAGES
     found = labels(heatmap(codes, matrix(codes)))
     assert not [label for label in found if "." in label]
     assert "unknown" in found

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.suites.confidence import LACKED, confidence, lacks
+from evaluation.suites.confidence import LEFT_OUT_EVERY, confidence, lacks
 from index.build.probes import CORPORA, scenes
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
@@ -21,7 +21,7 @@ def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: 
     (table,) = confidence(encoder, tmp_path, CODES, [])
     assert table.languages == CODES
     for pair in table.pairs:
-        assert pair.n == len(scenes("en")) // LACKED
+        assert pair.n == len(scenes("en")) // LEFT_OUT_EVERY
         assert pair.measures["right"] > 85
         assert pair.measures["answered"] > 85
         assert pair.measures["others_answered"] <= 6  # of a hundred lines
@@ -33,7 +33,7 @@ def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: 
 def test_each_language_lacks_different_lines() -> None:
     lacked = [{line for line in range(40) if lacks(line, language)} for language in range(2)]
     assert not lacked[0] & lacked[1]
-    assert all(len(lines) == 40 // LACKED for lines in lacked)
+    assert all(len(lines) == 40 // LEFT_OUT_EVERY for lines in lacked)
 
 
 def test_too_few_lines_are_one_line(bundle: Bundle, tmp_path: Path) -> None:

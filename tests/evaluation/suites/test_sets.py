@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.suites.sets import (
     MAX_LINES,
-    TRANSLATION,
+    TRANSLATION_KIND,
     Caption,
     available,
     line_up,
@@ -105,7 +105,9 @@ def rows(*triples: tuple[str, str, str]) -> list[Caption]:
 def test_captions_line_up_by_image() -> None:
     captions = {
         "en": rows(("1", "a", "human"), ("1", "b", "human"), ("2", "c", "human"), ("3", "d", "human")),
-        "de": rows(("3", "x", "human"), ("3", "y", TRANSLATION), ("1", "z", "human"), ("4", "w", "human")),
+        "de": rows(
+            ("3", "x", "human"), ("3", "y", TRANSLATION_KIND), ("1", "z", "human"), ("4", "w", "human")
+        ),
     }
     texts = line_up(captions, {"1", "2", "3", "4"})
     assert sorted(zip(texts["en"], texts["de"], strict=True)) == [("a", "z"), ("d", "y")]

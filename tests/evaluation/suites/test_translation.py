@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.measures.recall import retrieved_positives
 from evaluation.suites.registry import SUITES
-from evaluation.suites.sets import TRANSLATION, encode
+from evaluation.suites.sets import TRANSLATION_KIND, encode
 from evaluation.suites.translation import aligned, multi30k, photos, scenes
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -34,7 +34,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for i, (name, text) in enumerate(zip(names, sentences(language)[::4], strict=False)):
             lines.append(f"{name}\t{text}\thuman\n")
             if language in ("de", "pt") and i % 2 == 0:
-                lines.append(f"{name}\t{text} {text}\t{TRANSLATION}\n")
+                lines.append(f"{name}\t{text} {text}\t{TRANSLATION_KIND}\n")
         (captions / f"{language}.tsv").write_text("".join(lines), "utf-8")
     return folder
 
@@ -116,7 +116,7 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
 def test_scenes_and_sayings_are_measured_separately(
     encoder: TextEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.suites.translation.SCENES", 30)
+    monkeypatch.setattr("evaluation.suites.translation.SCENE_LINES", 30)
     make_corpus(tmp_path, count=40)
     said, sayings = scenes(encoder, tmp_path, ["en", "de"], [])
     assert [(said.name, said.n), (sayings.name, sayings.n)] == [

@@ -75,7 +75,7 @@ def test_counting_in_an_array_and_by_sorting_are_the_same(
     first, second = [a for a, _ in both], [b for _, b in both]
     dense = word_pairs(first, second, top=top, least=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(truth, "DENSE", 0)
+        patch.setattr(truth, "MAX_DENSE_COUNTS", 0)
         assert word_pairs(first, second, top=top, least=1) == dense
 
 

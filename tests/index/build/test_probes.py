@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.build.probes import CORPORA, SCENES, other_kinds, scenes
+from index.build.probes import CORPORA, SCENE_LINES, other_kinds, scenes
 
 LANGUAGES = sorted(path.stem for path in (CORPORA / "elsewhere").glob("*.tsv"))
 
@@ -14,7 +14,7 @@ def test_a_third_of_the_text_of_other_kinds_is_held_out(language: str) -> None:
     assert len(held_out) >= 100
     assert abs(len(held_out) - len(fitted) / 2) <= 1
     assert {kind for kind, _ in held_out} == {kind for kind, _ in fitted}
-    assert len(scenes(language)) == SCENES
+    assert len(scenes(language)) == SCENE_LINES
 
 
 def test_a_language_without_them_has_none() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from index.build import ray, reading
 from index.build.build_index import build_index
-from index.build.job import LOCAL, Engine, Job
+from index.build.job import LOCAL_ENGINE, Engine, Job
 from index.build.lexicon import LanguageTokens
 from index.build.process_pool import ProcessPool
 from index.build.ray import Cluster, RayPool
@@ -60,7 +60,7 @@ def detector(bundle: Bundle) -> Detector:
 @pytest.fixture
 def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """Twenty shards a language."""
-    monkeypatch.setattr(reading, "SHARD", 20)
+    monkeypatch.setattr(reading, "SHARD_LINES", 20)
     return make_corpus(tmp_path / "corpus", ("en", "de"), count=400)
 
 
@@ -92,7 +92,7 @@ def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    local = build_index(bundle, corpora, tmp_path / "local", engine=LOCAL)
+    local = build_index(bundle, corpora, tmp_path / "local", engine=LOCAL_ENGINE)
     before = workers(encoders)
     assert len(before) == WORKERS
     finished = 0
@@ -165,7 +165,7 @@ def test_a_local_build_can_be_resumed_on_a_cluster(
 def test_a_shard_that_kills_its_workers_is_given_up(
     cluster: Cluster, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray, "RETRIES", 1)  # a try takes a second
+    monkeypatch.setattr(ray, "TASK_RETRIES", 1)  # a try takes a second
     with RayPool(job, detector) as encoders:
         with pytest.raises(PassepartoutError, match=r"^Ray gave up a shard after 1 further tries .*$"):
             encoders.submit(_die, tmp_path / "tries").result()

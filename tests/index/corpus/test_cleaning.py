@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.corpus.cleaning import ONCE, RULES, Cleaner, Cleaning, Judge
+from index.corpus.cleaning import DEDUPLICATION_ONLY, RULES, Cleaner, Cleaning, Judge
 from index.formats.sentence import Sentence, group_number
 from index.text.normalisation import clean
 
@@ -64,7 +64,7 @@ def test_what_is_not_confirmed_is_dropped() -> None:
     cleaner = Cleaner(Cleaning())
     assert list(cleaner.sentences([("f", sentence)])) == []
     assert cleaner.done.dropped == {"unconfirmed": 1}
-    assert len(list(Cleaner(ONCE).sentences([("f", sentence)]))) == 1
+    assert len(list(Cleaner(DEDUPLICATION_ONLY).sentences([("f", sentence)]))) == 1
 
 
 def test_the_judge_drops_what_is_in_another_language() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from index.encoder.text_encoder import INPUTS, OUTPUT
+from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.errors import UsageError
 from index.importing.graph import POOLINGS, Head, read_graph, save_graph, with_head
 
@@ -21,7 +21,7 @@ MASK = np.array([[1, 1, 1, 0], [1, 0, 0, 0]])
 def write_graph(
     file: Path,
     *,
-    inputs: tuple[str, ...] = INPUTS,
+    inputs: tuple[str, ...] = GRAPH_INPUTS,
     outputs: tuple[str, ...] = ("last_hidden_state",),
     kind: int = TensorProto.INT64,
     opset: int = 17,
@@ -54,7 +54,9 @@ def encode(
 
 def vectors_of(graph: Path, ids: NDArray[np.int64]) -> NDArray[np.float32]:
     session = onnxruntime.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
-    vectors: NDArray[np.float32] = session.run([OUTPUT], dict(zip(INPUTS, (ids, MASK), strict=True)))[0]
+    vectors: NDArray[np.float32] = session.run(
+        [GRAPH_OUTPUT], dict(zip(GRAPH_INPUTS, (ids, MASK), strict=True))
+    )[0]
     return vectors
 
 
@@ -72,7 +74,7 @@ def test_tokens_are_averaged_where_nothing_says_otherwise(kind: int, tmp_path: P
 
 
 def test_token_types_are_zeros(tmp_path: Path) -> None:
-    source = write_graph(tmp_path / "model.onnx", inputs=(*INPUTS, "token_type_ids"))
+    source = write_graph(tmp_path / "model.onnx", inputs=(*GRAPH_INPUTS, "token_type_ids"))
     np.testing.assert_allclose(encode(source, tmp_path / "out.onnx"), MEANS, atol=1e-6)
 
 
@@ -110,7 +112,7 @@ def test_an_output_is_read_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        ((*INPUTS, "pixel_values"), "reads pixel_values"),
+        ((*GRAPH_INPUTS, "pixel_values"), "reads pixel_values"),
         (("input_ids",), "does not read attention_mask"),
     ],
 )

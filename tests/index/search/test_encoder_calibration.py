@@ -52,7 +52,7 @@ def test_every_ordered_pair_pool_and_both_cases_count(n: int, languages: int, an
 
 
 def test_pools_grow_to_their_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "POOLS", (10, 20, 40))
+    monkeypatch.setattr(calibration, "POOL_SIZES", (10, 20, 40))
     assert calibrate([vectors(0.5, 120)], seed=0).n == 2 * 2 * (10 + 20 + 40)
 
 
@@ -75,5 +75,5 @@ def test_sets_count_together_and_one_of_many_languages_does_not_outweigh(
 ) -> None:
     one, many = vectors(0.5, 60), vectors(0.5, 40, languages=6)
     assert calibrate([one, many], seed=0).n == 2 * 2 * 60 + 30 * 2 * 40
-    monkeypatch.setattr(calibration, "PAIRS", 7)
+    monkeypatch.setattr(calibration, "MAX_PAIRS", 7)
     assert calibrate([one, many], seed=0).n == 2 * 2 * 60 + 7 * 2 * 40

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from index.errors import DamagedError, UsageError
 from index.search.faiss_index import (
-    COMPARED,
+    COMPARED_ROWS,
     FLAT_ROWS,
-    NEAREST,
+    RECALL_NEIGHBOURS,
     SCAN_ROWS,
     TARGET_RECALL,
     FaissIndex,
@@ -77,7 +77,7 @@ def test_the_nearest_are_found_with_their_cosines(index: FaissIndex, rows: Vecto
     similarities = queries @ rows.T
     cosines, neighbours = index.search(queries, CANDIDATES)
     exact = np.argsort(-similarities, axis=1)
-    assert recall(neighbours[:, :NEAREST], exact[:, :NEAREST]) >= 0.99
+    assert recall(neighbours[:, :RECALL_NEIGHBOURS], exact[:, :RECALL_NEIGHBOURS]) >= 0.99
     assert recall(neighbours, exact[:, :CANDIDATES]) >= 0.95
     np.testing.assert_allclose(cosines, np.take_along_axis(similarities, neighbours, axis=1), atol=1e-3)
     assert (np.diff(cosines, axis=1) <= 0).all()
@@ -179,7 +179,9 @@ def test_the_settings_find_what_they_say(
     if chosen.factory == "Flat":
         assert chosen == SearchSettings()
         return
-    measured = recall(index.search(queries[:100], CANDIDATES)[1][:, :NEAREST], nearest(rows, queries[:100]))
+    measured = recall(
+        index.search(queries[:100], CANDIDATES)[1][:, :RECALL_NEIGHBOURS], nearest(rows, queries[:100])
+    )
     assert chosen.recall == measured >= TARGET_RECALL
     assert re.fullmatch(r"(nprobe=\d+,)?k_factor_rf=\d+", chosen.parameters)
 
@@ -192,11 +194,11 @@ def test_no_more_lists_are_read_than_needed(rows: Vectors, tmp_path: Path) -> No
     probes = int(chosen.parameters.split(",")[0].removeprefix("nprobe="))
     assert 1 < probes < 64
     index.read_lists(1)
-    assert recall(index.search(queries, CANDIDATES)[1][:, :NEAREST], wanted) < TARGET_RECALL
+    assert recall(index.search(queries, CANDIDATES)[1][:, :RECALL_NEIGHBOURS], wanted) < TARGET_RECALL
 
 
 def test_brute_force_by_blocks_is_brute_force() -> None:
-    rows = unit_rows(np.random.default_rng(1), COMPARED + 700, 4)
+    rows = unit_rows(np.random.default_rng(1), COMPARED_ROWS + 700, 4)
     wanted = np.argsort(-rows[-5:] @ rows.T, axis=1)[:, :3]
     assert recall(nearest(rows, rows[-5:], 3), wanted) == 1
 

@@ -267,7 +267,7 @@ def test_an_unreachable_milvus_is_one_line_and_soon(
     with pytest.raises(StoreError, match="did not answer just now"):
         index.search(query, 3)
     milvus_server.thaw()
-    monkeypatch.setattr(milvus, "PAUSE", 0.1)
+    monkeypatch.setattr(milvus, "FAILURE_PAUSE", 0.1)
     eventually(lambda: index.search(query, 3)[1][0, 0] == 0)
     milvus_server.kill()
     with pytest.raises(StoreError) as caught:

@@ -38,7 +38,12 @@ def opened(folder: object, rows: Vectors) -> VectorIndex:
 
 
 @settings(max_examples=40, deadline=None)
-@given(count=st.integers(1, CANDIDATES), n=st.integers(1, 8), k=st.integers(1, 20), seed=st.integers(0, 999))
+@given(
+    count=st.integers(1, CANDIDATES),
+    n=st.integers(1, 8),
+    k=st.integers(1, 20),
+    seed=st.integers(0, 999),
+)
 def test_ranking_equals_csls_where_all_rows_are_candidates(
     folder: object, count: int, n: int, k: int, seed: int
 ) -> None:

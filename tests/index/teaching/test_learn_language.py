@@ -13,7 +13,7 @@ from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
-from index.storage.manifest import NAME
+from index.storage.manifest import MANIFEST_NAME
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences
 
@@ -159,7 +159,7 @@ def test_torch_is_not_imported(before: Bundle, pairs: Path, tmp_path: Path) -> N
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
-    assert (tmp_path / "out" / NAME).is_file()
+    assert (tmp_path / "out" / MANIFEST_NAME).is_file()
 
 
 def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.text.identification import FOREIGN, FOREIGN_TOKENS, Detector, clear_language, table_row
+from index.text.identification import FOREIGN_PROBABILITY, FOREIGN_TOKENS, Detector, clear_language, table_row
 from index.text.pre_tokens import Tokens
 
 # Tokens 0-2 are German, 3-5 English, 6 both, 7 nobody's.
@@ -77,7 +77,10 @@ def test_many_texts_are_judged_as_each_alone(
     counts = np.array([[random.choice((0, 1, 30, 1000)) for _ in range(12)] for _ in range(languages)]) + 1e-3
     detector = Detector([f"l{number}" for number in range(languages)], token_table(counts), held)
     for code in (*detector.languages, "unknown"):
-        alone = [len(row) >= FOREIGN_TOKENS and detector.chances(row).get(code, 1) < FOREIGN for row in rows]
+        alone = [
+            len(row) >= FOREIGN_TOKENS and detector.chances(row).get(code, 1) < FOREIGN_PROBABILITY
+            for row in rows
+        ]
         assert detector.foreign(Tokens.of(rows), code).tolist() == alone
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from index.storage.manifest import CODE
+from index.storage.manifest import LANGUAGE_CODE
 from index.text.languages import language, languages
 
 PHOTO_LANGUAGES = "en de pt zh ar tr fr cs hi es uk nl"
@@ -14,7 +14,7 @@ def test_codes_are_what_a_bundle_takes_and_rows_are_complete() -> None:
     assert len(languages()) > 100
     for code, found in languages().items():
         assert found.code == code
-        assert re.match(CODE, code)
+        assert re.match(LANGUAGE_CODE, code)
         assert re.fullmatch(r"[A-Z][a-z]{3}", found.script)
         assert found.name
         assert found.native

@@ -30,7 +30,7 @@ def test_a_word_is_found_in_each_text_once_and_a_phrase_where_its_words_follow(b
 
 
 def test_only_the_first_contexts_of_a_word_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts, "CONTEXTS", 3)
+    monkeypatch.setattr(contexts, "CONTEXTS_PER_WORD", 3)
     vectors = np.eye(6, dtype=np.float32)
     seen = Contexts(2, 6)
     seen.add(np.array([0, 0, 1]), np.array([0, 1, 0]), vectors[:2])
@@ -58,7 +58,7 @@ def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path
         vectors = sentences.vectors.reconstruct(range(len(sentences)))
         texts = [set(words(text, code)) for text in sentences._texts.to_pylist()]
         for row, (word, _) in enumerate(index.vocabulary()):
-            there = vectors[[word in text for text in texts]][: contexts.CONTEXTS]
+            there = vectors[[word in text for text in texts]][: contexts.CONTEXTS_PER_WORD]
             direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]
             direction /= max(np.linalg.norm(direction), 1e-12)
             own = translator.encoder.word_vectors([word], code)[0]

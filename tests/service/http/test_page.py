@@ -5,17 +5,17 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from service.http.page import FILES, FOLDER
+from service.http.page import PAGE_FILES, WEB_FOLDER
 
 SVG = 'SVG = "http://www.w3.org/2000/svg"'  # a name, not an address that anything is fetched from
 
 
-@pytest.mark.parametrize(("path", "name", "media_type"), [(path, *file) for path, file in FILES.items()])
+@pytest.mark.parametrize(("path", "name", "media_type"), [(path, *file) for path, file in PAGE_FILES.items()])
 def test_each_file_is_sent_with_its_type_and_policy(
     client: TestClient, path: str, name: str, media_type: str
 ) -> None:
     answer = client.get(path)
-    assert answer.content == (FOLDER / name).read_bytes()
+    assert answer.content == (WEB_FOLDER / name).read_bytes()
     assert answer.headers["content-type"] == media_type
     assert answer.headers["x-content-type-options"] == "nosniff"
     policy = answer.headers["content-security-policy"]
@@ -28,15 +28,15 @@ def test_each_file_is_sent_with_its_type_and_policy(
 
 
 def test_every_file_of_the_folder_is_sent() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {name for name, _ in FILES.values()}
+    assert {path.name for path in WEB_FOLDER.iterdir()} == {name for name, _ in PAGE_FILES.values()}
 
 
 def test_nothing_is_inline_and_nothing_is_external() -> None:
-    for path in FOLDER.iterdir():
+    for path in WEB_FOLDER.iterdir():
         text = path.read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "").replace(SVG, "")
         assert not re.search(r"https?:|//[a-z]+\.", text), path.name
-    page = (FOLDER / "index.html").read_text("utf-8")
+    page = (WEB_FOLDER / "index.html").read_text("utf-8")
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=", page)
-    for script in FOLDER.glob("*.js"):
+    for script in WEB_FOLDER.glob("*.js"):
         banned = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function"
         assert not re.search(banned, script.read_text("utf-8")), script.name

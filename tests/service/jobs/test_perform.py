@@ -13,7 +13,7 @@ from redis import Redis
 from index.build.maintenance import roll_back
 from index.storage.versions import current, locked, versions
 from service.jobs.perform import Place, perform
-from service.jobs.queue import INTERRUPTED, JobQueue
+from service.jobs.queue import INTERRUPTED_REASON, JobQueue
 from service.jobs.record import Record
 from service.jobs.schemas import Event, Spec
 from service.jobs.spool import Spool
@@ -149,7 +149,7 @@ def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Re
     connection.hset(f"rq:job:{job.id}", "retries_left", "0")
     found = queue.find(job.id)
     assert found is not None
-    assert (found.state, found.reason) == ("failed", INTERRUPTED)
+    assert (found.state, found.reason) == ("failed", INTERRUPTED_REASON)
     assert [one.id for one in queue.latest()] == [job.id]
     queue.close()
 

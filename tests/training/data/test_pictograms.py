@@ -11,7 +11,7 @@ from index.errors import DataError
 from training.data.captions import load_split
 from training.data.pictograms import deal, is_drawing, load_drawings, open_artists
 from training.data.settings import DataSettings
-from training.data.synthetic.pictograms import ARTISTS, SHOWN, concepts
+from training.data.synthetic.pictograms import ARTISTS, DRAWN_OF_EIGHT, concepts
 
 LANGUAGES = ("en", "de", "pt")
 LEARNED = [code for code in concepts() if part_of(code) == "train"]
@@ -46,7 +46,7 @@ def test_drawings_are_named_after_artist_and_concept(data: Path) -> None:
     archives = open_artists(data, 16)
     assert [archive.prefix for archive in archives] == [f"pictograms/{artist}/" for artist in sorted(ARTISTS)]
     counts = [len(archive.names) for archive in archives]
-    assert counts == [len(concepts())] * 2 + [len(concepts()) * SHOWN // (SHOWN + 1)]
+    assert counts == [len(concepts())] * 2 + [len(concepts()) * DRAWN_OF_EIGHT // (DRAWN_OF_EIGHT + 1)]
     for archive in archives:
         drawing = archive[f"{archive.prefix}{next(iter(concepts()))}.png"]
         assert drawing.shape == (16, 16, 3)

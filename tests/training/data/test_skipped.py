@@ -96,7 +96,7 @@ def test_only_the_first_few_are_named() -> None:
     assert found.summary() == {
         "missing": 0,
         "undecodable": 100,
-        "first": [f"{number}.jpg" for number in range(skipped.NAMED)],
+        "first": [f"{number}.jpg" for number in range(skipped.NAMED_PICTURES)],
     }
 
 

@@ -12,7 +12,7 @@ from training.data.tokens import (
     MASK_ID,
     PAD_ID,
     SEQUENCE_ID,
-    SPECIAL,
+    SPECIAL_TOKENS,
     UNKNOWN_ID,
     balanced,
     by_length,
@@ -41,11 +41,11 @@ BAG, TRANSFORMER = learn(), learn(sequence_token=True)
 
 @pytest.mark.parametrize("tokenizer", [BAG, TRANSFORMER], ids=["bag", "transformer"])
 def test_the_special_tokens_come_first(tokenizer: Tokenizer) -> None:
-    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3]
+    assert [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == [0, 1, 2, 3]
     assert (PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID) == (0, 1, 2, 3)
     padding = tokenizer.padding
     assert padding is not None
-    assert (padding["pad_id"], padding["pad_token"]) == (PAD_ID, SPECIAL[0])
+    assert (padding["pad_id"], padding["pad_token"]) == (PAD_ID, SPECIAL_TOKENS[0])
 
 
 def test_the_sequence_token_comes_first_if_requested() -> None:
@@ -53,7 +53,7 @@ def test_the_sequence_token_comes_first_if_requested() -> None:
     for one, other in zip(plain, marked, strict=True):
         assert other.tolist() == [SEQUENCE_ID, *one][:LONGEST]
         assert SEQUENCE_ID not in one
-        assert min(one) >= len(SPECIAL)
+        assert min(one) >= len(SPECIAL_TOKENS)
 
 
 def test_the_vocabulary_is_shared_and_no_larger_than_asked_for() -> None:

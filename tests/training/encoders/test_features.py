@@ -9,7 +9,7 @@ from index.errors import TrainingError
 from training.data.picture_source import PixelScale
 from training.data.pictures import PictureArchive, PictureCollection
 from training.encoders import features
-from training.encoders.features import VIEWS, features_of_collection, features_of_views
+from training.encoders.features import FEATURE_VIEWS, features_of_collection, features_of_views
 from training.encoders.vision import Backbone, load_backbone
 
 NAMES = [f"synthetic_{number:05d}.jpg" for number in range(11)]  # more than one batch
@@ -70,7 +70,7 @@ def test_they_are_torchs_forward_pass_of_each_view(
     assert out == ""
     assert [line.split()[:2] for line in err.splitlines()] == [["picture", "features"]]
     assert found.shape == (2, len(NAMES), 64)
-    for number, view in enumerate(VIEWS[:2]):
+    for number, view in enumerate(FEATURE_VIEWS[:2]):
         pixels = backbone.scale(np.stack([view(archive[name]) for name in NAMES]))
         with torch.no_grad():
             expected = backbone(torch.from_numpy(pixels)).numpy()

@@ -4,7 +4,7 @@ import torch
 
 from tests.training.encoders.sentences import spoken
 from training.data.tokens import pad
-from training.encoders.language_identifier import SMOOTHING, LanguageIdentifier
+from training.encoders.language_identifier import COUNT_SMOOTHING, LanguageIdentifier
 
 CPU = torch.device("cpu")
 # Token 5 is common in language 0, token 6 in language 1, token 7 in both alike.
@@ -25,8 +25,8 @@ def identifier() -> LanguageIdentifier:
 
 
 def test_the_log_share_of_each_token_in_each_language(identifier: LanguageIdentifier) -> None:
-    total = 5 + 10 * SMOOTHING
-    shares = [(3 + SMOOTHING) / total, SMOOTHING / total]
+    total = 5 + 10 * COUNT_SMOOTHING
+    shares = [(3 + COUNT_SMOOTHING) / total, COUNT_SMOOTHING / total]
     assert identifier.log_p[5].exp().tolist() == pytest.approx(shares, rel=1e-3)
     assert identifier.log_p.exp().sum(dim=0).tolist() == pytest.approx([1, 1], rel=1e-3)
 

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from training.encoders.features import VIEWS, View
+from training.encoders.features import FEATURE_VIEWS, View
 
 SIDE = 20
 PICTURE = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.parametrize("view", FEATURE_VIEWS, ids=str)
 def test_a_view_keeps_shape_and_type_and_the_picture(view: View) -> None:
     before = PICTURE.copy()
     found = view(PICTURE)
@@ -21,13 +21,13 @@ def test_a_view_keeps_shape_and_type_and_the_picture(view: View) -> None:
 
 
 def test_there_are_as_many_as_a_recipe_may_ask_for_all_unlike() -> None:
-    assert len(VIEWS) == 10
-    seen = [view(PICTURE) for view in VIEWS]
+    assert len(FEATURE_VIEWS) == 10
+    seen = [view(PICTURE) for view in FEATURE_VIEWS]
     assert not any(np.array_equal(seen[i], seen[j]) for i in range(10) for j in range(i))
 
 
 def test_the_first_view_is_the_whole_picture() -> None:
-    assert np.array_equal(VIEWS[0](PICTURE), PICTURE)
+    assert np.array_equal(FEATURE_VIEWS[0](PICTURE), PICTURE)
 
 
 @given(st.integers(0, 1000), st.integers(1, 12))

@@ -14,7 +14,7 @@ from index.errors import UsageError
 from passepartout import run
 from tests.training.tiny import BAG, WITH_DRAWINGS, recipe
 from training.data.synthetic.pictograms import concepts
-from training.export.pictograms import TITLE, write_pictograms
+from training.export.pictograms import SECTION_TITLE, write_pictograms
 
 
 def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: Path, tmp_path: Path) -> None:
@@ -37,7 +37,9 @@ def test_a_name_finds_the_drawing_that_it_was_learned_with(drawn: Bundle, data: 
     for figures in (written.drawn, written.named, written.both):
         assert f"| R@1 {figures.r1:.1f}, R@10 {figures.r10:.1f} |" in page
     write_pictograms(folder, data, recipe(BAG, tmp_path, *WITH_DRAWINGS))
-    assert open_bundle(folder).card.read_text("utf-8").count(TITLE) == 1, "in place of the section before"
+    assert open_bundle(folder).card.read_text("utf-8").count(SECTION_TITLE) == 1, (
+        "in place of the section before"
+    )
 
 
 def test_another_recipe_is_refused(drawn: Bundle, data: Path, tmp_path: Path) -> None:

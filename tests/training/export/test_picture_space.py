@@ -21,7 +21,7 @@ from passepartout import run
 from tests.training.tiny import BAG, SIZE, WITH_DRAWINGS, recipe
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
-from training.data.settings import PHOTOS
+from training.data.settings import PHOTO_SET
 from training.data.synthetic.dataset import write_synthetic
 from training.data.synthetic.pictograms import concepts
 from training.data.whitening import fit_whitening
@@ -54,9 +54,9 @@ class Own:
 def own(tmp_path_factory: pytest.TempPathFactory) -> Own:
     made = tmp_path_factory.mktemp("own")
     write_synthetic(made, pictures=100, size=SIZE, seed=2)
-    with tarfile.open(made / PHOTOS / "images.tar") as tar:
+    with tarfile.open(made / PHOTO_SET / "images.tar") as tar:
         tar.extractall(made / "pictures", filter="data")
-    lines = [f"{row.image}\t{row.text}\n" for row in read_captions(made / PHOTOS / "captions" / "ar.tsv")]
+    lines = [f"{row.image}\t{row.text}\n" for row in read_captions(made / PHOTO_SET / "captions" / "ar.tsv")]
     (made / "captions.tsv").write_text("".join(lines), "utf-8")
     return Own(made / "pictures", made / "captions.tsv")
 
@@ -76,11 +76,11 @@ def test_pictures_lie_as_they_lay_in_training(
     bundle: Bundle, data: Path, backbone: Backbone, tmp_path: Path
 ) -> None:
     """Whatever way the space is turned, the cosines between pictures are those of the whitened features."""
-    names = read_members(data, PHOTOS, "train")
-    archive = PictureArchive(data / PHOTOS / "images.tar", SIZE, f"{PHOTOS}/")
+    names = read_members(data, PHOTO_SET, "train")
+    archive = PictureArchive(data / PHOTO_SET / "images.tar", SIZE, f"{PHOTO_SET}/")
     with tarfile.open(archive.file) as tar:
         tar.extractall(tmp_path, filter="data")
-    files = [name.removeprefix(f"{PHOTOS}/") for name in names]
+    files = [name.removeprefix(f"{PHOTO_SET}/") for name in names]
     vectors = own_pictures(open_space(bundle), PictureFolder(tmp_path, SIZE), files, [str(data / BACKBONE)])
     features = features_of_views(backbone, archive, names, 2, 1)
     whitening = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)

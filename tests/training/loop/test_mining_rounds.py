@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic.dataset import TEXTS
+from training.data.synthetic.dataset import TEXT_SET
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
 from training.loop.distributed import Processes
@@ -26,7 +26,7 @@ from training.recipes.recipe import Recipe
 from training.recipes.settings import MiningSettings
 
 ROUNDS = (
-    f"data.texts={TEXTS}",
+    f"data.texts={TEXT_SET}",
     "text.embeddings=per-language",
     "objectives.pseudopairs.temperature=0.05",
     "mining.begin=3",
@@ -208,9 +208,9 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     """Two texts of the same sentences: a pair is of one of them."""
     copied = tmp_path / "data"
     shutil.copytree(data, copied)
-    for file in (data / "text").glob(f"{TEXTS}.*.txt"):
+    for file in (data / "text").glob(f"{TEXT_SET}.*.txt"):
         shutil.copyfile(file, copied / "text" / f"again.{file.name.split('.')[1]}.txt")
-    settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXTS}", "again"]')
+    settings = mining(tmp_path, *PROBABLE, f'data.texts=["{TEXT_SET}", "again"]')
     run = train(settings, copied, tmp_path / "run")
     source = prepare(run, copied).data.pseudopairs
     source.read(run.pseudopairs_file(5))

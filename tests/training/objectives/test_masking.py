@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.tokens import MASK_ID, SPECIAL
+from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.objectives.cloze import mask_tokens
 
 VOCABULARY = 1000
@@ -10,7 +10,7 @@ VOCABULARY = 1000
 
 def tokens(n: int = 400, length: int = 100, seed: int = 0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(len(SPECIAL), VOCABULARY, (n, length), generator=generator)
+    return torch.randint(len(SPECIAL_TOKENS), VOCABULARY, (n, length), generator=generator)
 
 
 def test_the_shares_are_berts() -> None:
@@ -25,7 +25,7 @@ def test_the_shares_are_berts() -> None:
     assert 0.085 < same.float().mean() < 0.115
     random = masked[chosen][~same & (masked[chosen] != MASK_ID)]
     assert 0.085 < len(random) / count < 0.115
-    assert random.min() >= len(SPECIAL)
+    assert random.min() >= len(SPECIAL_TOKENS)
     assert random.max() < VOCABULARY
     assert len(set(random.tolist())) > 300, "random tokens are drawn from the whole vocabulary"
 
@@ -42,8 +42,8 @@ def test_special_tokens_are_never_chosen(row: list[int], share: float) -> None:
     ids = torch.tensor([row])
     before = ids.clone()
     masked, chosen = mask_tokens(ids, share, 21)
-    assert not chosen[ids < len(SPECIAL)].any()
-    assert torch.equal(masked[ids < len(SPECIAL)], ids[ids < len(SPECIAL)])
+    assert not chosen[ids < len(SPECIAL_TOKENS)].any()
+    assert torch.equal(masked[ids < len(SPECIAL_TOKENS)], ids[ids < len(SPECIAL_TOKENS)])
     assert torch.equal(ids, before), "the true ids are the labels: they must stay"
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from index.errors import DataError
 
-PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+PICTURE_EXTENSIONS = (".jpg", ".jpeg", ".png", ".webp")
 PARQUET_ROWS = 256  # read at a time
 
 
@@ -81,7 +81,7 @@ def _take(
 ) -> None:
     """Add the content of a tar member to the sample."""
     language = kind.removesuffix(".txt")
-    if "." + kind in PICTURES:
+    if "." + kind in PICTURE_EXTENSIONS:
         sample.picture = _content(tar, member) if pictures else b""
     elif kind == "json":
         captions = json.loads(_content(tar, member))

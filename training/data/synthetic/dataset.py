@@ -30,9 +30,9 @@ from training.data.synthetic.pictograms import write_pictograms, write_tar
 from training.data.synthetic.things import RGB, Point, draw_thing, shade
 
 LANGUAGES = tuple(GRAMMARS)
-CAPTIONS = 4  # per picture and language
+CAPTIONS_PER_PICTURE = 4  # per picture and language
 TEST_LINES = 200
-TEXTS = "synthetic"  # name of the set of sentences without pictures
+TEXT_SET = "synthetic"  # name of the set of sentences without pictures
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def _placed(scene: Scene) -> list[tuple[Thing, Point]]:
     return list(zip((content.first, content.second), PLACES[content.relation], strict=True))
 
 
-def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS) -> list[str]:
-    """Write `count` different sentences for the scene; every language has more than CAPTIONS for each."""
+def captions(scene: Scene, language: str, rng: Random, count: int = CAPTIONS_PER_PICTURE) -> list[str]:
+    """Write `count` different sentences for the scene; each language has more than CAPTIONS_PER_PICTURE."""
     sentences: dict[str, None] = {}
     while len(sentences) < count:
         sentences[describe(scene, language, rng)] = None
@@ -129,7 +129,7 @@ def split_of(position: int) -> str:
 def write_synthetic(
     folder: Path, *, pictures: int = 600, size: int = 64, seed: int = 0, sets: Sequence[str] = ()
 ) -> None:
-    """Write a data folder: `pictures` JPEGs of `size` x `size` pixels with CAPTIONS captions per language.
+    """Write a data folder: `pictures` JPEGs of `size` x `size` pixels, captioned in each language.
 
     Also TEST_LINES aligned lines per language for scenes that no picture shows, a sentence without picture
     for each scene that is shown, pictograms, and the picture sets `sets` with a quarter as many pictures
@@ -148,7 +148,7 @@ def write_synthetic(
         _write_lines(folder / "benchmark" / "synthetic_test" / f"{language}.txt", test)
         rng = Random(f"texts {seed} {language}")
         texts = [describe(scene, language, rng) for scene in photos]
-        _write_lines(folder / "text" / f"{TEXTS}.{language}.txt", texts)
+        _write_lines(folder / "text" / f"{TEXT_SET}.{language}.txt", texts)
     write_pictograms(folder / "pictograms", size, seed)
 
 

@@ -50,7 +50,7 @@ class Scene:
 Words = Mapping[str, Any]  # a language's table in grammars.toml
 WORDS: Mapping[str, Words] = tomllib.loads(Path(__file__).with_name("grammars.toml").read_text("utf-8"))
 CASES: tuple[Case, ...] = ("nominative", "accusative")
-TURNED: dict[Relation, Relation] = {"beside": "beside", "above": "below", "below": "above"}
+TURNED_RELATIONS: dict[Relation, Relation] = {"beside": "beside", "above": "below", "below": "above"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def describe(scene: Scene, language: str, rng: Random) -> str:
 
 def _turned(pair: Pair) -> Pair:
     """The same pair, described from its other end."""
-    return Pair(pair.second, pair.first, TURNED[pair.relation])
+    return Pair(pair.second, pair.first, TURNED_RELATIONS[pair.relation])
 
 
 def _pair_phrases(pair: Pair, grammar: Grammar, rng: Random) -> dict[Case, str]:

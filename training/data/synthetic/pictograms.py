@@ -20,8 +20,8 @@ ARTISTS: Mapping[str, tuple[Size, RGB | None]] = {
     "stamp": ("big", (225, 225, 225)),
 }
 FIRST_CODE = 0xF0000  # Unicode's private use plane
-KEYWORDS = 3  # drawn per concept; equal ones are written once
-SHOWN = 7  # the last artist draws so many of every 8 concepts
+KEYWORDS_PER_CONCEPT = 3  # drawn per concept; equal ones are written once
+DRAWN_OF_EIGHT = 7  # the last artist draws so many of every 8 concepts
 
 
 def concepts() -> dict[str, Thing]:
@@ -46,7 +46,11 @@ def write_pictograms(folder: Path, size: int, seed: int) -> None:
     (folder / "names").mkdir(parents=True)
     things = concepts()
     for artist in ARTISTS:
-        shown = [c for i, c in enumerate(things) if artist != max(ARTISTS) or i % (SHOWN + 1) < SHOWN]
+        shown = [
+            c
+            for i, c in enumerate(things)
+            if artist != max(ARTISTS) or i % (DRAWN_OF_EIGHT + 1) < DRAWN_OF_EIGHT
+        ]
         rng = Random(f"pictograms {seed} {artist}")
         drawn = ((f"{code}.png", draw_pictogram(things[code], artist, size, rng)) for code in shown)
         write_tar(folder / f"{artist}.tar", drawn, "PNG")
@@ -54,7 +58,9 @@ def write_pictograms(folder: Path, size: int, seed: int) -> None:
         rng = Random(f"pictograms {seed} {language}")
         lines = []
         for code, thing in things.items():
-            name, *keywords = (grammar.name(thing, "nominative", rng) for _ in range(1 + KEYWORDS))
+            name, *keywords = (
+                grammar.name(thing, "nominative", rng) for _ in range(1 + KEYWORDS_PER_CONCEPT)
+            )
             lines.append(f"{code}\t{name}\t{'|'.join(dict.fromkeys(keywords))}\n")
         (folder / "names" / f"{language}.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
 

@@ -16,7 +16,7 @@ Point = tuple[float, float]
 @dataclass(frozen=True)
 class Part:
     """A piece of a thing in its unit square (x right, y down, -1 to 1), in the thing's colour
-    or, if `edge`, in EDGE."""
+    or, if `edge`, in EDGE_COLOUR."""
 
     kind: Literal["polygon", "ellipse"]
     points: tuple[Point, ...]
@@ -31,7 +31,7 @@ COLOURS: dict[Colour, RGB] = {
     "blue": (30, 60, 200),
     "green": (10, 200, 60),
 }
-EDGE: RGB = (60, 50, 45)
+EDGE_COLOUR: RGB = (60, 50, 45)
 RADII: dict[Size, float] = {"small": 0.13, "medium": 0.2, "big": 0.25}
 
 
@@ -82,7 +82,7 @@ def draw_thing(pen: ImageDraw.ImageDraw, thing: Thing, centre: Point, size: int,
     for part in PARTS[thing.shape]:
         points = [((centre[0] + x * radius) * size, (centre[1] + y * radius) * size) for x, y in part.points]
         paint = pen.polygon if part.kind == "polygon" else pen.ellipse
-        paint(points, fill=EDGE if part.edge else colour, outline=EDGE)
+        paint(points, fill=EDGE_COLOUR if part.edge else colour, outline=EDGE_COLOUR)
 
 
 def shade(colour: RGB, rng: Random) -> RGB:

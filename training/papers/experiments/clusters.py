@@ -14,9 +14,9 @@ from training.papers.experiments.sentences import Frozen, encoded
 
 Rows = NDArray[np.int64]
 CLUSTERS_SHOWN, SENTENCES_SHOWN = 3, 3  # in the report, and of each such cluster
-SHUFFLES = 20  # of the languages, for the values expected by chance
-ITERATIONS = 50  # of k-means
-TITLES = {
+CHANCE_SHUFFLES = 20  # of the languages, for the values expected by chance
+KMEANS_ITERATIONS = 50  # of k-means
+MEASURE_TITLES = {
     "purity": "purity, %",
     "entropy": "entropy, bits",
     "information": "information",
@@ -51,7 +51,7 @@ def cluster(encoder: Frozen, texts: Mapping[str, Sequence[str]], k: int, seed: i
     clusters = k_means(np.concatenate(list(encoded(encoder, texts).values())), k, seed)
     languages = np.repeat(np.arange(len(texts)), [len(lines) for lines in texts.values()])
     draw = np.random.default_rng(seed)
-    chance = [measured(clusters, draw.permutation(languages)) for _ in range(SHUFFLES)]
+    chance = [measured(clusters, draw.permutation(languages)) for _ in range(CHANCE_SHUFFLES)]
     expected = {key: float(np.mean([measures[key] for measures in chance])) for key in chance[0]}
     sizes = np.bincount(clusters) / len(clusters)
     return Clusters(
@@ -69,7 +69,7 @@ def k_means(vectors: NDArray[np.float32], k: int, seed: int) -> Rows:
     """Assign each of (n, d) rows to one of `k` clusters: (n,) numbers below k."""
     fewest = max(1, len(vectors) // k)  # faiss warns of clusters with fewer points
     means = faiss.Kmeans(
-        vectors.shape[1], k, niter=ITERATIONS, seed=seed, min_points_per_centroid=min(39, fewest),
+        vectors.shape[1], k, niter=KMEANS_ITERATIONS, seed=seed, min_points_per_centroid=min(39, fewest),
         max_points_per_centroid=len(vectors),
     )  # fmt: skip
     means.train(np.ascontiguousarray(vectors))
@@ -110,7 +110,7 @@ def figures(systems: Sequence[Clusters]) -> dict[str, dict[str, float]]:
     return {
         system.name: {
             title + when: measures[key]
-            for key, title in TITLES.items()
+            for key, title in MEASURE_TITLES.items()
             for when, measures in (("", system.measures), (" by chance", system.expected))
         }
         for system in systems
@@ -138,7 +138,7 @@ def blocks(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: i
             "information of cluster and language: high purity means clusters by language. Together are",
             "captions of one picture in two languages. By chance: the same clusters, labels dealt anew.",
         ),
-        Grid(["", *TITLES.values()], rows),
+        Grid(["", *MEASURE_TITLES.values()], rows),
     ]
     for system in systems:
         parts += [Heading(2, system.name)]

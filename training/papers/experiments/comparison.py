@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.measures.scores import Table, score_pool
 from evaluation.reports.document import Block, Grid, Heading, Text, text
 from evaluation.reports.report import NAMES
-from evaluation.suites.translation import POOL
+from evaluation.suites.translation import POOL_CAPTIONS
 from training.loop.add_language import AddedLanguage
 from training.papers.experiments.sentences import Model, benchmarks, encoded, photo_captions
 
@@ -47,7 +47,10 @@ def compare(added: AddedLanguage, data: Path) -> list[Comparison]:
     codes = added.run.recipe.data.languages
     before = Model("before", codes[:-1], added.before, added.base.tokenizer())
     after = Model("after", codes, added.after, added.run.tokenizer())
-    sets = {"validation captions": photo_captions(data, "dev", codes, POOL), **benchmarks(data, codes)}
+    sets = {
+        "validation captions": photo_captions(data, "dev", codes, POOL_CAPTIONS),
+        **benchmarks(data, codes),
+    }
     return [
         Comparison(name, added.language, *(score_pool(name, "", encoded(m, texts)) for m in (before, after)))
         for name, texts in sets.items()

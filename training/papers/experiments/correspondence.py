@@ -16,7 +16,7 @@ from training.data.tokens import pad
 from training.papers.experiments.sentence_halves import SplitSentence, read_split_captions, tokenize_halves
 from training.papers.experiments.sentences import Model, open_model
 
-CHANCE = 50.0
+CHANCE_ACCURACY = 50.0
 BATCH_SIZE = 32
 
 
@@ -63,7 +63,7 @@ class Scored:
     def decrease(self) -> float | None:
         """The per cent of the accuracy above chance lost on unseen languages; None at or below chance."""
         seen, unseen = self.means
-        return 100 * (seen - unseen) / (seen - CHANCE) if seen > CHANCE else None
+        return 100 * (seen - unseen) / (seen - CHANCE_ACCURACY) if seen > CHANCE_ACCURACY else None
 
 
 class Head(nn.Module):
@@ -182,7 +182,7 @@ def _figures(system: Scored) -> dict[str, float]:
 
 def facts(scored: Sequence[Scored]) -> dict[str, Any]:
     """What report.json has besides the figures."""
-    return {"chance": CHANCE, "systems": [asdict(system) for system in scored]}
+    return {"chance": CHANCE_ACCURACY, "systems": [asdict(system) for system in scored]}
 
 
 def blocks(scored: Sequence[Scored]) -> list[Block]:

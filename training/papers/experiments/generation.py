@@ -17,7 +17,7 @@ from index.progress import Progress
 from training.papers.experiments.sentences import Frozen, benchmarks, encoded, photo_captions
 from training.papers.experiments.writer import Writer, WriterSettings, train_writer
 
-EXAMPLES = 3  # per language in the report
+EXAMPLES_PER_LANGUAGE = 3  # per language in the report
 Vectors = NDArray[np.float32]
 
 
@@ -85,7 +85,7 @@ def _written(
     references = list(trial.texts[target])
     translations = writer.write(vectors, bar.advance)
     control = writer.write(vectors[_derangement(len(vectors), seed)], bar.advance)
-    examples = list(zip(trial.texts[code], translations, references, strict=True))[:EXAMPLES]
+    examples = list(zip(trial.texts[code], translations, references, strict=True))[:EXAMPLES_PER_LANGUAGE]
     return Written(
         code, score(translations, references, target), score(control, references, target), examples
     )

@@ -18,14 +18,14 @@ from index.progress import Progress
 from training.papers.experiments.sentences import Frozen
 
 LABELS = ("entailment", "neutral", "contradiction")
-SPELLINGS = {"contradictory": "contradiction"}  # of XNLI's machine translations
+LABEL_SPELLINGS = {"contradictory": "contradiction"}  # of XNLI's machine translations
 # What MultiNLI, XNLI, its machine translations and AmericasNLI call their columns.
 COLUMNS = {
     "label": ("gold_label", "label"),
     "premise": ("sentence1", "premise"),
     "hypothesis": ("sentence2", "hypothesis", "hypo"),
 }
-BATCH = 256
+BATCH_SIZE = 256
 DEV_SHARE = 0.1  # of the training pairs, held out for early stopping where no file is given
 
 
@@ -92,7 +92,7 @@ def _pair(
     label, premise, hypothesis = (row.get(names[what]) or "" for what in ("label", "premise", "hypothesis"))
     if label == "-":
         return None
-    label = SPELLINGS.get(label, label)
+    label = LABEL_SPELLINGS.get(label, label)
     if label not in LABELS or not premise or not hypothesis:
         raise DataError(f"{file} line {number}: a label of {', '.join(LABELS)} or -, and two sentences")
     return premise, hypothesis, LABELS.index(label)
@@ -185,7 +185,7 @@ def learn_probe(train: Encoded, dev: Encoded, settings: Settings) -> tuple[Probe
 
 def _epoch(probe: Probe, optimiser: torch.optim.Optimizer, train: Encoded, draw: np.random.Generator) -> None:
     order = draw.permutation(len(train.labels))
-    for rows in np.array_split(order, -(-len(order) // BATCH)):
+    for rows in np.array_split(order, -(-len(order) // BATCH_SIZE)):
         part = train.part(rows)
         optimiser.zero_grad(set_to_none=True)
         F.cross_entropy(probe(part), part.labels).backward()  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from evaluation.suites.sets import available, line_up, read_aligned, read_captio
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
-from index.storage.manifest import NAME
+from index.storage.manifest import MANIFEST_NAME
 from index.text.normalisation import bare, clean
 from training.data.folder import require_sets
 from training.data.tokens import tokenize
@@ -74,7 +74,7 @@ def open_model(folder: Path, data: Path) -> Model:
 
 def open_frozen(folder: Path, data: Path) -> Frozen:
     """Open the encoder of a bundle or of a finished run."""
-    return _Bundled(folder) if (folder / NAME).is_file() else open_model(folder, data)
+    return _Bundled(folder) if (folder / MANIFEST_NAME).is_file() else open_model(folder, data)
 
 
 def photo_captions(

@@ -12,7 +12,7 @@ from training.papers.reproduce.study import Planned, Study
 from training.papers.reproduce.systems import Figures, call, train_run
 from training.recipes.recipe import Recipe, load_recipe
 
-ADDED = Experiment(
+NEW_LANGUAGE = Experiment(
     "new-language",
     "A new language in one epoch (A.2)",
     "The last of the recipe's languages is held out with its share of the pictures, and added to the "
@@ -40,26 +40,26 @@ CLUSTERS = Experiment(
     "labels dealt anew. What is in them: work/STEP/report.md.",
     headline="one picture together, %",
 )
-WRITING = Experiment(
+GENERATION = Experiment(
     "generation",
     "Generation from sentence vectors (A.5)",
     "A small GPT-2 learns to write the first language from its sentence vectors, then writes from those of "
     "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
     headline="chrF",
 )
-EXTENDED = {"best": 14.0, "globetrotter-mini": 10.0}  # system -> approximate minutes
-PROBED = ("best", "globetrotter-mini", "supervised", "text-only")
+MINUTES_BY_SYSTEM = {"best": 14.0, "globetrotter-mini": 10.0}  # system -> approximate minutes
+PROBED_SYSTEMS = ("best", "globetrotter-mini", "supervised", "text-only")
 
 
 def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
     """List the steps of one seed; `trained` is the experiment whose steps trained the systems."""
-    for system in PROBED:
+    for system in PROBED_SYSTEMS:
         for experiment in (CORRESPONDENCE, CLUSTERS):
             yield _measured(study, experiment, f"{trained.name}.{system}.{seed}", system, seed)
-    for system, minutes in EXTENDED.items():
+    for system, minutes in MINUTES_BY_SYSTEM.items():
         yield _added(study, system, minutes, seed)
-        yield _measured(study, CORRESPONDENCE_ADDED, f"{ADDED.name}.{system}.{seed}", system, seed)
-        yield _measured(study, WRITING, f"{trained.name}.{system}.{seed}", system, seed)
+        yield _measured(study, CORRESPONDENCE_ADDED, f"{NEW_LANGUAGE.name}.{system}.{seed}", system, seed)
+        yield _measured(study, GENERATION, f"{trained.name}.{system}.{seed}", system, seed)
 
 
 def _measured(study: Study, experiment: Experiment, trained: str, system: str, seed: int) -> Planned:
@@ -86,7 +86,7 @@ def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
         call("add-language", folder / "run", language, "--data", study.data, "--out", added)
         return Outcome(measures=read_figures(added / "report"))
 
-    step = Step(ADDED, system, minutes, run, seed)
+    step = Step(NEW_LANGUAGE, system, minutes, run, seed)
     return Planned(step, lambda: without_last(study, system, seed)[1])
 
 
@@ -131,7 +131,7 @@ COMMANDS = {
         lambda trained, _: ("--encoder-run", trained / "run", "--adapted", trained / "added"),
     ),
     CLUSTERS: Command("clusters", 3, lambda trained, _: ("--encoder", trained / "bundle")),
-    WRITING: Command(
+    GENERATION: Command(
         "generate",
         10,
         lambda trained, recipe: ("--encoder", trained / "bundle", "--target", recipe.data.languages[0]),

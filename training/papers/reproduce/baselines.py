@@ -17,10 +17,10 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from evaluation.measures.recall import image_sentence_recall, retrieved_positives
-from evaluation.measures.scores import ALL, score_translation
+from evaluation.measures.scores import ALL_PAIRS, score_translation
 from evaluation.suites.corpus import BENCHMARK
 from evaluation.suites.sets import read_aligned
-from evaluation.suites.translation import POOL as POOLED
+from evaluation.suites.translation import POOL_CAPTIONS as POOLED
 from index.encoder.vectors import unit
 from index.text.normalisation import clean, words
 from training.loop.prepare import prepare
@@ -28,13 +28,13 @@ from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet
 from training.papers.experiments.sentences import photo_captions
-from training.papers.reproduce.systems import POOL, TRANSLATION, Figures, between_scripts
+from training.papers.reproduce.systems import POOL_MEASURE, TRANSLATION_MEASURES, Figures, between_scripts
 from training.recipes.recipe import Recipe, load_recipe
 
 RIDGE_PENALTIES = (2.0, 8.0, 32.0, 128.0)
 # Overrides of globetrotter-small: the space of picture features that the regression predicts.
-SPACE = ("text.width=128", "head.dimension=128", "vision.whitening=1.0", "vision.views=2")
-TRIGRAM = 3  # characters
+SPACE_SETTINGS = ("text.width=128", "head.dimension=128", "vision.whitening=1.0", "vision.views=2")
+TRIGRAM_CHARACTERS = 3  # characters
 Rows = NDArray[np.int64]
 Vectors = NDArray[np.float32]
 
@@ -101,8 +101,8 @@ class Words:
 
 
 def ridge_recipe(overrides: Iterable[str] = ()) -> Recipe:
-    """The recipe that names pictures, captions and views: globetrotter-small with the overrides SPACE."""
-    return load_recipe("globetrotter-small", (*SPACE, *overrides))
+    """The recipe that names pictures, captions and views: globetrotter-small with SPACE_SETTINGS."""
+    return load_recipe("globetrotter-small", (*SPACE_SETTINGS, *overrides))
 
 
 def measure_ridge(data: Path, languages: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
@@ -131,9 +131,9 @@ def _figures(
 ) -> Figures:
     """Score translation between `languages`, and captions of test pictures in `codes` as one pool."""
     texts = read_aligned(data / "benchmark" / BENCHMARK, languages)
-    means = score_translation("", "", encode(texts)).means[ALL]
+    means = score_translation("", "", encode(texts)).means[ALL_PAIRS]
     positives = retrieved_positives(encode(photo_captions(data, "test", codes, POOLED)))
-    figures = {name: means[name] for name in TRANSLATION} | {POOL: positives}
+    figures = {name: means[name] for name in TRANSLATION_MEASURES} | {POOL_MEASURE: positives}
     return {name: round(value, 2) for name, value in figures.items()}
 
 
@@ -185,4 +185,6 @@ def weigh(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
 def trigrams(text: str) -> list[str]:
     """List the trigrams of a sentence, lower-cased, with a space at either end."""
     padded = f" {clean(text).lower()} "
-    return [padded[start : start + TRIGRAM] for start in range(len(padded) - TRIGRAM + 1)]
+    return [
+        padded[start : start + TRIGRAM_CHARACTERS] for start in range(len(padded) - TRIGRAM_CHARACTERS + 1)
+    ]

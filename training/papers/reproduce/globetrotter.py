@@ -13,8 +13,8 @@ from training.papers.reproduce.baselines import measure_ridge, ridge_recipe
 from training.papers.reproduce.study import Planned, Study
 from training.papers.reproduce.systems import (
     BETWEEN_SCRIPTS,
-    POOL,
-    TRANSLATION,
+    POOL_MEASURE,
+    TRANSLATION_MEASURES,
     Figures,
     call,
     measure,
@@ -22,21 +22,21 @@ from training.papers.reproduce.systems import (
     train,
 )
 
-RIDGE = "ridge"
+RIDGE_SYSTEM = "ridge"
 SENTENCES = Experiment(
     "sentences",
     "Sentence translation (5.2, Fig. 3)",
     "Positives found: the paper's measure, captions of 200 test pictures, all languages in one pool. R@k: "
     f"the sentences of {BENCHMARK}; between scripts: captions of a test picture in languages that share no "
     "letter; means over ordered pairs of languages. Pair by pair: work/STEP/multi30k and work/STEP/photos.",
-    headline=POOL,
+    headline=POOL_MEASURE,
     ceiling="supervised",
 )
-ELEVEN = Experiment(
+PHOTOS_11 = Experiment(
     "photos-11",
     "Sentence translation, eleven languages",
     SENTENCES.note,
-    headline=POOL,
+    headline=POOL_MEASURE,
     ceiling="supervised-photos-11-balanced",
 )
 CORPUS = Experiment(
@@ -62,7 +62,7 @@ WORDS = tuple(
 )
 WORD_MEASURES = ("before_cosine_r10", "cosine_r10", "before_csls_r10", "csls_r10", "rose_csls_r10")
 # Systems whose matrices are drawn (Fig. 7 and 9).
-DRAWN = ("best", "globetrotter-mini", "best-photos-11-pictograms")
+DRAWN_SYSTEMS = ("best", "globetrotter-mini", "best-photos-11-pictograms")
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class System:
     minutes: float
 
 
-FIRST = (
+FIRST_SYSTEMS = (
     System("best", 12),
     System("globetrotter-mini", 10),
     System("supervised", 12),
     System("text-only", 8),
     System("sigurdsson", 5),
 )
-THEN = (
+LATER_SYSTEMS = (
     System("without-transitive", 10),
     System("without-visual-contrastive", 10),
     System("without-cross-modal", 10),
@@ -107,16 +107,18 @@ def globetrotter(study: Study) -> list[Planned]:
 
 
 def _of_seed(study: Study, seed: int) -> Iterator[Planned]:
-    yield from (_trained(study, SENTENCES, system, seed) for system in FIRST)
+    yield from (_trained(study, SENTENCES, system, seed) for system in FIRST_SYSTEMS)
     if seed == study.seeds[0]:  # solved in closed form, without randomness
-        yield Planned(Step(SENTENCES, RIDGE, 4, _ridge(study), seed), lambda: ridge_recipe(study.overrides))
+        yield Planned(
+            Step(SENTENCES, RIDGE_SYSTEM, 4, _ridge(study), seed), lambda: ridge_recipe(study.overrides)
+        )
     for system in READ_FIRST:
         yield from _read(study, SENTENCES, system, seed)
-    yield from (_trained(study, SENTENCES, system, seed) for system in THEN)
+    yield from (_trained(study, SENTENCES, system, seed) for system in LATER_SYSTEMS)
     for system in READ_THEN:
         yield from _read(study, SENTENCES, system, seed)
-    yield from (_trained(study, ELEVEN, system, seed) for system in OF_ELEVEN)
-    yield from _words(study, ELEVEN, OF_ELEVEN[0].recipe, seed, minutes=12)
+    yield from (_trained(study, PHOTOS_11, system, seed) for system in OF_ELEVEN)
+    yield from _words(study, PHOTOS_11, OF_ELEVEN[0].recipe, seed, minutes=12)
     yield from appendix(study, SENTENCES, seed)
 
 
@@ -125,7 +127,9 @@ def _trained(study: Study, experiment: Experiment, system: System, seed: int) ->
         train(study.data, folder, system.recipe, study.settings(seed))
         figures = measure(study.data, folder)
         pool = outcome(read_pool(folder / "photos"))
-        return Outcome(measures=named(figures), matrices=pool.matrices if system.recipe in DRAWN else {})
+        return Outcome(
+            measures=named(figures), matrices=pool.matrices if system.recipe in DRAWN_SYSTEMS else {}
+        )
 
     step = Step(experiment, system.recipe, system.minutes, run, seed)
     return Planned(step, lambda: study.recipe(system.recipe, seed))
@@ -134,7 +138,11 @@ def _trained(study: Study, experiment: Experiment, system: System, seed: int) ->
 def named(figures: Figures) -> Figures:
     """Order and name figures for the report: the paper's measure first, CSLS before cosine."""
     titles = {name: f"between scripts, CSLS R@{name.rpartition('r')[2]}" for name in BETWEEN_SCRIPTS}
-    order = (POOL, *sorted(TRANSLATION, key=lambda name: name.startswith("cosine")), *BETWEEN_SCRIPTS)
+    order = (
+        POOL_MEASURE,
+        *sorted(TRANSLATION_MEASURES, key=lambda name: name.startswith("cosine")),
+        *BETWEEN_SCRIPTS,
+    )
     return {titles.get(name, name): figures[name] for name in order if name in figures}
 
 

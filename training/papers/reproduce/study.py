@@ -14,7 +14,7 @@ from index.errors import DataError, RecipeError, UsageError
 from training.recipes.recipe import Recipe, load_recipe
 
 # Files of the data folder that results depend on, besides the pictures.
-TEXTS = ("photos/splits.tsv", "photos/captions/*.tsv", f"benchmark/{BENCHMARK}/*.txt", "text/*.txt")
+TEXT_FILES = ("photos/splits.tsv", "photos/captions/*.tsv", f"benchmark/{BENCHMARK}/*.txt", "text/*.txt")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _keyed(planned: Planned, data: str) -> Step:
 def identity(data: Path) -> str:
     """SHA-256 of a data folder's texts and of its pictures' size. DataError if a file cannot be read."""
     archive = data / "photos" / "images.tar"
-    files = sorted(path for pattern in TEXTS for path in data.glob(pattern))
+    files = sorted(path for pattern in TEXT_FILES for path in data.glob(pattern))
     digest = hashlib.sha256()
     try:
         digest.update(json.dumps(archive.stat().st_size).encode())

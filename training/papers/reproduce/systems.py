@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.measures.scores import ALL, PairScore, Table
+from evaluation.measures.scores import ALL_PAIRS, PairScore, Table
 from evaluation.reports.report import read_tables
 from evaluation.suites.translation import ONE_POOL
 from index.encoder.bundle import open_bundle
@@ -29,11 +29,11 @@ from index.errors import PassepartoutError
 from index.text.languages import language
 from training.papers.experiments.sentences import photo_captions
 
-TRANSLATION = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
+TRANSLATION_MEASURES = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))
 BETWEEN_SCRIPTS = ("scripts_csls_r1", "scripts_csls_r10")
-POOL = "positives"
+POOL_MEASURE = "positives"
 # The columns of a short table of systems.
-MEASURES = ("cosine_r1", "cosine_r10", "csls_r1", "csls_r10", *BETWEEN_SCRIPTS, POOL)
+MEASURES = ("cosine_r1", "cosine_r10", "csls_r1", "csls_r10", *BETWEEN_SCRIPTS, POOL_MEASURE)
 BY_PICTURES = ("mr", "weights")  # what `measure_pictures` adds
 Figures = dict[str, float]
 ERROR_PREFIX = "passepartout: "  # of the command's error line
@@ -66,9 +66,9 @@ def measure(data: Path, folder: Path, languages: str = "") -> Figures:
     call("evaluate", "photos", *bundle, data, "--out", folder / "photos")
     call("evaluate", "aligned", *bundle, captions, "--out", folder / "scripts")
     means = read_tables(folder / "multi30k")[0].means
-    figures = {name: means.get(languages, means[ALL])[name] for name in TRANSLATION}
+    figures = {name: means.get(languages, means[ALL_PAIRS])[name] for name in TRANSLATION_MEASURES}
     figures |= between_scripts(read_tables(folder / "scripts")[0].pairs)
-    figures[POOL] = read_pool(folder / "photos").means[ALL][POOL]
+    figures[POOL_MEASURE] = read_pool(folder / "photos").means[ALL_PAIRS][POOL_MEASURE]
     return {name: round(value, 2) for name, value in figures.items()}
 
 
@@ -84,7 +84,7 @@ def measure_pictures(data: Path, folder: Path) -> Figures:
     bundle = ("--encoder", folder / "bundle", "--data", data)
     call("evaluate", "retrieval", *bundle, "--pictures", pictures, "--out", folder / "retrieval")
     result = json.loads((folder / "run" / "result.json").read_text(encoding="utf-8"))
-    recall = read_tables(folder / "retrieval")[0].means[ALL]["mr"]
+    recall = read_tables(folder / "retrieval")[0].means[ALL_PAIRS]["mr"]
     return {"mr": round(recall, 2), "weights": result["text_weights"] / 1000}
 
 

@@ -11,7 +11,13 @@ from PIL import Image
 
 from index.errors import DataError
 from training.data.synthetic import dataset as synthetic
-from training.data.synthetic.dataset import CAPTIONS, LANGUAGES, TEST_LINES, TEXTURES, write_synthetic
+from training.data.synthetic.dataset import (
+    CAPTIONS_PER_PICTURE,
+    LANGUAGES,
+    TEST_LINES,
+    TEXTURES,
+    write_synthetic,
+)
 from training.data.synthetic.grammar import Pair, Scene, Shape, Thing
 from training.data.synthetic.pictograms import ARTISTS
 from training.data.synthetic.things import COLOURS, PARTS
@@ -70,7 +76,7 @@ def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) ->
     assert Counter(split for _, split in splits) == {"train": 32, "dev": 4, "test": 4}
     for language in LANGUAGES:
         table = rows(data / "photos" / "captions" / f"{language}.tsv")
-        assert Counter(name for name, _, _ in table) == dict.fromkeys(names, CAPTIONS)
+        assert Counter(name for name, _, _ in table) == dict.fromkeys(names, CAPTIONS_PER_PICTURE)
         assert {source for _, _, source in table} == {"human"}
         assert len({(name, text) for name, text, _ in table}) == len(table)
 

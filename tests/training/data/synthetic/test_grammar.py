@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from training.data.synthetic.dataset import CAPTIONS, draw_scenes
+from training.data.synthetic.dataset import CAPTIONS_PER_PICTURE, draw_scenes
 from training.data.synthetic.grammar import GRAMMARS, Pair, Relation, Scene, Thing, describe
 
 # language -> meaning -> the forms that name it and nothing else does
@@ -130,7 +130,7 @@ def test_sentences_are_in_the_script_of_their_language(language: str) -> None:
 @each_language
 def test_a_scene_has_many_sentences(language: str) -> None:
     for scene in SCENES:
-        assert len(sentences(scene, language)) > CAPTIONS
+        assert len(sentences(scene, language)) > CAPTIONS_PER_PICTURE
 
 
 @each_language

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from index.errors import DataError
 from training.data.captions import CaptionedPictures
 from training.data.settings import TokenizerSettings
-from training.data.tokens import SPECIAL, UNKNOWN_ID, tokenize, train_tokenizer
+from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, tokenize, train_tokenizer
 from training.data.training_data import TrainingData
 from training.encoders.word_vectors import initial_word_vectors
 
@@ -26,7 +26,7 @@ def spelled(text: str) -> list[str]:
 def test_words_are_whole_and_punctuation_is_not_there() -> None:
     assert spelled("The DOG, runs!") == ["the", "dog", "runs"]
     assert spelled("كلب على الشاطئ") == ["كلب", "على", "الشاطئ"]
-    assert [WORDS.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3]
+    assert [WORDS.token_to_id(token) for token in SPECIAL_TOKENS] == [0, 1, 2, 3]
 
 
 def test_a_script_without_spaces_has_a_character_a_word() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.data.synthetic.dataset import LANGUAGES, TEXTS
+from training.data.synthetic.dataset import LANGUAGES, TEXT_SET
 
 # Laid over every recipe: each is trained in seconds.
 TINY = (
@@ -32,5 +32,5 @@ def scenes(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(data, folder)
     (folder / "benchmark" / "synthetic_test").rename(folder / "benchmark" / "multi30k_test_2016")
     for code in LANGUAGES:
-        (folder / "text" / f"{TEXTS}.{code}.txt").rename(folder / "text" / f"multi30k_train.{code}.txt")
+        (folder / "text" / f"{TEXT_SET}.{code}.txt").rename(folder / "text" / f"multi30k_train.{code}.txt")
     return folder
