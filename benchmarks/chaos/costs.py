@@ -138,7 +138,7 @@ def costly_files() -> Iterator[Costly]:
         "tags": b"<a " * (full // 3),
         "digits": b"1" * full,
     }
-    yield from (_file(f"{name}.txt", content) for name, content in lines.items())
+    yield from (file_to_fill(f"{name}.txt", content) for name, content in lines.items())
     documents = {
         "lists.json": filled(b"[", b"[]", b"]", full),
         "texts.json": filled(b"[", b'"a"', b"]", full),
@@ -174,7 +174,7 @@ def costly_files() -> Iterator[Costly]:
         "places.po": b"#: a\n" * (full // 5) + b'msgid "a"\nmsgstr ""\n',
         "flags.po": b"#, %b\n" % b",".join([b"a"] * (full // 2 - 100)) + b'msgid "a"\nmsgstr ""\n',
     }
-    yield from (_file(name, content) for name, content in documents.items())
+    yield from (file_to_fill(name, content) for name, content in documents.items())
     yield from _longest_files(full)
 
 
@@ -224,7 +224,8 @@ def _longest_files(full: int) -> Iterator[Costly]:
             for number in range(most // 21)
         ),
     }
-    yield from (_file(f"as many as are read, {name}", content[:full]) for name, content in documents.items())
+    for name, content in documents.items():
+        yield file_to_fill(f"as many as are read, {name}", content[:full])
 
 
 def _laughs() -> bytes:
@@ -238,7 +239,8 @@ def _entries(length: int) -> bytes:
     return b"".join(entry % number for number in range(length // 27))
 
 
-def _file(name: str, content: bytes) -> Costly:
+def file_to_fill(name: str, content: bytes) -> Costly:
+    """A file to be filled, its format chosen by its name."""
     head = b'--b\r\nContent-Disposition: form-data; name="%b"\r\n\r\n%b\r\n'
     parts = [head % part for part in ((b"source", b"en"), (b"target", b"de"))]
     start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n' % name.encode()
