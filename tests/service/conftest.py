@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
+from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from index.build.build_index import build_index
@@ -21,6 +22,7 @@ from index.formats.registry import Source
 from index.search.translator import Translator
 from service.app import create_app
 from service.settings import Settings
+from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
 
 ADVICE = "is not installed: run scripts/install-test-tools"
@@ -65,6 +67,19 @@ def address(index_dir: Path) -> Iterator[str]:
     """The address of a real server with the default settings."""
     with serving(index_dir) as (address, _):
         yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched(tool("chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Opens a page, which may leave no error of its script and no request to elsewhere behind."""
+    with watched_pages(browser) as opener:
+        yield opener
 
 
 @pytest.fixture(scope="session")

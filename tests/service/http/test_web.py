@@ -1,65 +1,26 @@
 """The page in a real browser, before a real server."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Page, Route, expect
 
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from tests.service.conftest import tool
+from tests.service.browser import OpenPage, serious
 from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=tool("chromium"), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page, opened; no test may leave an error of the script or a request to elsewhere behind."""
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(30_000)
-    page = context.new_page()
-    faults: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        # A refused request is no fault of the page: it is shown.
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            faults.append(message.text)
-
-    def elsewhere(url: str) -> None:
-        if not url.startswith(address):
-            faults.append(url)
-
-    page.on("console", note)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: elsewhere(request.url))
-    page.goto(address)
+def page(open_page: OpenPage, address: str) -> Page:
+    page = open_page(address)
     expect(page.get_by_label("German")).to_be_visible()
-    yield page
-    context.close()
-    assert faults == []
+    return page
 
 
 def only(page: Page, *targets: str) -> None:
@@ -437,20 +398,8 @@ def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"])
     assert found == []
 
 
-def serious(page: Page) -> list[str]:
-    violations = Axe().run(
-        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}
-    )
-    return [
-        f"{one['id']}: {one['nodes'][0]['html']}"
-        for one in violations.response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
-def test_what_the_corpus_says_is_shown(browser: Browser, remembering_dir: Path) -> None:
+def test_what_the_corpus_says_is_shown(open_page: OpenPage, remembering_dir: Path) -> None:
     with serving(remembering_dir) as (address, _):
-        page = browser.new_page()
         asked = {
             "kind": "sentence",
             "text": "The dogs sleeps.",
@@ -458,7 +407,7 @@ def test_what_the_corpus_says_is_shown(browser: Browser, remembering_dir: Path) 
             "target": "de",
             "least": "90",
         }
-        page.goto(f"{address}#{urlencode(asked)}")
+        page = open_page(f"{address}#{urlencode(asked)}")
         first = page.locator(".answer").first
         expect(first.locator(".answer-text")).to_have_text("Der Vertrag gilt.")
         expect(first.locator(".said")).to_have_text("from your corpus")
@@ -468,10 +417,9 @@ def test_what_the_corpus_says_is_shown(browser: Browser, remembering_dir: Path) 
         page.close()
 
 
-def test_a_file_is_dropped_and_fetched_filled(browser: Browser, remembering_dir: Path) -> None:
+def test_a_file_is_dropped_and_fetched_filled(open_page: OpenPage, remembering_dir: Path) -> None:
     with serving(remembering_dir) as (address, _):
-        page = browser.new_page()
-        page.goto(f"{address}#{urlencode({'source': 'en', 'target': 'de'})}")
+        page = open_page(f"{address}#{urlencode({'source': 'en', 'target': 'de'})}")
         expect(page.get_by_role("checkbox", name="German")).to_be_checked()
         dropped = page.evaluate_handle(
             """() => {
@@ -524,16 +472,15 @@ def test_light_and_dark(page: Page) -> None:
     assert colours == ["rgb(228, 224, 215)", "rgb(22, 23, 26)"]
 
 
-def test_markup_in_the_index_stays_text(browser: Browser, bundle: Bundle, tmp_path: Path) -> None:
+def test_markup_in_the_index_stays_text(open_page: OpenPage, bundle: Bundle, tmp_path: Path) -> None:
     evil = "<img src=x onerror=\"document.title='owned'\"><b>hund</b>"
     corpora = {"en": "A dog runs.", "de": evil}
     for language, text in corpora.items():
         (tmp_path / f"{language}.txt").write_text(text + "\n", "utf-8")
     build_index(bundle, {code: tmp_path / f"{code}.txt" for code in corpora}, tmp_path / "index")
     with serving(tmp_path / "index") as (address, _):
-        page = browser.new_page()
         asked = {"kind": "sentence", "text": "dog", "source": "en", "target": "de", "least": "0"}
-        page.goto(f"{address}#{urlencode(asked)}")
+        page = open_page(f"{address}#{urlencode(asked)}")
         expect(page.locator(".answer-text")).to_have_text(evil)
         assert page.locator(".answer-text :not(mark)").count() == 0
         assert page.title() == "Passepartout"

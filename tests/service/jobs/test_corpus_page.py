@@ -1,16 +1,12 @@
 """The page's corner for admins, in a real browser, with a real worker."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from index.storage.versions import current
-from tests.service.http.test_web import browser, serious
+from tests.service.browser import OpenPage, serious
 from tests.service.jobs.conftest import KEY, Stage
 from tests.service.jobs.test_jobs import TMX
-
-__all__ = ["browser"]
 
 # Keeps every status that is shown, however briefly.
 NOTE = """() => {
@@ -27,18 +23,10 @@ def choose(page: Page, name: str, content: bytes) -> None:
 
 
 @pytest.fixture
-def page(browser: Browser, stage: Stage) -> Iterator[Page]:
-    page = browser.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "request", lambda request: None if request.url.startswith(stage.url) else faults.append(request.url)
-    )
-    page.goto(f"{stage.url}#kind=corpus")
+def page(open_page: OpenPage, stage: Stage) -> Page:
+    page = open_page(f"{stage.url}#kind=corpus")
     expect(page.get_by_role("tab", name="Corpus")).to_have_attribute("aria-selected", "true")
-    yield page
-    page.close()
-    assert faults == []
+    return page
 
 
 def unlock(page: Page) -> None:

@@ -1,19 +1,16 @@
 """A language taught on the page, in a real browser, by a real worker."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from index.encoder.bundle import open_bundle
 from index.storage.versions import ENCODER, VERSIONS, current
 from tests.bundles import DRAWN
-from tests.service.http.test_web import browser, serious
+from tests.service.browser import OpenPage, serious
 from tests.service.jobs.conftest import KEY, Stage
-
-__all__ = ["browser"]
 
 ESPERANTO = {
     "dog": "hundo",
@@ -27,19 +24,10 @@ SHOTS = os.environ.get("PASSEPARTOUT_SCREENSHOTS")  # a folder to keep what the 
 
 
 @pytest.fixture
-def page(browser: Browser, stage: Stage) -> Iterator[Page]:
-    page = browser.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith((stage.url, "blob:")) else faults.append(request.url),
-    )
-    page.goto(f"{stage.url}#kind=teach")
+def page(open_page: OpenPage, stage: Stage) -> Page:
+    page = open_page(f"{stage.url}#kind=teach")
     expect(page.get_by_role("tab", name="Teach")).to_have_attribute("aria-selected", "true")
-    yield page
-    page.close()
-    assert faults == []
+    return page
 
 
 def shoot(page: Page, name: str) -> None:
