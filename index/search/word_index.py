@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log1p
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -154,14 +154,16 @@ class WordIndex:
         row = self._rows.get(word)
         return float("nan") if row is None else self._counts[row].as_py() / self._total
 
-    def rarity(self, word: str) -> float:
-        """How rare a folded word is: log(1 + occurrences of all words / occurrences of this word).
+    @cached_property
+    def rarities(self) -> NDArray[np.float32]:
+        """(count + 1,) how rare each word is: log(1 + occurrences of all words / occurrences of this word).
 
-        A word outside the vocabulary counts as occurring once. If no listed word occurs in a sentence, all
-        words are equally rare.
+        The last entry is for words outside the vocabulary, which count as occurring once. If no listed word
+        occurs in a sentence, all words are equally rare.
         """
-        row = self._rows.get(word)
-        return log1p(max(1, self._total) / (1 if row is None else max(1, self._counts[row].as_py())))
+        occurrences = np.maximum(np.append(self._counts.to_numpy(zero_copy_only=False), 1), 1)
+        rarities: NDArray[np.float32] = np.log1p(max(1, self._total) / occurrences).astype(np.float32)
+        return rarities
 
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""

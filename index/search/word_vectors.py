@@ -1,6 +1,6 @@
-"""Word vectors: the words of sentences with their vectors, rarity and hubness, for comparing sentences."""
+"""Word vectors: the words of texts with their vectors, rarity and hubness, for comparing sentences."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,21 +9,38 @@ from numpy.typing import NDArray
 
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
+from index.search.vector_index import Rows
 from index.search.word_index import WordIndex
 from index.text.normalisation import words
 
 PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
 TEXTS_CACHED = 1 << 13  # whose words are remembered
-WORDS_CACHED = 1 << 13  # of a language, with their vectors
+UNKNOWN_CACHED = 1 << 12  # words of a language that the index does not have, with their vectors
+UNKNOWN = -1  # the row of a word that the index does not have
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word's unit vector (d,) in the word space, its rarity, and its row; None if not in the index."""
+class Words:
+    """The w words of n texts, text by text, in order.
 
-    vector: Vectors
-    rarity: float
-    row: int | None
+    `vectors` (w, d): unit vectors in the word space; `rarities` (w,); `rows` (w,) in the word index, UNKNOWN
+    for words that it does not have; `lengths` (n,): the number of words of each text.
+    """
+
+    vectors: Vectors
+    rarities: NDArray[np.float32]
+    rows: Rows
+    lengths: NDArray[np.int64]
+
+    def texts(self) -> list["Words"]:
+        """The words of each text."""
+        ends = np.cumsum(self.lengths).tolist()
+        lengths = self.lengths.tolist()
+        slices = [slice(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+        return [
+            Words(self.vectors[part], self.rarities[part], self.rows[part], self.lengths[number, None])
+            for number, part in enumerate(slices)
+        ]
 
 
 @dataclass(frozen=True)
@@ -46,68 +63,63 @@ class WordVectors:
         self.language, self._index, self._encoder = language, index, encoder
         # A copy in memory: every numpy operation is slower on a memory map.
         self._rotation = None if index is None else np.array(index.rotation)
-        self._cache: dict[str, Word] = {}
-        self._crowding: dict[str, tuple[NDArray[np.float32], float]] = {}
+        self._rarities = np.ones(1, np.float32) if index is None else index.rarities
+        self._crowding: dict[str, NDArray[np.float32]] = {}
+        self._unknown: dict[str, Vectors] = {}
 
     def sentences(self, texts: Sequence[str], vectors: Vectors) -> list[Sentence]:
         """Divide texts into words and look these up; `vectors` (n, d) are the texts' sentence vectors."""
-        words_by_text = [words_of(text, self.language) for text in texts]
-        by_spelling = self.look_up({word for words in words_by_text for word in words})
-        no_words = np.zeros((0, self._encoder.dimension), np.float32)
+        spellings = [words_of(text, self.language) for text in texts]
+        rotated = self.to_word_space(vectors)
         return [
-            Sentence(
-                text,
-                words,
-                np.stack([by_spelling[word].vector for word in words]) if words else no_words,
-                vector,
+            Sentence(text, words, looked_up.vectors, vector)
+            for text, words, looked_up, vector in zip(
+                texts, spellings, self._look_up(spellings).texts(), rotated, strict=True
             )
-            for text, words, vector in zip(texts, words_by_text, self.to_word_space(vectors), strict=True)
         ]
 
     def to_word_space(self, vectors: Vectors) -> Vectors:
         """Rotate sentence vectors (n, d) into the space of this language's words."""
         return vectors if self._rotation is None else vectors @ self._rotation
 
-    def look_up(self, spellings: Collection[str]) -> dict[str, Word]:
-        """Find words by their lower-cased spellings."""
-        cache = self._cache
-        words = {spelling: cache[spelling] for spelling in spellings if spelling in cache}
-        if missing := sorted(set(spellings) - words.keys()):
-            new_words = dict(zip(missing, self._read(missing), strict=True))
-            words |= new_words
-            if len(self._cache) > WORDS_CACHED:
-                self._cache = {}  # a new dictionary, since other threads may be reading the old one
-            self._cache.update(new_words)
-        return words
+    def words(self, texts: Sequence[str]) -> Words:
+        """Divide texts into words and look these up."""
+        return self._look_up([words_of(text, self.language) for text in texts])
 
-    def crowding(self, words: Sequence[Word], other: str) -> NDArray[np.float32]:
+    def crowding(self, rows: Rows, other: str) -> NDArray[np.float32]:
         """(n,) each word's mean cosine to its nearest words in the `other` language, which CSLS subtracts.
 
         A word that the index does not have gets the mean over all its words.
         """
-        if self._index is None:
-            return np.zeros(len(words), np.float32)
         if other not in self._crowding:
-            means = np.array(self._index.means_from(other))
-            self._crowding[other] = means, float(means.mean()) if len(means) else 0.0
-        means, mean = self._crowding[other]
-        return np.array([mean if word.row is None else means[word.row] for word in words], np.float32)
+            means = np.zeros(0, np.float32) if self._index is None else self._index.means_from(other)
+            self._crowding[other] = np.append(means, means.mean() if len(means) else 0).astype(np.float32)
+        return self._crowding[other][rows]  # UNKNOWN is the last
 
-    def _read(self, spellings: Sequence[str]) -> list[Word]:
-        rows = [None if self._index is None else self._index.row_of(spelling) for spelling in spellings]
-        vectors = np.empty((len(spellings), self._encoder.dimension), np.float32)
-        indexed = [position for position, row in enumerate(rows) if row is not None]
-        unknown = [position for position, row in enumerate(rows) if row is None]
-        if self._index is not None and indexed:
-            vectors[indexed] = self._index.vectors.reconstruct([row for row in rows if row is not None])
-        if unknown:
-            encoded = self._encoder.word_vectors([spellings[place] for place in unknown], self.language)
-            vectors[unknown] = self.to_word_space(encoded)
-        rarity = (lambda _: 1.0) if self._index is None else self._index.rarity
-        return [
-            Word(vector, rarity(spelling), row)
-            for spelling, vector, row in zip(spellings, vectors, rows, strict=True)
-        ]
+    def _look_up(self, texts: Sequence[Sequence[str]]) -> Words:
+        """Find words by their lower-cased spellings."""
+        spellings = [word for text in texts for word in text]
+        row_of = (lambda _: None) if self._index is None else self._index.row_of
+        rows = np.array([UNKNOWN if (row := row_of(word)) is None else row for word in spellings], np.int64)
+        vectors = np.empty((len(rows), self._encoder.dimension), np.float32)
+        unknown = rows == UNKNOWN
+        if self._index is not None:
+            vectors[~unknown] = self._index.vectors.reconstruct(rows[~unknown])
+        for place in np.flatnonzero(unknown).tolist():
+            vectors[place] = self._vector_of_unknown(spellings[place])
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        return Words(vectors, self._rarities[rows], rows, lengths)
+
+    def _vector_of_unknown(self, spelling: str) -> Vectors:
+        """(d,) the vector of a word that the index does not have."""
+        vector = self._unknown.get(spelling)
+        if vector is None:
+            encoded = self._encoder.word_vectors([spelling], self.language)
+            vector = self.to_word_space(encoded)[0]
+            if len(self._unknown) >= UNKNOWN_CACHED:
+                self._unknown = {}  # a new dictionary, since other threads may be reading the old one
+            self._unknown[spelling] = vector
+        return vector
 
 
 @lru_cache(TEXTS_CACHED)
