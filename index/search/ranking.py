@@ -18,6 +18,8 @@ from index.storage.index_manifest import Scoring
 MatchKind = Literal["exact", "memory", "translation", "near"]
 # The rows of answers (n, k) -> (n, k, 2): how much of the question the answer covers, and the reverse.
 Coverage = Callable[[Rows], NDArray[np.float64]]
+# The rows of answers (n, k) -> (n, k): which of them have other numbers than the question.
+Contradiction = Callable[[Rows], NDArray[np.bool_]]
 CONSIDERED = 10  # answers with the highest scores, which are then ordered by confidence
 
 
@@ -92,12 +94,13 @@ class Evidence:
     """Evidence for right answers besides scores: lengths, and mutual coverage by words (coverage.py).
 
     `question_lengths` (n,) and the lengths that `row_lengths` gives for rows are as in
-    `calibration.with_lengths`.
+    `calibration.with_lengths`. With coverage, answers in `contradiction` to the question come last.
     """
 
     question_lengths: NDArray[np.float64]
     row_lengths: Callable[[Rows], NDArray[np.float64]]
     coverage: Coverage | None = None
+    contradiction: Contradiction | None = None
 
     def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
         """Add features to those of the answers `rows` (n, k): (n k, 4) -> (n k, 6), or 8 with coverage."""
@@ -140,10 +143,17 @@ def rank(
     values = features(cosines, scores, gaps(scores), len(index))
     values = values if evidence is None else evidence.extend(values, rows)
     chances = calibration.probability(values).reshape(scores.shape)
-    order = np.argsort(-chances, axis=1, kind="stable")[:, :k] if by_words else np.arange(k)[None]
+    order = _by_chance(chances, rows, evidence)[:, :k] if by_words else np.arange(k)[None]
     order = order[:, : rows.shape[1]]
     best = np.arange(len(rows))[:, None], order
     return Ranked(rows[best], cosines[best], ranked[best], chances[best])
+
+
+def _by_chance(chances: NDArray[np.float64], rows: Rows, evidence: Evidence | None) -> Rows:
+    """(n, k) the order of answers by their chances, after those that contradict nothing."""
+    if evidence is not None and evidence.contradiction is not None:
+        chances = chances - evidence.contradiction(rows)
+    return np.argsort(-chances, axis=1, kind="stable")
 
 
 def select(

@@ -1,6 +1,7 @@
 """SentenceIndex: the sentences of one language with their vectors and neighbourhood means, to be searched."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import log1p
@@ -23,13 +24,14 @@ from index.formats.sentence import Sentence
 from index.search.coverage import coverage
 from index.search.faiss_index import FaissIndex
 from index.search.hubness import NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
-from index.search.ranking import Coverage, Evidence, Match, assess, candidates, rank
+from index.search.ranking import Contradiction, Coverage, Evidence, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
-from index.search.word_vectors import WordVectors
+from index.search.word_vectors import WordVectors, words_of
 from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import SENTENCE_ENDS, clean
-from index.text.placeables import numbers, without_tags
+from index.text.number_words import Number, contradict, numbers_in
+from index.text.placeables import without_tags
 
 
 def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
@@ -142,7 +144,7 @@ class SentenceIndex:
             matches = [[self._match(*values) for values in answer] for answer in ranked.answers()]
             if texts is None:
                 return matches
-            return [self._with_numbers(text, row) for text, row in zip(texts, matches, strict=True)]
+            return [self._with_numbers(text, source, row) for text, row in zip(texts, matches, strict=True)]
 
         return finish
 
@@ -174,7 +176,22 @@ class SentenceIndex:
             question_lengths,
             lambda rows: self.lengths(rows) - mean_lengths[self._language],
             self.coverage(texts, source) if calibration.by_words else None,
+            self._contradiction(texts, source),
         )
+
+    def _contradiction(self, texts: Sequence[str], source: str) -> Contradiction:
+        """The function that tells which rows, (n, k), have other numbers than the texts in `source`."""
+        asked = [_numbers(text, source) for text in texts]
+
+        def contradicting(rows: Rows) -> NDArray[np.bool_]:
+            contradicts = np.zeros(rows.shape, bool)
+            for number, counts in enumerate(asked):
+                if counts:
+                    answers = [_numbers(self.text(row), self._language) for row in rows[number].tolist()]
+                    contradicts[number] = [contradict(counts, answer) for answer in answers]
+            return contradicts
+
+        return contradicting
 
     def coverage(
         self, texts: Sequence[str], source: str, text_of: Callable[[int], str] | None = None
@@ -233,19 +250,24 @@ class SentenceIndex:
             row=row,
         )
 
-    def _with_numbers(self, text: str, matches: list[Match]) -> list[Match]:
+    def _with_numbers(self, text: str, source: str, matches: list[Match]) -> list[Match]:
         """Lower the confidence of answers whose numbers differ from the text's: they are near at best."""
-        figures = numbers(text)
-        if not figures:
+        counts = _numbers(text, source)
+        if not counts:
             return matches
         limit = min(self._confidence.near, MIN_CONFIDENCE / 2)
         changed = [
-            replace(match, confidence=limit, match="near")
-            if match.confidence > limit and numbers(match.text) not in (figures, [])
+            replace(match, confidence=limit, match="near", penalties=("numbers",))
+            if match.confidence > limit and contradict(counts, _numbers(match.text, self._language))
             else match
             for match in matches
         ]
         return sorted(changed, key=lambda match: -match.confidence)
+
+
+def _numbers(text: str, language: str) -> Counter[Number]:
+    bare = without_tags(text)
+    return numbers_in(bare, words_of(bare, language), language)
 
 
 def length(text: str) -> float:

@@ -139,7 +139,7 @@ class Answer(BaseModel):
     penalties: tuple[str, ...] = Field(
         default=(),
         description="What the similarity of a `memory` match was lowered for: `tags`, `placeholders`, "
-        "`numbers`, `case`, `punctuation`.",
+        "`numbers`, `case`, `punctuation`; `numbers` of any other answer whose numbers are others.",
     )
     in_vocabulary: bool | None = Field(
         default=None,

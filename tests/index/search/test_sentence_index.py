@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import Calibration
 from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
@@ -120,3 +121,19 @@ def test_no_queries_no_answers(folder: Path) -> None:
 def test_files_that_disagree_with_the_manifest_are_refused(folder: Path, values: dict[str, Any]) -> None:
     with pytest.raises(DamagedError, match="build the index again"):
         opened(folder, **values)
+
+
+@pytest.mark.parametrize("text", ["Sentence 12", "Sentence twelve"])
+def test_an_answer_with_another_number_is_near_at_best(folder: Path, text: str) -> None:
+    certain = Calibration(weights=(0.0, 0.0, 0.0, 0.0), bias=9.0, n=0)
+    (matches,) = opened(folder, calibration=certain).search(ENGLISH[:1], "en", 30, [text])
+    same, *others = matches  # "Satz 12" comes first, though its vector is nowhere near
+    assert (same.text, same.match, same.penalties) == ("Satz 12", "translation", ())
+    assert {(other.match, other.penalties) for other in others} == {("near", ("numbers",))}
+    assert max(other.confidence for other in others) < MIN_CONFIDENCE < same.confidence
+
+
+def test_an_answer_without_numbers_contradicts_none(folder: Path) -> None:
+    certain = Calibration(weights=(0.0, 0.0, 0.0, 0.0), bias=9.0, n=0)
+    (matches,) = opened(folder, calibration=certain).search(ENGLISH[:1], "en", 30, ["No number"])
+    assert {match.penalties for match in matches} == {()}

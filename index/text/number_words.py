@@ -1,0 +1,58 @@
+"""Number words: what numbers a text has, in figures and in words ("2 dogs", "two dogs", "deux chiens").
+
+The words are those that ICU writes from 2 to 99. One is left out, since in most languages it is an article.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+from index.text.normalisation import words
+from index.text.placeables import numbers
+
+LARGEST = 99
+# ICU's names for rules; a language that lacks one writes the number by its first rule instead.
+RULES = ("cardinal", "cardinal-masculine", "cardinal-feminine", "cardinal-neuter", "cardinal-alternate2")
+
+LOWER_CASED_DOT = "\u0307"  # that Python's lower() leaves of a Turkish İ
+
+Number = int | str  # the value; a number such as 12:30 as it is written
+
+
+def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[Number]:
+    """Count the numbers of a text, given with its lower-cased words in order."""
+    counts: Counter[Number] = Counter(map(_value, numbers(text)))
+    values, longest = _spelled_out(language)
+    text_words = [word.replace(LOWER_CASED_DOT, "") for word in text_words]
+    start = 0
+    while start < len(text_words):
+        lengths = range(min(longest, len(text_words) - start), 0, -1)
+        phrases = (tuple(text_words[start : start + length]) for length in lengths)
+        phrase = next((phrase for phrase in phrases if phrase in values), None)
+        if phrase is not None:
+            counts[values[phrase]] += 1
+        start += len(phrase or "1")
+    return counts
+
+
+def contradict(some: Counter[Number], others: Counter[Number]) -> bool:
+    """Whether each of two texts has a number that the other lacks; fewer numbers contradict nothing."""
+    return bool(some - others) and bool(others - some)
+
+
+def _value(number: str) -> Number:
+    return int(number) if number.isdecimal() else number
+
+
+@cache
+def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], int]:
+    """The numbers in words, divided as texts are, with their values; and the most words that one has."""
+    from icu4py.messageformat import MessageFormat  # imported here for the reason given in `words`
+
+    formats = [MessageFormat(f"{{number, spellout,%spellout-{rule}}}", language) for rule in RULES]
+    values = {
+        tuple(words(spelling.format({"number": value}), language)): value
+        for value in range(LARGEST, 1, -1)
+        for spelling in formats
+    }
+    return values, max(map(len, values))

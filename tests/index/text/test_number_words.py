@@ -1,0 +1,63 @@
+"""Numbers in figures and in words are the same numbers, in every language of the shipped index."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.text.normalisation import words
+from index.text.number_words import Number, contradict, numbers_in
+
+COUNTS = st.dictionaries(st.integers(2, 9), st.integers(1, 3)).map(Counter[Number])
+
+
+def numbers_of(text: str, language: str) -> Counter[Number]:
+    return numbers_in(text, words(text, language), language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Two dogs."),
+        ("en", "2 dogs."),
+        ("de", "Zwei Hunde."),
+        ("pt", "Dois cachorros."),
+        ("pt", "Duas meninas."),
+        ("zh", "两只狗。"),
+        ("ar", "إثنان من الكلاب"),
+        ("tr", "İki köpek."),
+        ("fr", "Deux chiens."),
+        ("cs", "Dva psi."),
+        ("cs", "Dvě dívky."),
+        ("es", "Dos perros."),
+        ("uk", "Дві дівчини."),
+        ("hi", "दो कुत्ते।"),
+        ("hi", "२ कुत्ते।"),
+    ],
+)
+def test_a_number_is_the_same_in_figures_and_in_words(language: str, text: str) -> None:
+    assert numbers_of(text, language) == Counter([2])
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "numbers"),
+    [
+        ("en", "Twenty-two dogs and three cats at 12:30.", [22, 3, "12:30"]),
+        ("pt", "Vinte e dois cachorros.", [22]),
+        ("de", "Zweiundzwanzig Hunde.", [22]),
+        ("en", "One dog.", []),
+        ("fr", "Un chien et une chatte.", []),
+        ("en", "", []),
+    ],
+)
+def test_a_number_of_several_words_is_one_number(language: str, text: str, numbers: list[Number]) -> None:
+    assert numbers_of(text, language) == Counter(numbers)
+
+
+@given(COUNTS, COUNTS)
+def test_only_a_number_against_another_contradicts(some: Counter[Number], others: Counter[Number]) -> None:
+    assert contradict(some, others) == contradict(others, some)
+    assert not contradict(some, some)
+    assert not contradict(some, some + others)  # more numbers
+    assert not contradict(some, Counter())
