@@ -48,7 +48,7 @@ from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
 from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
-from service.observability.tracing import LOGFIRE_OFF, Tracing
+from service.observability.tracing import TELEMETRY_OFF, Tracing
 from service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def create_app(
         lifespan=_lifespan(settings, translator, deployed, tracing),
         openapi_url=None,  # and hence none of FastAPI's pages: see service/api/openapi.py, docs.py
         redirect_slashes=False,
-        telemetry=tracing.telemetry if tracing else LOGFIRE_OFF,
+        telemetry=tracing.telemetry if tracing else TELEMETRY_OFF,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings

@@ -14,12 +14,12 @@ router = APIRouter(prefix="/admin", tags=["Administration"])
 class Reloaded(Response):
     """The version served now."""
 
-    changed: bool = Field(description="Whether it is another than before.")
+    changed: bool = Field(description="Whether it is another version than before.")
 
 
 @router.post(
     "/reload",
-    summary="Serve the index's current version",
+    summary="Serve the current version of the index",
     openapi_extra=NEEDS_A_KEY,
     responses=problem_responses(
         ProblemType.UNAUTHORISED,
@@ -31,10 +31,10 @@ class Reloaded(Response):
     ),
 )
 async def reload(manager: IndexManagerNow) -> Reloaded:
-    """Open what the index's file CURRENT names, as the service does by itself after a while.
+    """Open the version that the file CURRENT of the index names, as the service soon does by itself.
 
-    Requests that are being answered end with the version that they began with. Other worker processes follow
-    when they look next (the setting `watch_seconds`).
+    Requests in progress finish with the version that they began with. Other worker processes follow within
+    `watch_seconds`, a setting.
     """
     try:
         changed = await manager.reload()

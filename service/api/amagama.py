@@ -5,7 +5,9 @@ amaGama makes them: `source` is the sentence that it translates and `quality` ho
 Else there is no pair to quote: `source` is the text that was asked for and `quality` the confidence.
 """
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
@@ -47,28 +49,30 @@ UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(
 
 
 class TmLanguages(BaseModel):
-    """Codes in amaGama's spelling: lower case, with underscores."""
+    """Languages, with codes as amaGama spells them: lower case, with underscores."""
 
-    sourceLanguages: list[str] = Field(examples=[["en", "pt_br"]])
-    targetLanguages: list[str] = Field(examples=[["de", "zh_hant"]])
+    sourceLanguages: list[str] = Field(description="Languages of texts.", examples=[["en", "pt_br"]])
+    targetLanguages: list[str] = Field(description="Languages of suggestions.", examples=[["de", "zh_hant"]])
 
 
 class Suggestion(BaseModel):
     """A sentence that may be the translation."""
 
     source: str = Field(
-        description="The sentence that it is the translation of in the corpus; else the text asked for."
+        description="The sentence whose translation it is in the corpus; otherwise the text asked for."
     )
-    target: str = Field(description="The sentence of the index.")
+    target: str = Field(description="The suggested translation, a sentence of the index.")
     quality: float = Field(
-        description="How alike that sentence is; else the confidence that it is a translation, in percent."
+        description="Similarity of `source` to the text if the corpus has the translation, otherwise the "
+        "confidence that it is one; per cent.",
+        examples=[83.0],
     )
-    rank: float = Field(description="The score that ranked it.")
+    rank: float = Field(description="The score: cosine similarity corrected for hubness.", examples=[0.71])
 
 
 @router.get("/languages/", summary="List the languages, as amaGama does", responses=READING_PROBLEMS)
 async def tm_languages(engine: EngineNow) -> TmLanguages:
-    """The languages that can be asked for, and those that there are suggestions in."""
+    """List the languages of texts and those of suggestions."""
     languages = engine.translator.languages
     return TmLanguages(
         sourceLanguages=[_amagama_code(language.code) for language in languages],
@@ -82,17 +86,18 @@ async def tm_languages(engine: EngineNow) -> TmLanguages:
     responses=UNIT_PROBLEMS,
 )
 async def tm_unit(
-    source_language: str,
-    target_language: str,
-    text: str,
+    source_language: Annotated[str, Path(description="Language of the text.", examples=["en"])],
+    target_language: Annotated[str, Path(description="Language of the suggestions.", examples=["pt_br"])],
+    text: Annotated[str, Path(description="The text to translate.")],
     request: Request,
     engine: EngineNow,
     settings: SettingsNow,
 ) -> list[Suggestion]:
-    """The sentences that most likely translate the text, best first; none for languages that are not here.
+    """Find the sentences that are most likely translations of the text, the best first.
 
-    `min_similarity` (in percent, at least 30, left out 70) and `max_candidates` (left out 5) are amaGama's
-    options; a text may also be sent as the option `source`.
+    Of a language that the index lacks there are none. The options are those of amaGama: `min_similarity`, per
+    cent, 70 by default and at least 30; `max_candidates`, 5 by default; and `source`, the text, if it is not
+    in the path.
     """
     text = text or request.query_params.get("source", "")
     similarity = max(LEAST_SIMILARITY, _option(request, "min_similarity", DEFAULT_SIMILARITY))

@@ -12,7 +12,7 @@ from service.api.dependencies import EngineNow
 from service.api.native import TRANSLATION_PROBLEMS, JsonText
 from service.api.validation import unknown_language
 from service.http.problems import ProblemError, ProblemType
-from service.schemas import Concordance, FieldError, Found, Translation
+from service.schemas import Concordance, ConcordanceLine, FieldError, Translation
 
 router = APIRouter()
 
@@ -28,24 +28,34 @@ MOST_RESULTS = 100
 )
 async def find(
     engine: EngineNow,
-    source: Annotated[str, Query(description="Language code of the sentences to look into.")],
+    source: Annotated[str, Query(description="Language code of the sentences to search.", examples=["en"])],
     text: Annotated[
         str | None,
         Query(
             min_length=1,
             max_length=LONGEST_PHRASE,
-            description="The word or phrase; left out, all sentences are listed.",
+            description="The word or phrase; if left out, all sentences are listed.",
+            examples=["dog"],
         ),
     ] = None,
     target: Annotated[
-        list[str] | None, Query(description="Languages of the translations; left out, all.", max_length=128)
+        list[str] | None,
+        Query(
+            description="Language codes of the translations to return; all if left out.",
+            max_length=128,
+            examples=[["de"]],
+        ),
     ] = None,
-    begin: Annotated[int, Query(ge=0, le=2**62, description="Where to go on: `next` of a page.")] = 0,
-    count: Annotated[int, Query(ge=1, le=MOST_RESULTS, description="Most sentences of a page.")] = 20,
+    begin: Annotated[
+        int, Query(ge=0, le=2**62, description="Where to begin: 0, or `next` of the page before.")
+    ] = 0,
+    count: Annotated[
+        int, Query(ge=1, le=MOST_RESULTS, description="Highest number of sentences of a page.")
+    ] = 20,
 ) -> JsonText:
-    """The sentences of a language that have the phrase in them, with the translations that the corpus has.
+    """Find the sentences of a language that contain the phrase, with their translations in the corpus.
 
-    As whole words where the script parts words, whatever the case.
+    Case is ignored; in scripts that separate words, only whole words match.
     """
     translator = engine.translator
     indexes = translator.sentence_indexes
@@ -75,9 +85,9 @@ async def find(
     return await asyncio.to_thread(answer)  # all of it: a page may have 2,000 translations in each language
 
 
-def _result(occurrence: Occurrence) -> Found:
+def _result(occurrence: Occurrence) -> ConcordanceLine:
     sentence = occurrence.sentence
-    return Found(
+    return ConcordanceLine(
         text=sentence.text,
         id=sentence.id,
         places=list(occurrence.places),

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,9 +19,9 @@ from service.api.validation import unknown_language
 from service.engine.engine import Engine
 from service.http.bodies import media_type
 from service.http.problems import ProblemError, ProblemType
-from service.jobs.schemas import Compression, Format, Upload, Uploads, Version, Versions
 from service.jobs.spool import DiskFullError, FullError, TooLargeError, open_spool
 from service.schemas import FieldError
+from service.schemas.jobs import Compression, Format, Upload, Uploads, Version, Versions
 
 router = APIRouter(prefix="/admin", tags=["Administration"])
 
@@ -67,28 +67,33 @@ async def upload(
     settings: SettingsNow,
     jobs: JobsNow,
     form: Annotated[Format, Query(alias="format", description="The format of the file.")],
-    compression: Annotated[Compression, Query(description="How it is compressed.")] = "none",
+    compression: Annotated[Compression, Query(description="How the file is compressed.")] = "none",
     language: Annotated[
         str | None,
         Query(
-            description="The language of its sentences, where the file does not say it.",
+            description="The language of its sentences, for formats that do not state it.",
+            examples=["de"],
             pattern=LANGUAGE_CODE,
         ),
     ] = None,
     name: Annotated[
         str | None,
-        Query(description="The name of your own file, which errors call it by.", pattern=FILE_NAME),
+        Query(
+            description="The name of the file on your machine, to be used in errors.",
+            pattern=FILE_NAME,
+            examples=["pets.tmx"],
+        ),
     ] = None,
     columns: Annotated[
         str | None,
         Query(
-            description="What the columns of a table are: en=English,de=German, or "
-            "source=English,target=German.",
+            description="What the columns of a table mean: LANGUAGE=COLUMN or MEANING=COLUMN, with commas.",
+            examples=["en=English,de=German"],
             max_length=1000,
         ),
     ] = None,
 ) -> Upload:
-    """Keep a corpus file until a job uses it; what is in it is looked at by the job."""
+    """Store a corpus file until a job uses it. Only the job reads what is in it."""
     _check(request, engine, form, language)
     _check_columns(columns, form)
     try:
@@ -145,6 +150,7 @@ def _check_columns(columns: str | None, form: Format) -> None:
     responses=problem_responses(*READ_PROBLEMS),
 )
 async def uploads(settings: SettingsNow) -> Uploads:
+    """List the uploaded files that no job has used yet, the newest first."""
     return Uploads(uploads=await asyncio.to_thread(open_spool(settings).all))
 
 
@@ -155,7 +161,10 @@ async def uploads(settings: SettingsNow) -> Uploads:
     openapi_extra=NEEDS_A_KEY,
     responses=problem_responses(*READ_PROBLEMS, ProblemType.NOT_FOUND, ProblemType.INVALID_REQUEST),
 )
-async def remove(upload_id: str, settings: SettingsNow) -> Response:
+async def remove(
+    upload_id: Annotated[str, Path(description="The id that the upload was given.")], settings: SettingsNow
+) -> Response:
+    """Delete an uploaded file that no job has used yet."""
     if not await asyncio.to_thread(open_spool(settings).remove, upload_id):
         raise ProblemError(ProblemType.NOT_FOUND, "there is no such upload: GET /admin/uploads lists them")
     return Response(status_code=204)
@@ -168,7 +177,7 @@ async def remove(upload_id: str, settings: SettingsNow) -> Response:
     responses=problem_responses(*READ_PROBLEMS),
 )
 async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
-    """Those that a rollback can serve again; `gc` removes the old ones."""
+    """List the versions that a rollback can serve again, the newest first. `gc` deletes old ones."""
 
     def read() -> Versions:
         index = settings.index

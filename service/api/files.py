@@ -6,9 +6,10 @@ Unlike LibreTranslate's, texts that the corpus does not translate stay empty: se
 import asyncio
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
+from fastapi import Path as PathParameter
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
@@ -46,17 +47,17 @@ FILE_BODY: dict[str, Any] = {
                     "file": {
                         "type": "string",
                         "format": "binary",
-                        "description": f"A file named *{', *'.join(DOCUMENTS)}.",
+                        "description": f"The file; its name ends in {', '.join(DOCUMENTS)}.",
                     },
                     "source": {"type": "string", "description": "Language code of its texts, or `auto`."},
                     "target": {"type": "string", "description": "Language code to translate into."},
                     "fuzzy": {
                         "type": "string",
                         "enum": ["true", "false"],
-                        "description": "Whether to write what is nearly known; left out, where the format "
-                        "can mark it.",
+                        "description": "Whether to fill in translations of similar texts; if left out, only "
+                        "in formats that can mark them.",
                     },
-                    "api_key": {"type": "string", "description": "The key, where the service asks for one."},
+                    "api_key": {"type": "string", "description": "The API key, if the service requires one."},
                 },
             }
         }
@@ -65,14 +66,16 @@ FILE_BODY: dict[str, Any] = {
 
 
 class TranslatedFile(BaseModel):
-    """Where the file is, and how many of its texts got what."""
+    """Where the translated file is, and how many of its texts were filled in."""
 
-    translatedFileUrl: str = Field(description="Its address, for as long as the service keeps it.")
-    translated: int = Field(description="Texts that the corpus translates word for word.")
-    fuzzy: int = Field(description="Texts that it nearly translates (from 70 %).")
-    empty: int = Field(description="Texts without a translation, left empty.")
-    kept: int = Field(description="Texts that had a translation.")
-    fuzzyWritten: bool = Field(description="Whether the fuzzy ones are in the file.")
+    translatedFileUrl: str = Field(description="Where to download the file, as long as the service keeps it.")
+    translated: int = Field(description="Texts filled in with their translation in the corpus.")
+    fuzzy: int = Field(
+        description="Texts for which the corpus has a translation of a similar text (70 % or more)."
+    )
+    empty: int = Field(description="Texts left empty.")
+    kept: int = Field(description="Texts that already had a translation and were left alone.")
+    fuzzyWritten: bool = Field(description="Whether the fuzzy translations were filled in.")
 
 
 @router.post(
@@ -83,7 +86,7 @@ class TranslatedFile(BaseModel):
     openapi_extra={"requestBody": FILE_BODY},
 )
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
-    """The file with what the corpus translates filled in, for PO, XLIFF, TMX, JSON and text."""
+    """Fill in the translations that the corpus has: PO, XLIFF, TMX, JSON or text."""
     if media_type(request.headers.get("content-type", "")) != "multipart/form-data":
         await check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
@@ -139,8 +142,11 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
         ProblemType.INTERNAL,
     ),
 )
-async def download_file(name: str, settings: SettingsNow) -> Response:
-    """The file of an answer of /translate_file. Its address is the only key to it."""
+async def download_file(
+    name: Annotated[str, PathParameter(description="The name at the end of `translatedFileUrl`.")],
+    settings: SettingsNow,
+) -> Response:
+    """Download a file that /translate_file has filled in. Whoever knows its address can."""
     path = await asyncio.to_thread(open_files(settings).find, name)
     if path is None:
         raise ProblemError(ProblemType.NOT_FOUND, "there is no such file any more: translate it again")

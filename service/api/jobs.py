@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Path
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -19,7 +19,10 @@ from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.bodies import JsonRoute
 from service.http.problems import ProblemError, ProblemType, overloaded
-from service.jobs.schemas import (
+from service.jobs import ReusedError, UnreachableError
+from service.jobs.spool import Spool, open_spool
+from service.schemas import ERRORS_SHOWN, FieldError
+from service.schemas.jobs import (
     IDEMPOTENCY_KEY,
     Add,
     Build,
@@ -27,15 +30,12 @@ from service.jobs.schemas import (
     Jobs,
     Replace,
     Request,
-    ReusedError,
-    UnreachableError,
 )
-from service.jobs.spool import Spool, open_spool
-from service.schemas import ERRORS_SHOWN, FieldError
 
 router = APIRouter(prefix="/admin/jobs", tags=["Administration"], route_class=JsonRoute)
 
 Result = TypeVar("Result")
+JobId = Annotated[str, Path(description="The id that the job was given.")]
 RETRY_AFTER = 5  # seconds, where Redis does not answer
 
 
@@ -61,14 +61,17 @@ class EventStream(StreamingResponse):
 
 # As FastAPI describes a stream: what each event is (OpenAPI 3.2).
 A_STREAM: dict[str, Any] = {
-    "description": "Events, the last of which is `end`.",
+    "description": "Server-sent events; the last one is `end`.",
     "content": {
         EventStream.media_type: {
             "itemSchema": {
                 "type": "object",
                 "properties": {
                     "event": {"type": "string", "enum": ["progress", "end"]},
-                    "id": {"type": "string", "description": "Send it as Last-Event-ID to go on after it."},
+                    "id": {
+                        "type": "string",
+                        "description": "Send it as Last-Event-ID to resume after this event.",
+                    },
                     "data": {"type": "string", "description": "A Job, or what has changed of it, as JSON."},
                     "retry": {"type": "integer", "minimum": 0},
                 },
@@ -106,13 +109,13 @@ async def submit(
         str | None,
         Header(
             pattern=IDEMPOTENCY_KEY,
-            description="The client's own id for this change; with the same id it is not made twice.",
+            description="An id of your choice for this change: sent again, it returns the first job.",
         ),
     ] = None,
 ) -> Job:
-    """Queue a change, a build, a rollback or a clearing-up; one is done after another.
+    """Queue a job: a change, a build, a rollback, a lesson or a clean-up. Jobs run one after another.
 
-    What it makes is served as soon as it is complete.
+    The version that a job makes is served as soon as it is complete.
     """
     by = request.scope["state"].get("key")
     try:
@@ -128,6 +131,7 @@ async def submit(
     "", summary="List the latest jobs", openapi_extra=NEEDS_A_KEY, responses=problem_responses(*JOB_PROBLEMS)
 )
 async def latest(jobs: JobsNow) -> Jobs:
+    """List the latest 100 jobs, and how many worker processes are running."""
     latest_jobs = await _ask(jobs.latest)
     return Jobs(jobs=latest_jobs, workers=await _ask(jobs.workers))
 
@@ -138,7 +142,8 @@ async def latest(jobs: JobsNow) -> Jobs:
     openapi_extra=NEEDS_A_KEY,
     responses=ONE_JOB,
 )
-async def job(job_id: str, jobs: JobsNow, manager: IndexManagerNow) -> Job:
+async def job(job_id: JobId, jobs: JobsNow, manager: IndexManagerNow) -> Job:
+    """Say where the job stands; once it has ended, what came of it."""
     record = _existing(await _ask(partial(jobs.find, job_id)))
     await _serve_result(manager, record)
     return record
@@ -150,10 +155,10 @@ async def job(job_id: str, jobs: JobsNow, manager: IndexManagerNow) -> Job:
     openapi_extra=NEEDS_A_KEY,
     responses=ONE_JOB,
 )
-async def cancel(job_id: str, jobs: JobsNow) -> Job:
-    """A job that has not begun never will; one that runs is ended, and nothing of it is served.
+async def cancel(job_id: JobId, jobs: JobsNow) -> Job:
+    """Stop a running job, or take a queued one out of the queue; nothing of it is ever served.
 
-    One that has ended stays as it is.
+    A job that has ended stays as it is.
     """
     return _existing(await _ask(partial(jobs.cancel, job_id)))
 
@@ -167,14 +172,16 @@ async def cancel(job_id: str, jobs: JobsNow) -> Job:
 )
 async def events(
     request: HttpRequest,
-    job_id: str,
+    job_id: JobId,
     jobs: JobsNow,
     manager: IndexManagerNow,
-    last_event_id: Annotated[str | None, Header(description="The id of the last event received.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(description="The id of the last event received, to resume after it.")
+    ] = None,
 ) -> Response:
-    """Server-sent events: `progress` with what is known of the job, at last `end` with all of it.
+    """Follow a job by server-sent events: `progress` whenever something changes, and `end` with the result.
 
-    The version that a job has made is served when its end is told.
+    When `end` arrives, the version that the job made is being served.
     """
     from service.jobs.events import Follower  # and with it Redis's client, only where it is used
 

@@ -28,8 +28,8 @@ from service.api.libretranslate_schemas import (
     DetectRequest,
     Failure,
     FrontendSettings,
-    Health,
-    Named,
+    LibreTranslateHealth,
+    NamedLanguage,
     Suggested,
     Translated,
     TranslateRequest,
@@ -91,7 +91,10 @@ class Text:
     openapi_extra={"requestBody": TRANSLATE_BODY},
 )
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
-    """The sentence of the index that most likely translates each `q`, "" where none is likely enough."""
+    """Find the sentence of the index that is most likely the translation of each `q`.
+
+    The translation is "" if none is likely enough. A text of several sentences is translated one by one.
+    """
     fields = await read_fields(request, settings.max_texts + EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
@@ -119,8 +122,10 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     openapi_extra={"requestBody": DETECT_BODY},
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
-    """The languages that the text may be in, the likeliest first; those under 1 % are left out, and a text
-    without letters is in none."""
+    """List the languages that the text may be in, the likeliest first.
+
+    Languages with a probability below 1 % are left out; for a text without letters the list is empty.
+    """
     fields = await read_fields(request, EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
     body = _read(DetectRequest, fields)
@@ -142,7 +147,7 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     responses=failures(*SPEAKS_ALL, 403),
 )
 async def suggest() -> Response:
-    """Always refused, as by a LibreTranslate without suggestions: an index is built from corpora."""
+    """Always refused, as LibreTranslate does if suggestions are switched off: add sentences to the corpus."""
     return JSONResponse(
         {"error": "suggestions are not taken by this server: add the sentence to its corpus"}, 403
     )
@@ -154,7 +159,7 @@ async def suggest() -> Response:
     responses=failures(*READ_STATUSES),
 )
 async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
-    """The limits of this service in LibreTranslate's terms, with a pair of languages to begin with."""
+    """State the limits of this service as LibreTranslate does, and a pair of languages to start with."""
     languages = engine.translator.languages
     source = next((language for language in languages if language.targets), languages[0])
     target = next((language for language in languages if language.code in source.targets), source)
@@ -164,16 +169,16 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
         keyRequired=bool(settings.keys),
         supportedFilesFormat=list(DOCUMENTS),
         language={
-            "source": Named(code=source.code, name=source.name),
-            "target": Named(code=target.code, name=target.name),
+            "source": NamedLanguage(code=source.code, name=source.name),
+            "target": NamedLanguage(code=target.code, name=target.name),
         },
     )
 
 
 @router.get("/health", summary="Check readiness, as LibreTranslate does", responses=failures(*READ_STATUSES))
-async def health(engine: EngineNow) -> Health:
-    """Answers once the index is open and warm."""
-    return Health()
+async def health(engine: EngineNow) -> LibreTranslateHealth:
+    """Succeeds once the index is open and warmed up."""
+    return LibreTranslateHealth()
 
 
 def _read(kind: type[Model], fields: dict[str, object]) -> Model:

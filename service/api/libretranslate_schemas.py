@@ -13,7 +13,7 @@ Q_SCHEMA = WithJsonSchema(
             {"type": "string", "minLength": 1},
             {"type": "array", "items": {"type": "string"}, "minItems": 1},
         ],
-        "description": "One text, or a list of them.",
+        "description": "A text, or a list of texts.",
     }
 )
 
@@ -38,14 +38,16 @@ class TranslateRequest(BaseModel):
     q: Annotated[Texts, Q_SCHEMA]
     source: str = _field("Language code of the texts, or `auto`.")
     target: str = _field("Language code to translate into.")
-    format: Literal["text", "html"] = Field(default="text", description="Of `html`, the text is translated.")
+    format: Literal["text", "html"] = Field(
+        default="text", description="Whether the texts are plain or HTML; tags are removed."
+    )
     alternatives: Annotated[
         int,
         BeforeValidator(_refuse_booleans),
         AfterValidator(_not_negative),
-        Field(description="Most alternatives to each answer."),
+        Field(description="Highest number of alternatives per text."),
     ] = 0
-    api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
+    api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
 
 
 class DetectRequest(BaseModel):
@@ -54,30 +56,35 @@ class DetectRequest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     q: str = _field("The text.")
-    api_key: str | None = Field(default=None, description="The key, where the service asks for one.")
+    api_key: str | None = Field(default=None, description="The API key, if the service requires one.")
 
 
 class Detected(BaseModel):
     """A language that a text may be in."""
 
-    confidence: float = Field(ge=0, le=100, description="How likely, in percent.")
+    confidence: float = Field(ge=0, le=100, description="Probability, per cent.", examples=[98.5])
     language: str = Field(description="Language code.", examples=["en"])
 
 
 class Translated(BaseModel):
-    """A single `q` gets single values, a list gets lists."""
+    """The translations: single values for a single `q`, lists for a list."""
 
-    translatedText: str | list[str] = Field(description='"" where nothing is likely enough.')
+    translatedText: str | list[str] = Field(
+        description='The best translation; "" if none is likely enough.',
+        examples=["Ein Hund rennt am Strand."],
+    )
     detectedLanguage: Detected | list[Detected] | None = Field(
-        default=None, description="Where `source` was `auto`."
+        default=None, description="The detected language, if `source` is `auto`."
     )
     alternatives: list[str] | list[list[str]] | None = Field(
-        default=None, description="Where some were asked for."
+        default=None, description="Further translations, if any were requested."
     )
 
 
 class Suggested(BaseModel):
-    success: bool
+    """Never sent: suggestions are refused."""
+
+    success: bool = Field(description="Whether the suggestion was accepted.")
 
 
 class Failure(BaseModel):
@@ -86,26 +93,36 @@ class Failure(BaseModel):
     error: str = Field(description="What is wrong with this request and what to change.")
 
 
-class Health(BaseModel):
-    status: Literal["ok"] = "ok"
+class LibreTranslateHealth(BaseModel):
+    """The service can translate."""
+
+    status: Literal["ok"] = Field(default="ok", description="Always `ok`.")
 
 
-class Named(BaseModel):
-    code: str
-    name: str
+class NamedLanguage(BaseModel):
+    """A language and its name."""
+
+    code: str = Field(description="Language code.", examples=["en"])
+    name: str = Field(description="English name.", examples=["English"])
 
 
 class FrontendSettings(BaseModel):
-    """What the service allows, in LibreTranslate's terms."""
+    """The limits of the service, as LibreTranslate states them."""
 
-    charLimit: int = Field(description="Characters of one text.")
-    frontendTimeout: int = Field(default=500, description="Pause in typing before translating, ms.")
-    apiKeys: bool = Field(description="Whether there are API keys.")
-    keyRequired: bool = Field(description="Whether translating needs one.")
-    suggestions: bool = False
-    filesTranslation: bool = True
-    supportedFilesFormat: list[str] = Field(default_factory=list)
-    language: dict[Literal["source", "target"], Named]
+    charLimit: int = Field(description="Highest number of characters of a text.", examples=[2000])
+    frontendTimeout: int = Field(
+        default=500, description="Pause in typing, in milliseconds, after which to translate."
+    )
+    apiKeys: bool = Field(description="Whether the service has API keys.")
+    keyRequired: bool = Field(description="Whether translating requires one.")
+    suggestions: bool = Field(default=False, description="Whether suggestions are accepted.")
+    filesTranslation: bool = Field(default=True, description="Whether files are translated.")
+    supportedFilesFormat: list[str] = Field(
+        default_factory=list, description="Extensions of the files that are translated."
+    )
+    language: dict[Literal["source", "target"], NamedLanguage] = Field(
+        description="A pair of languages that can be translated."
+    )
 
 
 def _body(model: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,10 @@ READING_PROBLEMS = problem_responses(
     openapi_extra=json_body("SentenceRequest"),
 )
 async def translate_sentence(request: Request) -> JsonText:
-    """The sentences of the index that most likely translate each text; none where none is likely enough."""
+    """Find the sentences of the index that are most likely translations of each text.
+
+    A text has no translations if none of them reaches `min_confidence`.
+    """
     body = await read_model(request, SentenceRequest)
     engine = await get_engine(request)
     answered = await _translate("sentence", body.text, body, engine, request)
@@ -106,7 +109,10 @@ async def translate_sentence(request: Request) -> JsonText:
     openapi_extra=json_body("WordRequest"),
 )
 async def translate_word(request: Request) -> JsonText:
-    """The words of the index that most likely translate each word; none where none is likely enough."""
+    """Find the words of the index that are most likely translations of each word.
+
+    A word has no translations if none of them reaches `min_confidence`.
+    """
     body = await read_model(request, WordRequest)
     engine = await get_engine(request)
     results = [
@@ -123,7 +129,7 @@ async def translate_word(request: Request) -> JsonText:
     "/languages", summary="List the languages", response_model=list[Language], responses=READING_PROBLEMS
 )
 async def languages(request: Request) -> JsonText:
-    """The languages of the index, what each can be translated into, and how much the index holds of it."""
+    """List the languages: what each can be translated into, how much the index has of it, and how well."""
     translator = (await get_engine(request)).translator
     near = await asyncio.to_thread(lambda: translator.nearness)  # reads whole files the first time
     languages = [

@@ -10,7 +10,7 @@ from service.api.native import READING_PROBLEMS
 from service.api.openapi import problem_responses
 from service.http.problems import ProblemError, ProblemType
 from service.observability.metrics import Metrics, is_loopback
-from service.schemas import Health, Problem, Readiness
+from service.schemas import Liveness, Problem, Readiness
 
 router = APIRouter()
 
@@ -20,16 +20,16 @@ router = APIRouter()
     summary="Check liveness",
     responses=problem_responses(ProblemType.METHOD_NOT_ALLOWED),
 )
-async def live() -> Health:
-    """Answers as long as the process serves requests at all."""
-    return Health(status="live")
+async def live() -> Liveness:
+    """Succeeds as long as the process serves requests at all."""
+    return Liveness()
 
 
 @router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
 async def ready(request: Request, engine: EngineNow, manager: IndexManagerNow) -> Readiness:
-    """Answers once the index is open and warm, until the service is told to stop; says what it serves.
+    """Succeeds from when the index is open and warmed up until the service is told to stop.
 
-    Not while a file of it is known to be damaged (the setting `verify_seconds`).
+    Fails while a file of the index is known to be damaged (the setting `verify_seconds`).
     """
     if request.app.state.stopping.is_set() or manager.damaged:
         raise ProblemError(ProblemType.NOT_READY)
@@ -47,14 +47,14 @@ async def problem(name: str) -> Problem:
 
 @router.get(
     "/metrics",
-    summary="Read metrics, for Prometheus",
+    summary="Read metrics for Prometheus",
     response_class=PlainTextResponse,
     responses=problem_responses(
         ProblemType.UNAUTHORISED, ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL
     ),
 )
 async def metrics(request: Request, settings: SettingsNow) -> Response:
-    """Given to this machine alone, or to everyone, or to none, as the setting `metrics` says."""
+    """Answers this machine alone, everyone or no one, as the setting `metrics` says."""
     host = request.client.host if request.client else ""
     if settings.metrics == "off" or (settings.metrics == "loopback" and not is_loopback(host)):
         raise ProblemError(

@@ -18,11 +18,13 @@ MOST_PICTURES = 300
 )
 async def pictures(
     engine: EngineNow,
-    count: Annotated[int, Query(ge=1, le=MOST_PICTURES, description="How many, at most.")] = MOST_PICTURES,
+    count: Annotated[
+        int, Query(ge=1, le=MOST_PICTURES, description="Highest number of pictures.")
+    ] = MOST_PICTURES,
 ) -> TeachingPictures:
-    """What to caption first in a language that the encoder is to be taught (`teach` of POST /admin/jobs).
+    """List what to caption first to teach the encoder a language (`teach` of POST /admin/jobs).
 
-    None where the encoder carries no pictograms.
+    The list is empty if the encoder carries no pictograms.
     """
     ordered = await engine.teaching_pictures()
     return TeachingPictures(

@@ -20,7 +20,7 @@ import httpx2
 from pydantic import BaseModel
 
 from service.client.client import AsyncClient, Client, answer, checked
-from service.jobs.schemas import (
+from service.schemas.jobs import (
     END_STATES,
     Compression,
     Event,

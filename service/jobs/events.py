@@ -13,10 +13,11 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from service.jobs import UnreachableError
 from service.jobs.queue import REDIS_SECONDS, JobQueue
 from service.jobs.record import event_of, events_key
-from service.jobs.schemas import END_STATES, Event, Job, UnreachableError
 from service.redis_connection import async_options
+from service.schemas.jobs import END_STATES, Event, Job
 
 HEARTBEAT_SECONDS = 10.0  # without an event, after which a comment is sent
 POLL_SECONDS = 1.0  # between checks whether the job ended without an event, or the server is stopping

@@ -34,7 +34,8 @@ from index.storage.versions import VERSIONS, current, version_before, versions
 from index.teaching.report import Learned
 from index.teaching.teach_index import teach_index
 from service.jobs.record import Record
-from service.jobs.schemas import (
+from service.jobs.spool import NO_SPACE, Spool
+from service.schemas.jobs import (
     Add,
     Build,
     Collect,
@@ -47,7 +48,6 @@ from service.jobs.schemas import (
     Taught,
     Teach,
 )
-from service.jobs.spool import NO_SPACE, Spool
 
 log = logging.getLogger("passepartout.jobs")
 

@@ -24,17 +24,16 @@ from rq.job import Job as QueuedJob
 from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
+from service.jobs import ReusedError, UnreachableError
 from service.jobs.record import Record
-from service.jobs.schemas import (
+from service.schemas.jobs import (
     END_STATES,
     JOB_ID,
     Event,
     Job,
     Request,
-    ReusedError,
     Spec,
     State,
-    UnreachableError,
 )
 
 RQ_FUNCTION = "passepartout.job"  # RQ requires a name; it is never called

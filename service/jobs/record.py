@@ -6,7 +6,7 @@ from typing import Any
 
 from redis import Redis
 
-from service.jobs.schemas import END_STATES, Event
+from service.schemas.jobs import END_STATES, Event
 
 EVENTS_KEPT = 1000  # per job; the oldest are dropped
 

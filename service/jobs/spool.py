@@ -24,7 +24,7 @@ from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 from index.formats.rows import columns_of
 from index.storage.files import fsync, fsync_tree
-from service.jobs.schemas import JOB_ID, Compression, Format, Upload
+from service.schemas.jobs import JOB_ID, Compression, Format, Upload
 
 if TYPE_CHECKING:
     from service.settings import Settings

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span
     from opentelemetry.sdk.trace.export import SpanExporter
 
-LOGFIRE_OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+TELEMETRY_OFF: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PRIVATE_ATTRIBUTES = ("url.path", "url.query", "http.request.method_original")
 REDACTED = "REDACTED"
 EXPORT_TIMEOUT = 2.0  # for a collector to accept spans, retries included
@@ -55,7 +55,7 @@ class Tracing:
     @property
     def telemetry(self) -> TelemetryConfig:
         """The telemetry configuration for FastAPI."""
-        return {**LOGFIRE_OFF, "tracing": True, "tracer_provider": self._provider, "operation_spans": False}
+        return {**TELEMETRY_OFF, "tracing": True, "tracer_provider": self._provider, "operation_spans": False}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The native API's requests, responses and problems, as pydantic models."""
+"""Requests, responses and problems of the native and the administrative API (`jobs`), as pydantic models."""
 
 from service.schemas.answers import (
     Agreement,
@@ -15,8 +15,8 @@ from service.schemas.problems import ERRORS_SHOWN, FieldError, Problem
 from service.schemas.requests import Choices, Include, Kind, SentenceRequest, Texts, WordRequest
 from service.schemas.responses import (
     Concordance,
-    Found,
-    Health,
+    ConcordanceLine,
+    Liveness,
     PartResult,
     Readiness,
     Response,
@@ -35,15 +35,15 @@ __all__ = [
     "Answer",
     "Choices",
     "Concordance",
+    "ConcordanceLine",
     "Detour",
     "Differs",
     "Explanation",
     "FieldError",
-    "Found",
-    "Health",
     "Include",
     "Kind",
     "Language",
+    "Liveness",
     "Original",
     "PartResult",
     "Pictogram",

@@ -1,4 +1,4 @@
-"""One answer, and what explains it."""
+"""An answer, and its explanation."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,153 +8,166 @@ MatchKind = Literal["exact", "memory", "translation", "near"]
 
 
 class Return(BaseModel):
-    """What the answer, translated back, leads to."""
+    """The best translation of the answer back into the language of the text."""
 
     model_config = ConfigDict(frozen=True)
 
-    text: str
-    id: str
-    cosine: float = Field(description="Its cosine to the text that was asked for.")
+    text: str = Field(description="The sentence or word.", examples=["A dog runs on the beach."])
+    id: str = Field(description="Its id in the index.", examples=["en:41"])
+    cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[1.0])
 
 
 class Detour(BaseModel):
-    """The best answer in a third language, and whether that leads to this answer too."""
+    """The best translation of the text into a third language, and where this answer stands from there."""
 
     model_config = ConfigDict(frozen=True)
 
-    language: str = Field(examples=["pt"])
-    text: str
-    id: str
-    question: float = Field(description="Its cosine to the text that was asked for.")
-    answer: float = Field(description="Its cosine to this answer.")
+    language: str = Field(description="Code of the third language.", examples=["pt"])
+    text: str = Field(description="The sentence or word.", examples=["Um cachorro corre na praia."])
+    id: str = Field(description="Its id in the index.", examples=["pt:41"])
+    question: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.89])
+    answer: float = Field(description="Its cosine similarity to this answer, from -1 to 1.", examples=[0.91])
     place: int | None = Field(
-        description="Where this answer stands among the translations of that one, from 1; null where it is "
-        "not among the first ten."
+        description="The rank of this answer among the translations of that sentence or word, from 1; null "
+        "if it is not among the first ten.",
+        examples=[1],
     )
 
 
 class Agreement(BaseModel):
-    """What else leads to this answer."""
+    """Whether other ways through the index lead to the same answer."""
 
     model_config = ConfigDict(frozen=True)
 
     direct: Return | None = Field(
-        description="The answer translated back; null where the index has nothing in the text's language."
+        description="The answer translated back; null if the index has nothing in the language of the text."
     )
-    via: list[Detour] = Field(description="Through each third language.")
+    via: list[Detour] = Field(description="The way through each third language.")
 
 
 class Explanation(BaseModel):
-    """The parts of a score: 2 × cosine − question_mean − answer_mean (CSLS), and what agrees with it."""
+    """The parts of a score, which is 2 × cosine − question_mean − answer_mean (CSLS), and other evidence."""
 
     model_config = ConfigDict(frozen=True)
 
-    cosine: float = Field(description="How alike text and answer are, from -1 to 1.")
+    cosine: float = Field(description="Cosine similarity of text and answer, from -1 to 1.")
     question_mean: float = Field(
-        description="The text's mean cosine to the ten sentences or words of the target that are nearest."
+        description="Mean cosine similarity of the text to the ten nearest sentences or words of the "
+        "target language."
     )
     answer_mean: float = Field(
-        description="The answer's mean cosine to the ten of the source language that are nearest."
+        description="Mean cosine similarity of the answer to the ten nearest sentences or words of the "
+        "source language."
     )
     margin: float = Field(
-        description="How far the score is above the best other answer's; negative where it is below."
+        description="The score minus that of the best other answer; negative if that is higher."
     )
-    candidates: int = Field(description="How many sentences or words it was chosen from.")
-    agreement: Agreement
+    candidates: int = Field(description="Sentences or words of the target language that it was chosen from.")
+    agreement: Agreement = Field(description="Whether other ways lead to the same answer.")
 
 
 class Pictogram(BaseModel):
-    """One of the drawings that the encoder learned from and that are nearest to a text, as an emoji."""
+    """A drawing that the encoder learned from and that is near to a text, as an emoji."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    emoji: str = Field(examples=["🐕"])
-    cosine: float = Field(description="How near it is, from -1 to 1.")
+    emoji: str = Field(description="What it shows.", examples=["🐕"])
+    cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.62])
 
 
 Pictograms = Annotated[
     list[Pictogram] | None,
     Field(
         exclude_if=lambda given: given is None,
-        description="What the encoder sees in it, nearest first; present where `include` has `pictograms`, "
-        "empty where nothing is near.",
+        description="The pictograms nearest to it, nearest first; only if `include` has `pictograms`, and "
+        "empty if none is near.",
     ),
 ]
 
 
 class Original(BaseModel):
-    """A sentence of the corpus that an answer is the translation of."""
+    """The sentence of the corpus whose translation an answer is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    text: str
-    id: str = Field(description="Where it stands in the index.", examples=["en:41"])
+    text: str = Field(description="The sentence.", examples=["A dog runs on the beach."])
+    id: str = Field(description="Its id in the index.", examples=["en:41"])
 
 
 class Differs(BaseModel):
-    """The words by which a text and an answer differ, as they are written there."""
+    """The words by which a text and an answer differ, as spelled there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    question: list[str] = Field(description="Words of the text that the answer does not cover.")
-    answer: list[str] = Field(description="Words of the answer that the text lacks.")
+    question: list[str] = Field(
+        description="Words of the text without a counterpart in the answer.", examples=[["beach"]]
+    )
+    answer: list[str] = Field(
+        description="Words of the answer without a counterpart in the text.", examples=[["Wiese"]]
+    )
 
 
 class Answer(BaseModel):
-    """One sentence or word of the index that may be the translation."""
+    """A sentence or word of the index that may be the translation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    text: str
+    text: str = Field(description="The sentence or word.", examples=["Ein Hund rennt am Strand."])
     score: float = Field(
-        allow_inf_nan=False, description="The score of CSLS. The best by it are ranked by confidence."
+        allow_inf_nan=False,
+        description="Cosine similarity corrected for hubness (CSLS). The candidates with the highest scores "
+        "are ordered by confidence.",
     )
     confidence: float = Field(
         ge=0,
         le=1,
-        description="The similarity if `exact` or `memory`, else the estimated probability that it is a "
-        "translation.",
+        description="The estimated probability that it is a translation; the similarity if `match` is "
+        "`exact` or `memory`.",
     )
-    id: str = Field(description="Where it stands in the index.", examples=["de:41"])
+    id: str = Field(description="Its id in the index.", examples=["de:41"])
     match: MatchKind = Field(
-        description="How it was found: `exact`, the corpus translates this very text so; `memory`, it "
-        "translates nearly this text so; `translation`, by the encoder; `near`, by the encoder, and it is "
-        "the same scene with other details rather than a translation."
+        description="How it was found. `exact`: the corpus has this translation of the very text. `memory`: "
+        "the corpus has it as the translation of a similar text. `translation`: by the encoder. `near`: by "
+        "the encoder, but it shows the same scene with other details rather than being a translation."
     )
     similarity: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="How alike text and original are, 1 if `exact`; null for what the encoder found.",
+        description="String similarity of text and `original`, 1 if `exact`; null if the encoder found it.",
     )
     original: Original | None = Field(
         default=None,
-        description="What it is the translation of in the corpus; null if the encoder found it.",
+        description="The sentence whose translation it is in the corpus; null if the encoder found it.",
     )
     differs: Differs | None = Field(
         default=None,
         exclude_if=lambda known: known is None,
-        description="For sentences: the words by which text and answer differ.",
+        description="The words by which text and answer differ; only for sentences.",
     )
     penalties: tuple[str, ...] = Field(
         default=(),
-        description="What the similarity of a `memory` match was lowered for: `tags`, `placeholders`, "
-        "`numbers`, `case`, `punctuation`; `numbers` of any other answer whose numbers are others.",
+        description="Differences for which the similarity of a `memory` match was lowered: `tags`, "
+        "`placeholders`, `numbers`, `case`, `punctuation`. For any other answer: `numbers`, if its numbers"
+        " differ from those of the text.",
     )
     in_vocabulary: bool | None = Field(
         default=None,
         exclude_if=lambda known: known is None,
-        description="For words: whether the index has the word that was asked for.",
+        description="Whether the word asked for is in the index; only for words.",
     )
     examples: list[str] | None = Field(
         default=None,
         exclude_if=lambda given: given is None,
-        description="For words: up to two sentences of the index that use it.",
+        description="Up to two sentences of the index with this word; only for words.",
     )
     metadata: dict[str, Any] = Field(
-        description="What the corpus says of it: its file and columns, nothing of the service's."
+        description="Its file and the further columns that it has there.",
+        examples=[{"file": "de.txt"}],
     )
     explanation: Explanation | None = Field(
-        default=None, exclude_if=lambda given: given is None, description="Present where `explain` was set."
+        default=None,
+        exclude_if=lambda given: given is None,
+        description="How the score came about; only if `explain` is set.",
     )
     pictograms: Pictograms = None

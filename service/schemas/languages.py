@@ -4,13 +4,22 @@ from pydantic import BaseModel, Field
 
 
 class Quality(BaseModel):
-    """How often sentences of the corpus found their own translation."""
+    """How well a pair translates, measured with sentences whose translation is in the index."""
 
-    r1: float = Field(ge=0, le=1, description="The share that found it first.")
-    r10: float = Field(ge=0, le=1, description="The share that found it among the first ten.")
-    n: int = Field(description="How many were tried.")
+    r1: float = Field(
+        ge=0, le=1, description="Share of sentences whose translation was found first.", examples=[0.81]
+    )
+    r10: float = Field(
+        ge=0,
+        le=1,
+        description="Share of sentences whose translation was among the first ten.",
+        examples=[0.95],
+    )
+    n: int = Field(description="Sentences tried.", examples=[200])
     ece: float | None = Field(
-        description="Expected calibration error of the confidences; null where there was too little to tell."
+        description="Expected calibration error of the confidences, from 0 to 1; null if there were too few "
+        "sentences to measure it.",
+        examples=[0.03],
     )
 
 
@@ -18,21 +27,23 @@ class Language(BaseModel):
     """A language of the index."""
 
     code: str = Field(description="BCP 47 code.", examples=["de"])
-    name: str = Field(examples=["German"])
-    targets: list[str] = Field(description="Codes of the languages it can be translated into.")
-    sentences: int = Field(description="Sentences of this language in the index.")
-    words: int = Field(description="Words of this language in the index.")
+    name: str = Field(description="English name.", examples=["German"])
+    targets: list[str] = Field(
+        description="Codes of the languages that it can be translated into.", examples=[["en", "pt"]]
+    )
+    sentences: int = Field(description="Number of its sentences in the index.", examples=[322])
+    words: int = Field(description="Number of its words in the index.", examples=[410])
     nearness: dict[str, float] = Field(
-        description="How near the languages lie: the mean cosine of a sentence of this one to the ten nearest"
-        " of each other; empty where the index holds none of this one.",
+        description="Language code -> mean cosine similarity of sentences of this language to the ten "
+        "nearest sentences of that one; empty if the index has no sentences of this language.",
         examples=[{"pt": 0.61, "zh": 0.58}],
     )
     quality: dict[str, Quality] = Field(
-        description="How good the pair with each target is, where sentences whose translation is in the "
-        "index were asked.",
+        description="Target language code -> how well this pair translates, for pairs that were measured "
+        "when the index was built.",
         examples=[{"pt": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": 0.03}}],
     )
     calibrated: bool = Field(
-        description="Whether the confidences of sentences were fitted to data; if not, and for words always, "
-        "they are a fixed function of the score."
+        description="Whether the confidence of sentences was fitted to data; otherwise, and for words "
+        "always, it is a fixed function of the score."
     )

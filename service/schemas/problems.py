@@ -8,15 +8,22 @@ ERRORS_SHOWN = 20  # a request of 256 bad texts needs no 256 explanations
 class FieldError(BaseModel):
     """What is wrong with one field of the request, and what to change."""
 
-    field: str = Field(description="The field, with its position in a list.", examples=["text[3]"])
-    message: str = Field(description="What is wrong and what to change.")
-    limit: float | int | None = Field(default=None, description="The limit that was exceeded, if any.")
+    field: str = Field(
+        description="The name of the field, with the position in a list.", examples=["text[3]"]
+    )
+    message: str = Field(
+        description="What is wrong and what to change.", examples=["k is 51, the limit is 50: lower it"]
+    )
+    limit: float | int | None = Field(
+        default=None, description="The limit that was exceeded, if any.", examples=[50]
+    )
     allowed: list[str] | None = Field(
-        default=None, description="The allowed values, where they can be listed."
+        default=None, description="The allowed values, if they can be listed.", examples=[["de", "en"]]
     )
     candidates: list[str] | None = Field(
         default=None,
-        description="Where a text's language is not clear: the codes of those it may be in, likeliest first.",
+        description="If the language of a text is unclear: codes of those it may be in, likeliest first.",
+        examples=[["da", "nb"]],
     )
 
 
@@ -24,10 +31,10 @@ class Problem(BaseModel):
     """An RFC 9457 problem document."""
 
     type: str = Field(
-        description="Which problem, as a relative reference.", examples=["/problems/invalid-request"]
+        description="The type of problem; GET it for an explanation.", examples=["/problems/invalid-request"]
     )
-    title: str = Field(examples=["Invalid request"])
-    status: int = Field(examples=[422])
+    title: str = Field(description="What went wrong, in general.", examples=["Invalid request"])
+    status: int = Field(description="The HTTP status code.", examples=[422])
     detail: str = Field(
         description="What is wrong with this request and what to change.",
         examples=["k is 51, the limit is 50: lower it"],
@@ -38,5 +45,5 @@ class Problem(BaseModel):
         examples=["4f1c0d9be2a86357"],
     )
     errors: list[FieldError] | None = Field(
-        default=None, description=f"The fields at fault, the first {ERRORS_SHOWN}.", examples=[None]
+        default=None, description=f"The fields that are wrong, at most {ERRORS_SHOWN}.", examples=[None]
     )

@@ -26,7 +26,7 @@ Texts = Annotated[
     list[StrictStr],
     Field(min_length=1),
     BeforeValidator(_as_list),
-    _one_or_more("One text, or a list of them."),
+    _one_or_more("A text, or a list of texts."),
 ]
 Targets = Annotated[
     list[StrictStr],
@@ -37,15 +37,19 @@ Targets = Annotated[
 
 
 class Choices(BaseModel):
-    """What both kinds of request share."""
+    """What to return, and in which languages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: StrictStr | None = Field(
-        default=None, description="Language code of the texts; left out, each text's language is detected."
+        default=None,
+        description="Language code of the texts; if left out, the language of each text is detected.",
+        examples=["en"],
     )
     target: Targets
-    k: Annotated[int, Field(strict=True, ge=1, description="Most answers per text and target.")] = 1
+    k: Annotated[
+        int, Field(strict=True, ge=1, description="Highest number of answers per text and target.")
+    ] = 1
     min_confidence: Annotated[
         float,
         Field(
@@ -53,17 +57,19 @@ class Choices(BaseModel):
             ge=0,
             le=1,
             allow_inf_nan=False,
-            description="Answers with a lower confidence are left out, but see `include`.",
+            description="Answers with a lower confidence are left out; but see `near` of `include`.",
         ),
     ] = MIN_CONFIDENCE
     include: Annotated[
         list[Include],
         Field(
-            description="What else to return: `near`, sentences below `min_confidence` that show the same "
-            "scene with other details; `pictograms`, what the encoder sees in texts and answers, as emoji."
+            description="What else to return. `near`: sentences below `min_confidence` that show the same "
+            "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji."
         ),
     ] = []
-    explain: Annotated[bool, Field(strict=True, description="Whether to explain each answer.")] = False
+    explain: Annotated[
+        bool, Field(strict=True, description="Whether to add an explanation to each answer.")
+    ] = False
 
 
 SENTENCE_EXAMPLE: JsonDict = {
@@ -82,6 +88,8 @@ WORD_EXAMPLE: JsonDict = {"word": "dog", "source": "en", "target": ["de", "pt"],
 
 
 class SentenceRequest(Choices):
+    """Sentences to translate."""
+
     model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, EXPLAINED_EXAMPLE]})
 
     text: Texts
@@ -92,6 +100,8 @@ class SentenceRequest(Choices):
 
 
 class WordRequest(Choices):
+    """Words to translate."""
+
     model_config = ConfigDict(json_schema_extra={"examples": [WORD_EXAMPLE]})
 
     word: Texts

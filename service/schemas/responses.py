@@ -1,4 +1,4 @@
-"""Responses with translations, one result per text or word."""
+"""Responses of the native API."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,25 +9,29 @@ from service.schemas.answers import Answer, Pictograms
 
 Translations = Annotated[
     dict[str, list[Answer]],
-    Field(description="The answers for each target, best first; none where nothing reached min_confidence."),
+    Field(
+        description="Target language code -> answers, the best first; empty if none reaches `min_confidence`."
+    ),
 ]
 
 
 class PartResult(BaseModel):
-    """One sentence of a text."""
+    """The translations of one sentence of a text."""
 
     text: str = Field(description="The sentence.")
     translations: Translations
 
 
 class SentenceResult(BaseModel):
-    text: str = Field(description="The text as it was sent.")
-    source: str = Field(description="The language code given, or the one detected.")
+    """The translations of a text."""
+
+    text: str = Field(description="The text as sent.")
+    source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
     translations: Translations
     sentences: list[PartResult] | None = Field(
         default=None,
         exclude_if=lambda parts: parts is None,
-        description="Its sentences, each answered by itself, where the text is more than one.",
+        description="The sentences of the text, each translated on its own; only if there are several.",
     )
     pictograms: Pictograms = None
 
@@ -37,8 +41,10 @@ class SentenceResult(BaseModel):
 
 
 class WordResult(BaseModel):
-    word: str = Field(description="The word as it was sent.")
-    source: str = Field(description="The language code given, or the one detected.")
+    """The translations of a word."""
+
+    word: str = Field(description="The word as sent.")
+    source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
     translations: Translations
     pictograms: Pictograms = None
 
@@ -48,10 +54,10 @@ class WordResult(BaseModel):
 
 
 class Response(BaseModel):
-    """What both kinds of answer share."""
+    """What answered: an encoder and an index."""
 
     model: str = Field(description="Name and version of the encoder.", examples=["small@1"])
-    index: str = Field(description="Version of the index.", examples=["20261120-1"])
+    index: str = Field(description="Id of the index version.", examples=["20261120-1"])
 
 
 EXAMPLE_ANSWER: JsonDict = {
@@ -102,6 +108,8 @@ EXAMPLE_WORD: JsonDict = {
 
 
 class SentenceResponse(Response):
+    """Translations of sentences."""
+
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -124,6 +132,8 @@ class SentenceResponse(Response):
 
 
 class WordResponse(Response):
+    """Translations of words."""
+
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -141,54 +151,61 @@ class WordResponse(Response):
     results: list[WordResult] = Field(description="One result per word, in the order sent.")
 
 
-class Health(BaseModel):
-    status: Literal["live", "ready"]
+class Liveness(BaseModel):
+    """The process serves requests."""
+
+    status: Literal["live"] = Field(default="live", description="Always `live`.")
 
 
 class Readiness(Response):
-    status: Literal["ready"] = "ready"
+    """The service can translate."""
+
+    status: Literal["ready"] = Field(default="ready", description="Always `ready`.")
 
 
 class Translation(BaseModel):
-    """A sentence that the corpus aligns with another."""
+    """A sentence that is the translation of another in the corpus."""
 
-    text: str
-    id: str = Field(examples=["de:41"])
+    text: str = Field(description="The sentence.", examples=["Ein Hund rennt am Strand."])
+    id: str = Field(description="Its id in the index.", examples=["de:41"])
 
 
-class Found(BaseModel):
-    """A sentence with the phrase in it."""
+class ConcordanceLine(BaseModel):
+    """A sentence that contains the phrase."""
 
-    text: str
-    id: str = Field(examples=["en:41"])
+    text: str = Field(description="The sentence.", examples=["A dog runs on the beach."])
+    id: str = Field(description="Its id in the index.", examples=["en:41"])
     places: list[tuple[int, int]] = Field(
-        description="Where the phrase stands in it: begin and end, in Unicode characters."
+        description="Where the phrase occurs: begin and end, counted in Unicode characters from 0.",
+        examples=[[[2, 5]]],
     )
-    metadata: dict[str, Any] = Field(description="What the corpus says of it.")
+    metadata: dict[str, Any] = Field(
+        description="Its file and the further columns that it has there.", examples=[{"file": "en.txt"}]
+    )
     translations: dict[str, list[Translation]] = Field(
-        description="What the corpus aligns with it, by target."
+        description="Language code -> its translations in the corpus."
     )
 
 
 class Concordance(Response):
-    """Sentences with a phrase in them, in the order of the corpus."""
+    """Sentences that contain a phrase, in the order of the corpus."""
 
-    text: str | None
-    source: str
-    results: list[Found]
-    next: int | None = Field(
-        description="Send it as `begin` for the sentences that follow; null where there are none."
-    )
+    text: str | None = Field(description="The phrase as sent.", examples=["dog"])
+    source: str = Field(description="Language code of the sentences.", examples=["en"])
+    results: list[ConcordanceLine] = Field(description="The sentences of this page.")
+    next: int | None = Field(description="The `begin` of the next page; null on the last.", examples=[20])
 
 
 class TeachingPicture(BaseModel):
-    """A pictogram that the encoder carries."""
+    """A pictogram that the encoder carries, to be captioned."""
 
-    picture: str = Field(examples=["pictograms/1f415"])
-    emoji: str = Field(examples=["🐕"])
+    picture: str = Field(description="Its name, to be sent with a caption.", examples=["pictograms/1f415"])
+    emoji: str = Field(description="What it shows.", examples=["🐕"])
 
 
 class TeachingPictures(Response):
-    """Pictograms, those that say most about the others first."""
+    """Pictograms to caption in a new language."""
 
-    results: list[TeachingPicture]
+    results: list[TeachingPicture] = Field(
+        description="The pictograms; those that represent the others best come first."
+    )

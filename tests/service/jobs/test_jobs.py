@@ -12,7 +12,7 @@ import pytest
 from index.storage.versions import current, versions
 from service.client import Client, RefusedError
 from service.client.admin import AdminClient, AsyncAdminClient
-from service.jobs.schemas import Add, Event, Rollback
+from service.schemas.jobs import Add, Event, Rollback
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import KEY, Stage, until
 

@@ -15,8 +15,8 @@ from index.storage.versions import current, locked, versions
 from service.jobs.perform import Place, perform
 from service.jobs.queue import INTERRUPTED_REASON, JobQueue
 from service.jobs.record import Record
-from service.jobs.schemas import Event, Spec
 from service.jobs.spool import Spool
+from service.schemas.jobs import Event, Spec
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import longest_file
 

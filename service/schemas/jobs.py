@@ -1,0 +1,384 @@
+"""Jobs, uploads and versions: the requests and responses of the administrative API."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic.config import JsonDict
+
+from index.storage.index_manifest import VERSION_ID
+from index.storage.manifest import LANGUAGE_CODE
+
+JOB_ID = r"^[0-9a-f]{32}$"
+IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
+SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
+RESERVED_COLUMNS = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
+
+State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
+Format = Literal["txt", "tsv", "csv", "jsonl", "tmx", "xliff", "po", "cldr"]
+Compression = Literal["none", "gz", "bz2", "xz", "zst"]
+EXAMPLE_UPLOAD = "5d41402abc4b2a76b9719d911017c592"
+UploadId = Annotated[
+    str, Field(pattern=JOB_ID, description="The id that an upload was given.", examples=[EXAMPLE_UPLOAD])
+]
+SentenceId = Annotated[
+    str,
+    Field(
+        pattern=SENTENCE_ID,
+        description="The sentence's id in answers: LANG:ID, where LANG is its language code.",
+        examples=["de:41"],
+    ),
+]
+
+
+class RequestModel(BaseModel):
+    """The base of request bodies: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NewSentence(RequestModel):
+    """A sentence to add, or the new text of one."""
+
+    id: SentenceId
+    text: Annotated[str, Field(min_length=1, max_length=100_000, description="The sentence itself.")]
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Anything else to store; answers return it. The names "
+        f"{', '.join(sorted(RESERVED_COLUMNS))} are reserved.",
+        examples=[{"project": "pets"}],
+    )
+    group: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None,
+        description="A name of your choice. Sentences with the same group, in any language, are translations "
+        "of each other.",
+        examples=["greeting-7"],
+    )
+
+    @model_validator(mode="after")
+    def _none_reserved(self) -> Self:
+        if taken := RESERVED_COLUMNS & set(self.metadata):
+            raise ValueError(f"metadata cannot have {min(taken)}")
+        return self
+
+
+class _Sources(RequestModel):
+    """Sentences in the request, or the ids of uploads."""
+
+    sentences: Annotated[
+        list[NewSentence],
+        Field(max_length=5_000, fail_fast=True, description="The sentences; give these or `uploads`."),
+    ] = []
+    uploads: Annotated[
+        list[UploadId],
+        Field(max_length=64, description="Uploaded corpus files; give these or `sentences`."),
+    ] = []
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.sentences) == bool(self.uploads):
+            raise ValueError("give sentences or uploads")
+        return self
+
+
+EXAMPLE_SENTENCE: JsonDict = {
+    "id": "de:hund-1",
+    "text": "Ein Hund schläft im Korb.",
+    "metadata": {"project": "pets"},
+}
+
+
+class Add(_Sources):
+    """Add sentences. Their ids must be new."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"action": "add", "sentences": [EXAMPLE_SENTENCE]},
+                {"action": "add", "uploads": [EXAMPLE_UPLOAD]},
+            ]
+        }
+    )
+
+    action: Literal["add"]
+    own_ids: StrictBool = Field(
+        default=False,
+        description="Which ids the sentences of uploads get: LANG:ID, as in the file, if true; LANG:FILE:ID, "
+        "which cannot clash with other files, if false.",
+    )
+
+
+class Replace(_Sources):
+    """Give sentences that the index has, named by id, another text and other metadata."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"action": "replace", "sentences": [{"id": "de:41", "text": "Ein Hund!"}]}]
+        }
+    )
+
+    action: Literal["replace"]
+
+
+class Delete(RequestModel):
+    """Remove sentences, named by id."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "delete", "ids": ["de:41"]}]})
+
+    action: Literal["delete"]
+    ids: Annotated[
+        list[SentenceId],
+        Field(min_length=1, max_length=50_000, fail_fast=True, description="The sentences to remove."),
+    ]
+
+
+class Build(RequestModel):
+    """Build the index anew from uploads, with the encoder and options that it has now."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"action": "build", "uploads": [EXAMPLE_UPLOAD]}]}
+    )
+
+    action: Literal["build"]
+    uploads: Annotated[
+        list[UploadId],
+        Field(min_length=1, max_length=64, description="The corpus files; all else is dropped."),
+    ]
+
+
+class Rollback(RequestModel):
+    """Serve an earlier version again, once every file of it has been checked."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"action": "rollback", "version": "20261120-1"}]}
+    )
+
+    action: Literal["rollback"]
+    version: Annotated[str, Field(pattern=f"^{VERSION_ID.pattern}$")] | None = Field(
+        default=None,
+        description="The version to serve; the previous one if left out.",
+        examples=["20261120-1"],
+    )
+
+
+class Collect(RequestModel):
+    """Delete old versions and the remains of interrupted builds. The version served is always kept."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "gc", "keep": 2}]})
+
+    action: Literal["gc"]
+    keep: Annotated[
+        int, Field(strict=True, ge=1, le=1000, description="How many of the latest versions to keep.")
+    ] = 2
+
+
+class TaughtCaption(RequestModel):
+    """A word or phrase for a picture in the new language."""
+
+    picture: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=100,
+            pattern=r"^[^\x00-\x1f]+$",
+            description="A picture that the encoder carries, as GET /teach/pictures names it.",
+            examples=["pictograms/1f415"],
+        ),
+    ]
+    text: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=1000,
+            pattern=r"\S",
+            description="What the picture shows, in the new language.",
+            examples=["hundo"],
+        ),
+    ]
+
+
+class Teach(RequestModel):
+    """Teach the encoder one more language from captions of the pictures that it carries."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "action": "teach",
+                    "language": "eo",
+                    "captions": [{"picture": "pictograms/1f415", "text": "hundo"}],
+                }
+            ]
+        }
+    )
+
+    action: Literal["teach"]
+    language: Annotated[
+        str, Field(pattern=LANGUAGE_CODE, description="BCP 47 code of the new language.", examples=["eo"])
+    ]
+    captions: Annotated[
+        list[TaughtCaption],
+        Field(min_length=1, max_length=5_000, fail_fast=True, description="The captions to learn from."),
+    ]
+
+
+Request = Annotated[
+    Add | Replace | Delete | Build | Rollback | Collect | Teach,
+    Field(discriminator="action"),
+]
+
+
+class Spec(RequestModel):
+    """A request and the name of the admin's key that sent it, as queued for a worker."""
+
+    request: Request
+    by: str | None
+
+
+class Taught(BaseModel):
+    """How well a taught language was learned."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    language: str = Field(description="BCP 47 code of the language.", examples=["eo"])
+    lines: int = Field(description="Captions given.", examples=[300])
+    asked: int = Field(
+        description="Captions, about a tenth of all, that were held out of a first lesson to measure it.",
+        examples=[30],
+    )
+    r10: float | None = Field(
+        default=None,
+        description="Per cent of these that find their picture among the ten nearest.",
+        examples=[61.2],
+    )
+    chance: float | None = Field(
+        default=None, description="The same, per cent, if pictures were drawn at random.", examples=[3.3]
+    )
+    next_pictures: list[str] = Field(
+        description="Pictures that would teach it most if captioned next, best first.",
+        examples=[["pictograms/1f415"]],
+    )
+
+
+class Event(BaseModel):
+    """The state of a job, and what is known of its progress or its result."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    state: State = Field(description="Where the job stands.", examples=["running"])
+    stage: str | None = Field(default=None, description="What it is doing now.", examples=["encode de"])
+    done: int | None = Field(default=None, description="Units of this stage done.", examples=[120])
+    total: int | None = Field(default=None, description="Units of this stage, about.", examples=[300])
+    unit: str | None = Field(
+        default=None, description="What `done` and `total` count.", examples=["sentences"]
+    )
+    version: str | None = Field(
+        default=None,
+        description="The version that the job has made, once it has succeeded.",
+        examples=["20261120-2"],
+    )
+    dropped: dict[str, int] | None = Field(
+        default=None,
+        description="Sentences that cleaning dropped, by reason.",
+        examples=[{"duplicate": 2}],
+    )
+    skipped: int | None = Field(
+        default=None,
+        description="Lines or units of the files that were malformed and hence skipped.",
+        examples=[1],
+    )
+    skipped_units: list[str] | None = Field(
+        default=None,
+        description="The first of these, each with file, line and reason.",
+        examples=[["sentences.tsv, line 7: 3 cells, but line 1 names 2: mend the line"]],
+    )
+    taught: Taught | None = Field(
+        default=None, description="How well the language was learned, once `teach` has succeeded."
+    )
+    reason: str | None = Field(
+        default=None, description="Why it failed and what to change, in one line.", examples=[None]
+    )
+
+
+class Job(Event):
+    """A change of the index: queued, running or ended."""
+
+    id: str = Field(
+        pattern=JOB_ID, description="The job's id.", examples=["7b52009b64fd0a2a49e6d8a939753077"]
+    )
+    action: Literal["add", "replace", "delete", "build", "rollback", "gc", "teach"] = Field(
+        description="What the job does, as requested."
+    )
+    by: str | None = Field(
+        description="The name of the admin key that requested it; null where none is needed.",
+        examples=["boss"],
+    )
+    created: AwareDatetime = Field(description="When it was queued.")
+    ended: AwareDatetime | None = Field(description="When it ended; null until then.")
+    attempts: int = Field(
+        description="How often it was started: more than once if a worker died.", examples=[1]
+    )
+
+
+class Jobs(BaseModel):
+    """The latest jobs, and whether anything works on them."""
+
+    jobs: list[Job] = Field(description="The latest 100, newest first.")
+    workers: int = Field(
+        description="Worker processes running; if 0, start one with `passepartout jobs`.", examples=[1]
+    )
+
+
+class Upload(BaseModel):
+    """A corpus file that is waiting for a job."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: UploadId
+    file: str = Field(
+        description="The name that ids and metadata of its sentences get.", examples=["5eb63bbbe01eeed0.tmx"]
+    )
+    format: Format = Field(description="The format of the file.")
+    compression: Compression = Field(description="How the file is compressed.")
+    language: str | None = Field(description="The language of its sentences, if given.", examples=["de"])
+    name: str | None = Field(
+        default=None,
+        description="The file's name on the user's machine, if given; errors use it.",
+        examples=["pets.tmx"],
+    )
+    columns: str | None = Field(
+        default=None,
+        description="What the columns of a table mean, if given.",
+        examples=["en=English,de=German"],
+    )
+    bytes: int = Field(description="The size of the file as uploaded.", examples=[48_213])
+    sha256: str = Field(description="The SHA-256 of the file as uploaded, in hexadecimal.")
+    created: AwareDatetime = Field(description="When it was uploaded.")
+
+
+class Uploads(BaseModel):
+    """The uploads that no job has used yet."""
+
+    uploads: list[Upload] = Field(description="The newest first.")
+
+
+class Version(BaseModel):
+    """A version of the index, complete and unchangeable."""
+
+    id: str = Field(description="Its id: the day it was made, and a number.", examples=["20261120-1"])
+    base: str | None = Field(description="The version that it is a change of; null if built anew.")
+    created: AwareDatetime = Field(description="When it was made.")
+    model: str = Field(description="Name and version of its encoder.", examples=["small@1"])
+    sentences: dict[str, int] = Field(description="Sentences, by language.", examples=[{"de": 322}])
+
+
+class Versions(BaseModel):
+    """The versions of the index, and which of them answers."""
+
+    current: str = Field(description="The version to be served.", examples=["20261120-1"])
+    served: str = Field(
+        description="The version that this process serves; an earlier one if `current` is damaged or only "
+        "just published.",
+        examples=["20261120-1"],
+    )
+    versions: list[Version] = Field(description="The newest first.")
