@@ -217,10 +217,9 @@ def _quality(answered: PairQuestions, chances: NDArray[np.float64] | None) -> Pa
     chances = -np.arange(answered.right.shape[1], dtype=float)[None] if chances is None else chances
     order = np.broadcast_to(np.argsort(-chances, axis=1, kind="stable"), answered.right.shape)
     right = np.take_along_axis(answered.right, order, 1)
-    answerable = right[: len(answered)]
     return PairQuality(
-        r1=float(answerable[:, 0].mean()),
-        r10=float(answerable.any(axis=1).mean()),
+        r1=float(right[: len(answered), 0].mean()),
+        r10=float(answered.right_in_ten[: len(answered)].mean()),
         n=len(answered),
         ece=None if len(chances) == 1 else calibration_error(chances.max(axis=1), right[:, 0]),
     )

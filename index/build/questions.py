@@ -20,6 +20,7 @@ from index.search.vector_index import CANDIDATES, Rows
 
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
+TEN = 10  # answers among which `right_in_ten` looks
 MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
 
@@ -32,11 +33,13 @@ class PairQuestions:
     """n questions of one language pair, first with their translations in the index, then again without.
 
     `values` (2 n, k, 8): the features of the k answers with the highest scores, best first. `right`
-    (2 n, k): which of these answers are right.
+    (2 n, k): which of these answers are right. `right_in_ten` (2 n,): whether one of the ten with the highest
+    scores is.
     """
 
     values: NDArray[np.float64]
     right: NDArray[np.bool_]
+    right_in_ten: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.values) // 2
@@ -74,26 +77,27 @@ class Candidates:
 
     def _best_answers(
         self, left_out: NDArray[np.bool_], question_lengths: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The features of the best answers (n, k, 8), and which of them are right (n, k)."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """The `values`, `right` and `right_in_ten` of PairQuestions for n questions."""
         # Candidates that are left out go to the end, as far from the question as possible.
         cosines = np.where(left_out, np.float32(-1), self.cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
-        cosines, rows, scores, _ = select(cosines, rows, self.means[rows], CONSIDERED)
-        # If there are fewer, the last is repeated, so that all pairs have the same number of answers.
-        columns = np.minimum(np.arange(CONSIDERED), rows.shape[1] - 1)
-        margins = gaps(scores)[:, columns]
-        cosines, rows, scores = cosines[:, columns], rows[:, columns], scores[:, columns]
-        evidence = Evidence(question_lengths, self.length_of, self.coverage or _no_coverage)
-        values = evidence.extend(features(cosines, scores, margins, self.size), rows)
+        cosines, rows, scores, _ = select(cosines, rows, self.means[rows], TEN)
         right = np.stack(
             [
                 np.isin(answers, candidates[hits])
                 for answers, candidates, hits in zip(rows, self.rows, self.right, strict=True)
             ]
         )
-        return values.reshape(*rows.shape, -1), right & (cosines > -1)
+        right &= cosines > -1
+        # If there are fewer, the last is repeated, so that all pairs have the same number of answers.
+        columns = np.minimum(np.arange(CONSIDERED), rows.shape[1] - 1)
+        margins = gaps(scores)[:, columns]
+        cosines, rows, scores = cosines[:, columns], rows[:, columns], scores[:, columns]
+        evidence = Evidence(question_lengths, self.length_of, self.coverage or _no_coverage)
+        values = evidence.extend(features(cosines, scores, margins, self.size), rows)
+        return values.reshape(*rows.shape, -1), right[:, columns], np.any(right, axis=1)
 
 
 def _no_coverage(rows: Rows) -> NDArray[np.float64]:

@@ -75,6 +75,15 @@ def test_info_shows_how_languages_are_searched_and_pairs_answer(
     assert f"R@1 {found.r1:.3f}, R@10 {found.r10:.3f} of 600, calibration error" in line
 
 
+def test_r10_is_how_often_one_of_ten_answers_is_right(index: Path, manifest: IndexManifest) -> None:
+    indexes = opened(index)
+    rows, answers = questions(indexes["en"], indexes["de"], 600, np.random.default_rng(1))
+    vectors = indexes["en"].vectors.reconstruct(rows)
+    ten = indexes["de"].search(vectors, "en", 10)
+    right = [{match.row for match in row} & set(own) for row, own in zip(ten, answers, strict=True)]
+    assert np.mean(list(map(bool, right))) == pytest.approx(manifest.quality["en-de"].r10)
+
+
 def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest) -> None:
     confidence = manifest.confidence
     assert (confidence.source, manifest.calibrated, confidence.n) == ("aligned", True, 6 * 600 * 2)
