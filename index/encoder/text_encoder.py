@@ -124,6 +124,10 @@ class TextEncoder:
         # A token that was never trained may be all zeros: any fixed direction will do, but not NaN.
         return np.where(norms > 1e-12, vectors / np.maximum(norms, 1e-12), np.float32(self.dimension**-0.5))
 
+    def read_word_embeddings(self) -> None:
+        """Read the bundle's word embeddings now rather than for the first word; DamagedError as then."""
+        _ = self._embeddings
+
     def _embeddings_in(self, language: str) -> NDArray[np.float16] | None:
         """(vocabulary, d), the token embeddings for a language; None if the bundle has none."""
         tables, known = self._embeddings, self._learned

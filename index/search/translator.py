@@ -61,9 +61,11 @@ class Translator:
         words: dict[str, WordIndex],
         spaces: Mapping[str, WordVectors],
         detector: Detector,
+        pictograms: Pictograms | None,
     ) -> None:
         self.manifest = manifest
         self.encoder = encoder
+        self.pictograms = pictograms  # those that the encoder learned from; None if its bundle has none
         self._sentences, self._words, self._detector = sentences, words, detector
         self._forms: dict[str, WordForms] = {}
         # Any language of the encoder can be a source, since questions are encoded and not looked up.
@@ -78,11 +80,13 @@ class Translator:
     def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
         """Verify and open a version of an index, by default the current one.
 
+        Its files may be removed or replaced afterwards: each is mapped or read here, none by a later call.
         Raises BundleError if there is no index or no such version, FormatError, DamagedError.
         """
         folder, manifest = open_version(index, version)
         bundle = open_index_encoder(folder, manifest)
         encoder = TextEncoder(bundle, threads=threads)
+        encoder.read_word_embeddings()
         table = np.array(read_array(folder / DOMAIN, (encoder.vocabulary,)))  # slow as a memory map
         weights = manifest.confidence.domain
         domain = None if weights is None else Domain(table, weights, partial(_tokens, encoder))
@@ -103,17 +107,12 @@ class Translator:
         }
         table = read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary))
         detector = Detector(manifest.detects, table, manifest.languages)
-        return cls(manifest, encoder, sentences, words, spaces, detector)
+        return cls(manifest, encoder, sentences, words, spaces, detector, Pictograms.open(bundle))
 
     @property
     def model(self) -> str:
         """The encoder's name and version, such as `small@1`."""
         return self.encoder.name
-
-    @cached_property
-    def pictograms(self) -> Pictograms | None:
-        """The pictograms that the encoder learned from; None if its bundle has none."""
-        return Pictograms.open(self.encoder.bundle)
 
     @property
     def version(self) -> str:
