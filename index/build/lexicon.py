@@ -113,7 +113,7 @@ def write_words(
         vectors[code] = vectors[code] @ rotation
         save_array(job.path(f"{code}.words.rotation.npy"), rotation)
         with making(job.path(f"{code}.words.arrow")) as draft:
-            numbers = [counts[code][word] for word in vocabulary[code]]
+            numbers = np.array([counts[code][word] for word in vocabulary[code]], np.int64)
             write_table(draft, {"word": vocabulary[code], "count": numbers})
     return alignment, vectors
 

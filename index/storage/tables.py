@@ -7,7 +7,7 @@ workers share them. (Parquet would cost 45 MB more in every process, for its cod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +17,11 @@ from index.errors import CorpusError, DamagedError
 
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 
-Columns = Mapping[str, Sequence[str] | Sequence[int] | NDArray[np.int64]]
+Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]
 
 
 def write_table(path: Path, columns: Columns) -> None:
-    """Write columns of equal length as an Arrow file of one record batch."""
+    """Write columns of equal length, texts and arrays of numbers, as an Arrow file of one record batch."""
     batch = pa.record_batch(list(map(_array, columns.values())), names=list(columns))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
@@ -60,9 +60,9 @@ def strings(values: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
-def _array(values: Sequence[str] | Sequence[int] | NDArray[np.int64]) -> Any:  # noqa: ANN401
-    if not isinstance(values, np.ndarray) and not (values and isinstance(values[0], int)):
-        return strings(cast("Sequence[str]", values))
+def _array(values: Sequence[str] | NDArray[np.int64]) -> Any:  # noqa: ANN401
+    if not isinstance(values, np.ndarray):
+        return strings(values)
     numbers = np.ascontiguousarray(values, np.int64)
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 

@@ -30,7 +30,8 @@ ROTATION = np.linalg.qr(np.random.default_rng(2).standard_normal((8, 8)))[0].ast
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_faiss(tmp_path / "de.words.faiss", GERMAN, "Flat")
-    write_table(tmp_path / "de.words.arrow", {"word": [f"wort{row}" for row in range(30)], "count": [1] * 30})
+    words = [f"wort{row}" for row in range(30)]
+    write_table(tmp_path / "de.words.arrow", {"word": words, "count": np.ones(30, np.int64)})
     np.save(tmp_path / "de.words.hubness.npy", neighbourhood_means(GERMAN @ ENGLISH.T)[:, None])
     np.save(tmp_path / "de.words.rotation.npy", ROTATION)
     return tmp_path
@@ -73,10 +74,12 @@ def test_no_queries_no_answers(folder: Path) -> None:
 
 def test_a_language_without_words(tmp_path: Path) -> None:
     write_faiss(tmp_path / "de.words.faiss", np.zeros((0, 8), np.float32), "Flat")
-    write_table(tmp_path / "de.words.arrow", {"word": [], "count": []})
+    write_table(tmp_path / "de.words.arrow", {"word": [], "count": np.array([], np.int64)})
     np.save(tmp_path / "de.words.hubness.npy", np.zeros((0, 1), np.float32))
     np.save(tmp_path / "de.words.rotation.npy", np.eye(8, dtype=np.float32))
-    assert opened(tmp_path, count=0).search(ENGLISH[:2], "en", 3) == [[], []]
+    words = opened(tmp_path, count=0)
+    assert words.search(ENGLISH[:2], "en", 3) == [[], []]
+    assert words.rarities.tolist() == pytest.approx([np.log(2)])
 
 
 @pytest.mark.parametrize("values", [{"count": 29}, {"dimension": 4}, {"sources": ()}])

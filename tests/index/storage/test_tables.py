@@ -16,10 +16,11 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=20)
 @given(TEXTS)
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     path = tmp_path_factory.mktemp("table") / "x.arrow"
-    write_table(path, {"text": texts, "count": list(range(len(texts)))})
+    write_table(path, {"text": texts, "count": np.arange(len(texts))})
     table = read_table(path, ("text", "count"), len(texts))
     assert table.column("text").to_pylist() == texts
     assert table.column("count").to_pylist() == list(range(len(texts)))
+    assert str(table.schema.field("count").type) == "int64"
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(("text",), 3), (("word",), 2), (("text", "id"), 2), ((), 2)])
