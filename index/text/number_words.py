@@ -22,12 +22,12 @@ Number = int | str  # the value; a number such as 12:30 as it is written
 def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[Number]:
     """Count the numbers of a text, given with its lower-cased words in order."""
     counts: Counter[Number] = Counter(map(_value, numbers(text)))
-    values, longest = _spelled_out(language)
+    values, lengths = _spelled_out(language)
     text_words = [word.replace(LOWER_CASED_DOT, "") for word in text_words]
     start = 0
     while start < len(text_words):
-        lengths = range(min(longest, len(text_words) - start), 0, -1)
-        phrases = (tuple(text_words[start : start + length]) for length in lengths)
+        longest = lengths.get(text_words[start], 0)
+        phrases = (tuple(text_words[start : start + length]) for length in range(longest, 0, -1))
         phrase = next((phrase for phrase in phrases if phrase in values), None)
         if phrase is not None:
             counts[values[phrase]] += 1
@@ -45,8 +45,8 @@ def _value(number: str) -> Number:
 
 
 @cache
-def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], int]:
-    """The numbers in words, divided as texts are, with their values; and the most words that one has."""
+def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], dict[str, int]]:
+    """The numbers in words, with their values; and by first word, the most words that one has."""
     from icu4py.messageformat import MessageFormat  # imported here for the reason given in `words`
 
     formats = [MessageFormat(f"{{number, spellout,%spellout-{rule}}}", language) for rule in RULES]
@@ -55,4 +55,7 @@ def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], int]:
         for value in range(LARGEST, 1, -1)
         for spelling in formats
     }
-    return values, max(map(len, values))
+    lengths: dict[str, int] = {}
+    for phrase in values:
+        lengths[phrase[0]] = max(len(phrase), lengths.get(phrase[0], 0))
+    return values, lengths
