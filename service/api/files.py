@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 from fastapi import Path as PathParameter
-from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
@@ -28,7 +27,7 @@ from service.engine.files import NoRoomError, open_files
 from service.http.bodies import media_type
 from service.http.middleware.api_keys import check_body_key
 from service.http.problems import ProblemError, ProblemType
-from service.schemas import FieldError
+from service.schemas import FieldError, TranslatedFile
 from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])
@@ -63,19 +62,6 @@ FILE_BODY: dict[str, Any] = {
         }
     },
 }
-
-
-class TranslatedFile(BaseModel):
-    """Where the translated file is, and how many of its texts were filled in."""
-
-    translatedFileUrl: str = Field(description="Where to download the file, as long as the service keeps it.")
-    translated: int = Field(description="Texts filled in with their translation in the corpus.")
-    fuzzy: int = Field(
-        description="Texts for which the corpus has a translation of a similar text (70 % or more)."
-    )
-    empty: int = Field(description="Texts left empty.")
-    kept: int = Field(description="Texts that already had a translation and were left alone.")
-    fuzzyWritten: bool = Field(description="Whether the fuzzy translations were filled in.")
 
 
 @router.post(

@@ -12,6 +12,7 @@ time that it names and at most `retries` times.
 import asyncio
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 
@@ -28,6 +29,7 @@ from service.schemas import (
     SentenceRequest,
     SentenceResponse,
     TeachingPictures,
+    TranslatedFile,
     WordRequest,
     WordResponse,
 )
@@ -50,6 +52,12 @@ class Options(TypedDict, total=False):
     min_confidence: float
     include: list[Include]
     explain: bool
+
+
+class LibreTranslateFailure(BaseModel):
+    """A refusal as LibreTranslate's routes have it."""
+
+    error: str
 
 
 class ServiceError(PassepartoutError):
@@ -82,6 +90,15 @@ class Page(TypedDict, total=False):
 
     begin: int
     count: int
+
+
+class Filling(TypedDict, total=False):
+    """`source`: the language of the texts, detected if left out; `fuzzy`: whether to fill in translations of
+    similar texts, by default where the format can mark them.
+    """
+
+    source: str
+    fuzzy: bool
 
 
 class _Connection:
@@ -142,6 +159,14 @@ class Client(_Connection):
     def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
         """What to caption first in a language to be taught; all pictures without `count`."""
         return answer(TeachingPictures, self._send("GET", "teach/pictures", params=_given(count=count)))
+
+    def translate_file(
+        self, path: Path, out: Path, target: str, **options: Unpack[Filling]
+    ) -> TranslatedFile:
+        """Fill a PO, XLIFF, TMX, JSON or text file from the translation memory, and write it to `out`."""
+        filled = answer(TranslatedFile, self._send("POST", "translate_file", **_file(path, target, options)))
+        out.write_bytes(self._send("GET", _download(filled)).content)
+        return filled
 
     def ready(self) -> Readiness:
         """Which index and model are served; RefusedError where the service is not ready."""
@@ -212,6 +237,15 @@ class AsyncClient(_Connection):
     async def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
         return answer(TeachingPictures, await self._send("GET", "teach/pictures", params=_given(count=count)))
 
+    async def translate_file(
+        self, path: Path, out: Path, target: str, **options: Unpack[Filling]
+    ) -> TranslatedFile:
+        form = await asyncio.to_thread(_file, path, target, options)
+        filled = answer(TranslatedFile, await self._send("POST", "translate_file", **form))
+        content = (await self._send("GET", _download(filled))).content
+        await asyncio.to_thread(out.write_bytes, content)
+        return filled
+
     async def ready(self) -> Readiness:
         return answer(Readiness, await self._send("GET", "health/ready"))
 
@@ -279,6 +313,20 @@ def _concordance_query(text: str | None, source: str, target: Texts, page: Page)
     return _given(text=text, source=source, target=_list(target) or None, **page)
 
 
+def _file(path: Path, target: str, options: Filling) -> dict[str, Any]:
+    fuzzy = options.get("fuzzy")
+    said = None if fuzzy is None else str(fuzzy).lower()
+    return {
+        "data": _given(target=target, source=options.get("source"), fuzzy=said),
+        "files": {"file": (path.name, path.read_bytes())},
+    }
+
+
+def _download(filled: TranslatedFile) -> str:
+    # Behind a proxy the service may name itself by another address than that of this client.
+    return f"download_file/{filled.translatedFileUrl.rpartition('/')[2]}"
+
+
 def _response(
     request: SentenceRequest | WordRequest, response: httpx2.Response
 ) -> SentenceResponse | WordResponse:
@@ -302,12 +350,22 @@ def checked(url: str, response: httpx2.Response) -> httpx2.Response:
     if response.is_success:
         return response
     try:
-        raise RefusedError(Problem.model_validate_json(response.content))
+        raise RefusedError(_problem(response))
     except ValidationError:
         message = (
             f"{url} answers {response.status_code} and no problem document: is it a Passepartout service?"
         )
         raise UnreachableError(message) from None
+
+
+def _problem(response: httpx2.Response) -> Problem:
+    """The problem document; on LibreTranslate's paths it has an error's words alone."""
+    try:
+        return Problem.model_validate_json(response.content)
+    except ValidationError:
+        error = LibreTranslateFailure.model_validate_json(response.content).error
+        title = response.reason_phrase
+        return Problem(type="about:blank", title=title, status=response.status_code, detail=error)
 
 
 def answer(model: type[Model], response: httpx2.Response) -> Model:

@@ -10,6 +10,7 @@ from service.schemas.answers import (
     Pictogram,
     Return,
 )
+from service.schemas.files import TranslatedFile
 from service.schemas.languages import Language, Quality
 from service.schemas.problems import ERRORS_SHOWN, FieldError, Problem
 from service.schemas.requests import Choices, Include, Kind, SentenceRequest, Texts, WordRequest
@@ -58,6 +59,7 @@ __all__ = [
     "TeachingPicture",
     "TeachingPictures",
     "Texts",
+    "TranslatedFile",
     "Translation",
     "WordRequest",
     "WordResponse",

@@ -72,6 +72,25 @@ def test_what_the_index_holds_is_found_page_by_page(remembering_dir: Path) -> No
         assert again == first
 
 
+def test_a_file_is_filled(remembering_dir: Path, tmp_path: Path) -> None:
+    texts, out = tmp_path / "texts.txt", tmp_path / "filled.txt"
+    texts.write_text("The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n", "utf-8")
+    with serving(remembering_dir) as (address, _), Client(address) as client:
+        filled = client.translate_file(texts, out, "de", source="en")
+        assert (filled.translated, filled.fuzzy, filled.empty) == (1, 1, 1)
+        assert out.read_text("utf-8") == "Der Vertrag gilt.\n\n\n"
+
+        async def main() -> None:
+            async with AsyncClient(address) as other:
+                await other.translate_file(texts, out, "de", fuzzy=True)
+
+        asyncio.run(main())
+        assert out.read_text("utf-8") == "Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+        with pytest.raises(RefusedError, match="target 'xx' is not a language") as caught:
+            client.translate_file(texts, out, "xx")
+    assert caught.value.problem.status == 400
+
+
 def test_pictures_to_teach_with(address: str) -> None:
     with Client(address) as client:
         pictures = client.teaching_pictures()
