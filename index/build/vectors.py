@@ -19,7 +19,7 @@ from index.search.vector_index import ROWS_AT_A_TIME, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
 
 LEAST_ROWS = 256  # fewer cannot train what --factory may ask for
-NEIGHBOURHOOD_LISTS = 4  # read for a neighbourhood mean, which needs no exact neighbours (decision 26)
+NEIGHBOURHOOD_LISTS = 4  # read for a neighbourhood mean, which needs no exact neighbours (decision 25)
 
 
 @dataclass(frozen=True)

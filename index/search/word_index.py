@@ -21,7 +21,7 @@ from index.text.normalisation import clean
 
 COLUMNS = ("word", "count")
 # Subtracted from the score for each factor of e between the frequencies of question and answer
-# (docs/decisions/0092).
+# (docs/decisions/0007).
 FREQUENCY_PENALTY = 0.05
 FOREIGN_RATIO = 5.0  # a word this many times as frequent in the source language is not of the target language
 LEFT_OUT = -9.0  # a score and a confidence below all others

@@ -6,7 +6,7 @@ kind of text in the index, works in every language of the bundle, and needs only
 language with sentences in the index is INDEXED_ODDS times as likely as another.
 
 Users' texts are not captions, so for these fastText's probability is another factor, (P_fastText +
-floor)^weight, with constants chosen by the likelihood of development texts (docs/decisions/0091).
+floor)^weight, with constants chosen by the likelihood of development texts (docs/decisions/0006).
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -14,7 +14,7 @@ from index.words.phrases import key_of, neighbours
 from index.words.vocabulary import numbered_words
 
 CONTEXTS_PER_WORD = 100  # sentences per word: more change nothing
-OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/decisions/0092)
+OWN_WEIGHT = 0.3  # of a word's own vector beside one sentence: more finds look-alikes (docs/decisions/0007)
 WORDS_AT_ONCE = 1 << 12  # mixed at a time, to bound memory
 
 
