@@ -299,7 +299,7 @@ def _class(name: str, client_class: type) -> Iterator[str]:
     methods = [
         (f"`{member}{_signature(method)}`", (inspect.getdoc(method) or "").split("\n\n")[0])
         for member, method in inspect.getmembers(client_class, inspect.isfunction)
-        if not member.startswith("_")
+        if not member.startswith("_") and not method.__module__.startswith("pydantic")
     ]
     if methods:
         yield from table(("method", ""), methods)
