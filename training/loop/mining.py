@@ -4,8 +4,9 @@ Before some epochs, pairs are mined with the encoder as it then is, and the next
 is by CSLS over centred languages, and mutual: a sentence that is near to everything pairs with nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +21,7 @@ from training.encoders.two_branch import TwoBranch
 from training.loop.probable_pairs import Side, decoys, probable_pairs
 from training.loop.run import Run
 from training.loop.validation import embed_texts
+from training.loop.word_evidence import WordEvidence, sentence_vectors
 from training.recipes.settings import MiningSettings
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
@@ -101,9 +103,16 @@ def _mutual(
 
 
 def load_or_mine_round(
-    run: Run, epoch: int, source: Pseudopairs, model: TwoBranch, device: torch.device
+    run: Run,
+    epoch: int,
+    source: Pseudopairs,
+    model: TwoBranch,
+    device: torch.device,
+    word_evidence: Callable[[], WordEvidence],
 ) -> dict[str, int]:
     """Give `source` the pairs that `epoch` trains on, mined where a round begins with it.
+
+    `word_evidence` is made where whole words are counted.
 
     Returns the number of pairs per "language-language" when a round begins, else {}. A round's pairs are kept
     in the run's folder, so that a resumed run has the same; DamagedError when that file is missing.
@@ -118,8 +127,12 @@ def load_or_mine_round(
     if file.is_file():
         source.read(file)
     elif round_epoch == epoch:
-        mine_round = _mine if settings.probability is None else _mine_probable
-        source.pairs, source.probabilities = mine_round(source, epoch, model, device, settings)
+        if settings.probability is None:
+            source.pairs, source.probabilities = _mine(source, epoch, model, device, settings), {}
+        else:
+            words = word_evidence() if settings.counts_words(epoch) else None
+            sides = _Sides(source, epoch, model, device, settings, words)
+            source.pairs, source.probabilities = _mine_probable(sides)
         source.write(file)
     else:
         raise DamagedError(f"{file} is missing; train again into another folder")
@@ -143,8 +156,8 @@ def stage(epoch: int, epochs: int, settings: MiningSettings | None) -> tuple[int
 
 def _mine(
     source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
-) -> Mined:
-    """Pairs with the highest CSLS, which have no probabilities."""
+) -> dict[tuple[str, str], Pairs]:
+    """Pairs with the highest CSLS."""
     sampled = {
         language: _draw(len(rows), settings.sentences, [source.seed, epoch, *language.encode()])
         for language, rows in source.tokens.items()
@@ -157,17 +170,15 @@ def _mine(
     return {
         (first, second): np.stack([sampled[first][rows[:, 0]], sampled[second][rows[:, 1]]], axis=1)
         for (first, second), rows in pairs.items()
-    }, {}
+    }
 
 
-def _mine_probable(
-    source: Pseudopairs, epoch: int, model: TwoBranch, device: torch.device, settings: MiningSettings
-) -> Mined:
+def _mine_probable(sides: "_Sides") -> Mined:
     """Probable translations within each text, and how probable they are."""
+    settings = sides.settings
     assert settings.probability is not None, "the caller chose by it"
     parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
-    sides = _Sides(source, epoch, model, device, settings)
-    for rows in source.rows.values():
+    for rows in sides.source.rows.values():
         if not rows.keys() - {settings.pivot}:
             continue
         pivot_rows, pivot = sides.of(settings.pivot, rows.get(settings.pivot), 0)
@@ -196,6 +207,7 @@ class _Sides:
     model: TwoBranch
     device: torch.device
     settings: MiningSettings
+    words: WordEvidence | None  # if whole words are counted
 
     def of(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Side]:
         """Embed sentences of a language, and decoys: `share` of their number.
@@ -206,10 +218,26 @@ class _Sides:
         rows = range(len(every)) if rows is None else rows
         seed = [self.source.seed, self.epoch, *language.encode()]
         drawn = rows.start + _draw(len(rows), self.settings.sentences, seed)
-        tokens = [every[row] for row in drawn]
-        tokens += decoys(tokens, share, np.random.default_rng(seed))
-        vectors = _embedded(self.model, tokens, self.device)
+        draw = np.random.default_rng(seed)
+        if self.words is None:
+            tokens = [every[row] for row in drawn]
+            tokens += decoys(tokens, share, draw)
+            vectors = self._embed(tokens)
+        else:
+            words_of = self.words.lexicons[language].rows
+            pairs = [np.stack([every[row], words_of[row]], axis=1) for row in drawn]
+            pairs += decoys(pairs, share, draw)
+            tokens, words = [rows[:, 0] for rows in pairs], [rows[:, 1] for rows in pairs]
+            vectors = sentence_vectors(self._embed(tokens), words, self._word_tables[language], len(drawn))
         return drawn, Side(vectors, list(map(len, tokens)), len(drawn), self.source.seed)
+
+    @cached_property
+    def _word_tables(self) -> Mapping[str, tuple[Vectors, Vectors]]:
+        assert self.words is not None, "the caller asked"
+        return self.words.tables(self._embed)
+
+    def _embed(self, tokens: list[NDArray[np.int32]]) -> Vectors:
+        return _embedded(self.model, tokens, self.device)
 
 
 def _embedded(model: TwoBranch, tokens: list[NDArray[np.int32]], device: torch.device) -> Vectors:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from training.loop.engine import Chunk, cut
 from training.loop.mining import load_or_mine_round
 from training.loop.run import Run
 from training.loop.validation import ValidationSet
+from training.loop.word_evidence import WordEvidence
 from training.recipes.recipe import Recipe
 
 Numbers = NDArray[np.int64]
@@ -81,7 +83,14 @@ class CaptionSource:
             entries.append({"skipped_pictures": self.skipped.summary()})
         if self.recipe.mining:
             with processes.after_the_first():
-                mined = load_or_mine_round(self.run, epoch, self.data.pseudopairs, self.model, self.device)
+                mined = load_or_mine_round(
+                    self.run,
+                    epoch,
+                    self.data.pseudopairs,
+                    self.model,
+                    self.device,
+                    lambda: self._word_evidence,
+                )
             if mined:
                 entries.append({"epoch": epoch, "pseudopairs": mined})
         return entries
@@ -95,6 +104,11 @@ class CaptionSource:
                 for part in cut(len(following), self.recipe.optimiser.chunk_size, processes):
                     self.pictures.expect(self.data.picture_places[following[part]])
             yield chunks
+
+    @cached_property
+    def _word_evidence(self) -> WordEvidence:
+        assert self.recipe.mining, "who mines asks for it"
+        return WordEvidence(self.data, self.recipe.mining.pivot)
 
     def summary(self) -> dict[str, Any]:
         return {

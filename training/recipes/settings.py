@@ -20,7 +20,9 @@ class MiningSettings(Table):
     in the language `pivot` and of the same text, or of any where that text lacks the pivot. decoys: their
     number for each sentence. neighbours: the k of CSLS. sentences: at most so many per language, drawn anew
     for each round; with `keep` the time of a round grows with the square. captions: whether captions are
-    mined; if not, no two captions are ever paired, which matters where pictures are shared.
+    mined; if not, no two captions are ever paired, which matters where pictures are shared. words: the epoch
+    from which sentences are also compared by their whole words (training.loop.word_evidence); needs
+    `probability` and a backbone whose features are computed once.
     """
 
     begin: int = Field(ge=1)
@@ -32,12 +34,19 @@ class MiningSettings(Table):
     pivot: str = ""
     neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)
+    words: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _probability_has_a_pivot(self) -> "MiningSettings":
         if (self.probability is None) != (self.pivot == ""):
             raise ValueError("probability and pivot need each other")
+        if self.words is not None and self.probability is None:
+            raise ValueError("words needs probability and pivot")
         return self
+
+    def counts_words(self, epoch: int) -> bool:
+        """Whether the round that begins with `epoch` compares whole words, too."""
+        return self.words is not None and epoch >= self.words
 
 
 class TransferSettings(Table):

@@ -107,7 +107,7 @@ def test_a_round_looks_at_some_sentences_another_at_others(run: Run, data: Path)
     seen: list[set[int]] = []
     for epoch in (3, 5, 3):
         few = MiningSettings(begin=3, every=2, keep=1, sentences=20)
-        pairs, _ = _mine(source, epoch, model, torch.device("cpu"), few)
+        pairs = _mine(source, epoch, model, torch.device("cpu"), few)
         english = np.concatenate([rows[:, place] for key, rows in pairs.items() for place in _places(key)])
         seen.append(set(english.tolist()))
     assert 0 < len(seen[0]) <= 20
@@ -230,3 +230,18 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
 def test_probability_and_pivot_need_each_other(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="probability and pivot need each other"):
         mining(tmp_path, "mining.probability=0.3")
+
+
+def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path, tmp_path: Path) -> None:
+    plain = train(mining(tmp_path, *PROBABLE), data, tmp_path / "plain")
+    (tmp_path / "words").mkdir()
+    words = train(mining(tmp_path / "words", *PROBABLE, "mining.words=5"), data, tmp_path / "words" / "run")
+    rounds = [{epoch: load_pairs(run.pseudopairs_file(epoch)) for epoch in (3, 5)} for run in (plain, words)]
+    for key, rows in rounds[0][3].items():
+        np.testing.assert_array_equal(rounds[1][3][key], rows, "before that epoch nothing differs")
+    assert any(not np.array_equal(rounds[1][5].get(key), rows) for key, rows in rounds[0][5].items())
+
+
+def test_whole_words_need_a_probability(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="words needs probability and pivot"):
+        mining(tmp_path, "mining.words=3")
