@@ -28,7 +28,7 @@ import faiss
 from benchmarks.recombined import encoded, recombined
 from index.encoder.vectors import Vectors
 from index.search.faiss_index import RECALL_NEIGHBOURS, FaissIndex, factory_string, nearest, tune, write_faiss
-from index.search.vector_index import CANDIDATES, recall
+from index.search.vector_index import CANDIDATE_COUNT, recall
 from index.storage.index_manifest import SearchSettings
 
 TUNING_QUERIES = 256  # as many as a build asks; others are measured
@@ -62,7 +62,7 @@ def main(
         "factory": settings.factory,
         "parameters": settings.parameters,
         "recall@10": recall(
-            index.search(foreign, CANDIDATES)[1][:, :RECALL_NEIGHBOURS], nearest(rows, foreign)
+            index.search(foreign, CANDIDATE_COUNT)[1][:, :RECALL_NEIGHBOURS], nearest(rows, foreign)
         ),
         **milliseconds(index, rows, foreign),
         "MB that a second process adds": second_process(path, rows.shape, settings, foreign),
@@ -97,7 +97,7 @@ def milliseconds(index: FaissIndex, rows: Vectors, queries: Vectors) -> dict[str
     for query in queries:
         for name, engine in zip(times, engines, strict=True):
             began = time.process_time()
-            engine.search(query[None], CANDIDATES)
+            engine.search(query[None], CANDIDATE_COUNT)
             times[name].append(1000 * (time.process_time() - began))
     ours, theirs = (statistics.median(taken) for taken in times.values())
     return {
@@ -124,7 +124,7 @@ def _serve(
     before = anonymous_megabytes()
     index = FaissIndex.open(path, *shape, settings)
     for query in queries:
-        index.search(query[None], CANDIDATES)
+        index.search(query[None], CANDIDATE_COUNT)
     result.send(round(anonymous_megabytes() - before))
 
 

@@ -23,9 +23,9 @@ from evaluation.suites.sets import read_captions, read_split
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.text_encoder import TextEncoder
+from index.teaching.examples import read_captions as read_examples
 from index.teaching.learn_language import Given, learn_language
 from index.teaching.lesson import Recall, places_among
-from index.teaching.material import read_captions as read_material
 
 STORYBOOKS = "storybooks"
 STORYBOOK_LINES = 300  # of storybooks
@@ -52,16 +52,16 @@ def _measure(bundle: Bundle, ceiling: Bundle, data: Path, code: str) -> dict[str
     lines = [*named.items(), *list(told.items())[:STORYBOOK_LINES]]
     known = set(pictures.names)
     table = [f"{picture}\t{' '.join(text.split())}" for picture, text in lines if picture in known]
-    material = read_material(table, code, pictures)
+    examples = read_examples(table, code, pictures)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()
-        learn_language(bundle, code, Given([material]), pictures, Path(folder) / "taught")
+        learn_language(bundle, code, Given([examples]), pictures, Path(folder) / "taught")
         seconds = time.process_time() - begin
         encoders = {
             "taught": TextEncoder(open_bundle(Path(folder) / "taught")),
             "trained": TextEncoder(ceiling),
         }
-    found: dict[str, object] = {"lines": len(material), "seconds_of_a_core": round(seconds, 1)}
+    found: dict[str, object] = {"lines": len(examples), "seconds_of_a_core": round(seconds, 1)}
     for kind, read in ((PICTOGRAM_SET, _names), (STORYBOOKS, _pages)):
         asked, answers = read(data, code, "test"), read(data, "en", "test")
         shared = sorted(asked.keys() & answers.keys())

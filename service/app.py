@@ -62,7 +62,7 @@ log = logging.getLogger("passepartout.index")
 SWITCH_SECONDS = 0.0005
 EXPLAINED_AT_ONCE = 1  # texts: computing several together would delay the first
 REOPEN_SECONDS = 3  # between a worker process's attempts to open the index
-DESCRIPTION = (
+API_DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
     "learned from captioned pictures. Every error is an RFC 9457 problem document (application/problem+json)."
 )
@@ -80,7 +80,7 @@ def create_app(
     app = FastAPI(
         title="Passepartout",
         version=version("passepartout"),
-        description=DESCRIPTION,
+        description=API_DESCRIPTION,
         lifespan=_lifespan(settings, translator, deployed, tracing),
         openapi_url=None,  # and hence none of FastAPI's pages: see service/api/openapi.py, docs.py
         redirect_slashes=False,

@@ -22,7 +22,7 @@ RATE_PATTERN = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
 
 
 class Settings(BaseSettings):
-    """What the service may be told; frozen once read."""
+    """Every setting of the service; frozen once read."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX,
@@ -326,8 +326,8 @@ def load_settings(**options: Any) -> Settings:  # noqa: ANN401
     try:
         return Settings(**given)
     except ValidationError as error:
-        faults = [f"{_spelled(fault['loc'])}: {fault['msg']}" for fault in error.errors()]
-        raise UsageError("; ".join(faults)) from None
+        reasons = [f"{_spelled(detail['loc'])}: {detail['msg']}" for detail in error.errors()]
+        raise UsageError("; ".join(reasons)) from None
 
 
 def _spelled(location: tuple[int | str, ...]) -> str:

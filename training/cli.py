@@ -228,9 +228,9 @@ def learn_language(
     from index.encoder.bundle import open_bundle
     from index.encoder.pictures import Pictures
     from index.encoder.text_encoder import TextEncoder
+    from index.teaching.examples import lines_of, names_of, read_captions, read_pairs, read_sentences
     from index.teaching.learn_language import Given, check_language
     from index.teaching.learn_language import learn_language as learn
-    from index.teaching.material import lines_of, names_of, read_captions, read_pairs, read_sentences
     from index.teaching.report import report, summary
 
     opened = open_bundle(bundle)
@@ -248,13 +248,13 @@ def learn_language(
         known = f"{known} or in {folder}"
     if captions is not None and pictures is None:
         raise UsageError(f"{bundle} carries no pictures to caption: give --pairs, or a bundle with pictures")
-    materials = []
+    examples = []
     if captions is not None and pictures is not None:
-        materials.append(read_captions(lines_of(captions), str(captions), pictures, known))
+        examples.append(read_captions(lines_of(captions), str(captions), pictures, known))
     if pairs is not None:
-        materials.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
+        examples.append(read_pairs(lines_of(pairs), str(pairs), TextEncoder(opened)))
     mined = read_sentences(lines_of(sentences), str(sentences)) if sentences is not None else []
-    learned = learn(opened, code, Given(materials, mined), pictures, out)
+    learned = learn(opened, code, Given(examples, mined), pictures, out)
     described = out.with_name(f"{out.name}.report.md")
     described.write_text(report(learned), "utf-8")
     click.echo(f"{out}: {summary(learned)}")

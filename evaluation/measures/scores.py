@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.recall import positives_by_pair, recall_at, retrieved_positives, tied_share
-from index.search.hubness import NEIGHBOURS, csls
+from index.search.hubness import CSLS_NEIGHBOURS, csls
 
 ALL_PAIRS = "all"
 Vectors = NDArray[np.floating]
@@ -63,7 +63,9 @@ def score_pair(source: str, target: str, vectors: Mapping[str, Vectors]) -> Pair
     Where `target` has more rows than `source`, those after are candidates that are never right.
     """
     cosines = vectors[source] @ vectors[target].T
-    measures = _named("cosine", recall_at(cosines)) | _named("csls", recall_at(csls(cosines, NEIGHBOURS)))
+    measures = _named("cosine", recall_at(cosines)) | _named(
+        "csls", recall_at(csls(cosines, CSLS_NEIGHBOURS))
+    )
     return PairScore(source, target, len(cosines), measures | {"tied": tied_share(cosines)})
 
 

@@ -27,7 +27,7 @@ from evaluation.suites.truth import (
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.search.hubness import NEIGHBOURS, csls_scores
+from index.search.hubness import CSLS_NEIGHBOURS, csls_scores
 from index.text.normalisation import words
 from index.words.procrustes import align
 from index.words.vocabulary import by_frequency, training_words
@@ -178,7 +178,7 @@ def _is_identity(rotation: Vectors) -> bool:
 
 def _hubness(rows: Vectors, others: Vectors) -> Vectors:
     """(n,) each row's mean cosine to its nearest neighbours among all of `others`."""
-    nearest, _ = faiss.knn(rows, others, min(NEIGHBOURS, len(others)), metric=faiss.METRIC_INNER_PRODUCT)
+    nearest, _ = faiss.knn(rows, others, min(CSLS_NEIGHBOURS, len(others)), metric=faiss.METRIC_INNER_PRODUCT)
     means: Vectors = nearest.mean(axis=1)
     return means
 

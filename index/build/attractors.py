@@ -14,7 +14,7 @@ from index.build.probes import Probes
 from index.search.hubness import neighbourhood_means
 from index.search.ranking import select
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import CANDIDATES
+from index.search.vector_index import CANDIDATE_COUNT
 
 PROBES_PER_LANGUAGE = 1000  # texts of other kinds, for each language of answers
 # An attractor is the first answer to at least so many of these, and so many times as many as the average.
@@ -56,7 +56,7 @@ def attractors(
     vectors, first_answers = [], []
     for seed, (source, probes) in enumerate(asked.items()):
         chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(asked)), seed))
-        nearest = index.vectors.search(chosen.vectors, CANDIDATES)
+        nearest = index.vectors.search(chosen.vectors, CANDIDATE_COUNT)
         _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
         vectors.append(chosen.vectors)
         first_answers.append(rows[:, 0])

@@ -34,7 +34,7 @@ from index.build.quality_report import with_quality
 from index.build.reading import read_language, vectors_of
 from index.build.vectors import DEFAULT_SEARCH, SearchOptions, write_indexes, write_neighbourhoods
 from index.corpus.cleaning import Cleaning
-from index.corpus.reader import Intake, by_language, sources_of
+from index.corpus.reader import CorpusReader, by_language, sources_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, OutdatedError, PassepartoutError, UsageError
@@ -68,7 +68,7 @@ from index.text.identification import Detector
 from index.words.procrustes import Alignment
 from index.words.vocabulary import training_words
 
-EVERY_RULE = Cleaning()
+ALL_CLEANING_RULES = Cleaning()
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Plan:
     answer.
     """
 
-    intakes: Mapping[str, Intake]
+    readers: Mapping[str, CorpusReader]
     skipped: Mapping[str, int]
     cleaning: Cleaning
     fingerprints: object
@@ -114,7 +114,7 @@ def build_index(
     *,
     threads: int = 1,
     batch_size: int = 64,
-    cleaning: Cleaning = EVERY_RULE,
+    cleaning: Cleaning = ALL_CLEANING_RULES,
     searching: SearchOptions = DEFAULT_SEARCH,
     word_options: WordOptions = EVERY_WORD,
     since: str | None = None,
@@ -133,12 +133,12 @@ def build_index(
     sources_by_language, skipped, expected = by_language(sources_of(corpora), known, bundle.name)
     if measure_aligned:
         _check_lines(sources_by_language, expected)
-    intakes = {
-        code: Intake(code, sources, known, expected[code], by_file=len(sources) > 1)
+    readers = {
+        code: CorpusReader(code, sources, known, expected[code], by_file=len(sources) > 1)
         for code, sources in sources_by_language.items()
     }
     plan = Plan(
-        intakes,
+        readers,
         skipped,
         cleaning,
         inputs.fingerprints(sources_by_language),
@@ -174,9 +174,9 @@ def run_plan(
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     key = build_key(bundle, plan)
     if plan.searching.store:
-        from index.build.milvus_store import reach  # pymilvus is an extra
+        from index.build.milvus_store import check_reachable  # pymilvus is an extra
 
-        reach(plan.searching.store)
+        check_reachable(plan.searching.store)
     try:
         with building(out, key) as work:
             if finished := unserved(out, key):
@@ -240,11 +240,11 @@ class _Build:
             code: Counter() if code in unchanged else training_words(self.bundle, code)
             for code in self.bundle.manifest.languages
         }
-        tokens = LanguageTokens(self.encoder, trained, self.plan.intakes, unchanged)
-        trained = {code: trained[code] for code in self.plan.intakes}
+        tokens = LanguageTokens(self.encoder, trained, self.plan.readers, unchanged)
+        trained = {code: trained[code] for code in self.plan.readers}
         with self._pool(tokens.detector) as pool:
-            for code, intake in self.plan.intakes.items():
-                self._language(code, intake, pool)
+            for code, reader in self.plan.readers.items():
+                self._language(code, reader, pool)
         sizes = {code: entry.sentences for code, entry in self.entries.items()}
         vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
         sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
@@ -296,7 +296,7 @@ class _Build:
         manifest = read_manifest(folder, IndexManifest, "a version of an index")
         table = read_array(folder / DETECTOR, (len(manifest.detects), self.encoder.vocabulary))
         rows = zip(manifest.detects, table, strict=True)
-        built = {*manifest.languages, *self.plan.intakes}
+        built = {*manifest.languages, *self.plan.readers}
         return {code: row for code, row in rows if code not in built}
 
     def _manifest(self, version: str, alignment: Alignment, detects: tuple[str, ...]) -> IndexManifest:
@@ -332,8 +332,8 @@ class _Build:
 
         return RayPool(self.job, detector, self.engine.address)
 
-    def _language(self, code: str, intake: Intake, pool: ProcessPool) -> None:
-        entry = read_language(self.job, intake, self.plan.cleaning, pool, self.plan.previous.get(code))
+    def _language(self, code: str, reader: CorpusReader, pool: ProcessPool) -> None:
+        entry = read_language(self.job, reader, self.plan.cleaning, pool, self.plan.previous.get(code))
         self.counts[code], self.phrases[code] = count_language(self.job, code, pool, self.plan.word_options)
         self.entries[code] = entry
 

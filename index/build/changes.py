@@ -18,7 +18,7 @@ from index.build.lexicon import WordOptions
 from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions
 from index.corpus.cleaning import Cleaning, Rule
-from index.corpus.reader import Intake, by_language
+from index.corpus.reader import CorpusReader, by_language
 from index.encoder.bundle import Bundle, open_index_encoder
 from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source
@@ -85,8 +85,8 @@ def change_index(
     kept = {code: base for code, base in previous.items() if base.left or code in added}
     if not (kept or added):
         raise UsageError(f"{index}: no sentence would be left: remove the folder instead")
-    intakes = {
-        code: Intake(
+    readers = {
+        code: CorpusReader(
             code,
             added.get(code, ()),
             known,
@@ -97,7 +97,7 @@ def change_index(
         for code in (*kept, *(code for code in added if code not in kept))
     }
     plan = Plan(
-        intakes,
+        readers,
         {**manifest.skipped, **skipped},
         _rules(manifest),
         [inputs.fingerprints(added), own_ids, _digest(replaced), sorted(deleted), manifest.digest],
@@ -161,9 +161,9 @@ def _replacements(
     """Read replacements into memory: id -> (file, sentence). CorpusError for an empty text, a repeated id."""
     replaced: dict[str, tuple[str, Sentence]] = {}
     for code, files in (by_language(sources, known, model)[0] if sources else {}).items():
-        intake = Intake(code, files, known)
-        for file, sentence in intake.sentences():
-            sentence_id, text = intake.name(file, sentence), clean(sentence.text)
+        reader = CorpusReader(code, files, known)
+        for file, sentence in reader.sentences():
+            sentence_id, text = reader.id_of(file, sentence), clean(sentence.text)
             if not text:
                 raise CorpusError(
                     f"{file}, line {sentence.line}: empty: use `index delete` to take {sentence_id} out"

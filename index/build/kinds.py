@@ -12,7 +12,7 @@ from index.build.probes import Probes
 from index.build.reading import texts_of
 from index.confidence.calibration import Calibration, fit
 from index.confidence.domain import TokenCounts, domain_features
-from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
 from index.search.sentence_index import SentenceIndex
 from index.search.vector_index import drawn_rows
 from index.text.pre_tokens import Tokens
@@ -118,5 +118,5 @@ def _features(
     scores: NDArray[np.float64], tokens: Tokens, vectors: NDArray[np.float32], target: SentenceIndex
 ) -> NDArray[np.float64]:
     sums = np.bincount(tokens.texts, scores, len(tokens))
-    means = neighbourhood_means(target.vectors.search(vectors, NEIGHBOURS)[0])
+    means = neighbourhood_means(target.vectors.search(vectors, CSLS_NEIGHBOURS)[0])
     return domain_features(sums / np.maximum(tokens.lengths, 1), means, tokens.lengths)

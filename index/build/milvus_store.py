@@ -46,8 +46,8 @@ LINKS, BUILD_WIDTH, SEARCH_WIDTH, WIDEST = 32, 200, 200, 3200
 GRAPH_ROWS = 100_000  # with fewer, every vector is compared
 
 
-def reach(store: str) -> None:
-    """Raise StoreError if Milvus does not answer, before hours of work."""
+def check_reachable(store: str) -> None:
+    """Raise StoreError if Milvus does not answer; called before a build starts, which may take hours."""
     connect(parse(store)).call("list_collections")
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from index.build.shards import SHARD_LINES
 from index.corpus.groups import Groups
 from index.corpus.reader import metadata_of
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
 from index.search.sentence_index import open_vectors
@@ -57,7 +57,7 @@ class PreviousVersion:
         self.entry = manifest.languages[code]
         self.count = self.entry.sentences
         self._folder, self._code, self._replaced = folder, code, replaced or {}
-        self._table = read_table(folder / f"{code}.arrow", COLUMNS, self.count)
+        self._table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, self.count)
         self._vectors = open_vectors(folder, code, manifest)
         self._groups = Groups.open(folder / f"{code}.groups.arrow", self.entry.links)
         self._deleted = self._rows(deleted)
@@ -113,7 +113,7 @@ class PreviousVersion:
         kept = np.setdiff1d(np.arange(start, stop), self._deleted)
         ids, texts, metadata = (
             self._table.column(name).slice(start, stop - start).take(pa.array(kept - start)).to_pylist()
-            for name in COLUMNS
+            for name in SENTENCE_COLUMNS
         )
         rows, groups = self._links(start, stop)
         changed = []

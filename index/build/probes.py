@@ -19,7 +19,7 @@ from index.text.normalisation import clean
 from index.text.pre_tokens import Tokens
 
 # Beside the packages, both in a checkout and where they are installed.
-CORPORA = Path(index.__file__).parents[1] / "corpora"
+PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
 SCENE_LINES = 928  # the first lines of corpora/everyday; later ones are not all scenes
 HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
@@ -51,20 +51,20 @@ class Probes:
 def fingerprint() -> str:
     """The SHA-256 of all probes."""
     digest = hashlib.sha256()
-    for path in sorted((*CORPORA.glob("everyday/*.txt"), *CORPORA.glob("elsewhere/*.tsv"))):
+    for path in sorted((*PROBE_FOLDER.glob("everyday/*.txt"), *PROBE_FOLDER.glob("elsewhere/*.tsv"))):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
 def scenes(language: str) -> list[str]:
     """The scenes in a language, whose line i means the same in each; empty for a language without scenes."""
-    path = CORPORA / "everyday" / f"{language}.txt"
+    path = PROBE_FOLDER / "everyday" / f"{language}.txt"
     return path.read_text("utf-8").splitlines()[:SCENE_LINES] if path.is_file() else []
 
 
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:
     """The (kind, text) lines of corpora/elsewhere in a language: those for fitting, or those `held_out`."""
-    path = CORPORA / "elsewhere" / f"{language}.tsv"
+    path = PROBE_FOLDER / "elsewhere" / f"{language}.tsv"
     lines = path.read_text("utf-8").splitlines() if path.is_file() else []
     chosen = [line for row, line in enumerate(lines) if (row % HELD_OUT == HELD_OUT - 1) == held_out]
     return [(kind, text) for kind, _, text in (line.partition("\t") for line in chosen)]

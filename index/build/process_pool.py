@@ -21,15 +21,17 @@ from index.text.fasttext_model import fasttext_chances, fasttext_name
 from index.text.identification import Detector
 from index.words.vocabulary import count_words
 
-TEXTS_WITHOUT_PROCESSES = 1024  # so few are not worth starting processes for
-
-
-FASTTEXT_FOREIGN = 0.1  # a line that the tokens call foreign is, below this probability of its own language
+TEXTS_WITHOUT_PROCESSES = 1024  # up to so many are encoded in this process: starting others takes longer
+# A line that its tokens call foreign is dropped if fastText finds its own language less probable than this.
+FASTTEXT_FOREIGN = 0.1
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Texts judged and encoded; `vectors` (n, d), zeros where foreign, None if on disk already."""
+    """The vectors of n texts, and which texts are in another language than the corpus.
+
+    `vectors` (n, d): zeros for `foreign` texts; None if they are on disk already.
+    """
 
     foreign: list[bool]
     vectors: Vectors | None
@@ -41,11 +43,11 @@ class Worker:
     def __init__(self, encoder: TextEncoder, detector: Detector, batch_size: int) -> None:
         self.encoder, self.detector, self.batch_size = encoder, detector, batch_size
 
-    def encode(self, code: str, texts: Sequence[str], judged: bool) -> Encoded:
-        """Texts of the language `code`; where `judged`, those in another language are not encoded."""
+    def encode(self, code: str, texts: Sequence[str], check_language: bool) -> Encoded:
+        """Encode texts of the language `code`, except foreign ones if `check_language`."""
         tokens = self.encoder.tokenizer.encode_corpus(texts)
         foreign = np.zeros(len(texts), bool)
-        if judged:
+        if check_language:
             foreign = self.detector.foreign(tokens.without(self.encoder.tokenizer.special), code)
             for row in np.flatnonzero(foreign).tolist():  # fastText knows more words than captions have
                 chances = fasttext_chances(texts[row])
@@ -58,13 +60,16 @@ class Worker:
 
 
 class ProcessPool:
-    """Encodes in `job.threads` processes, or in this one where that is enough."""
+    """Encodes in `job.threads` processes, or in this one for few texts.
+
+    `ahead`: how many shards to submit before waiting for the first.
+    """
 
     def __init__(self, job: Job, detector: Detector) -> None:
         self._job, self.detector = job, detector
         self._worker: Worker | None = None  # of this process
         self._executor: ProcessPoolExecutor | None = None
-        self.ahead = 2 * job.threads if job.threads > 1 else 0  # tasks that wait for a process
+        self.ahead = 2 * job.threads if job.threads > 1 else 0
 
     def __enter__(self) -> "ProcessPool":
         return self
@@ -73,16 +78,19 @@ class ProcessPool:
         if self._executor:
             self._executor.shutdown(cancel_futures=True)
 
-    def encode(self, code: str, texts: Sequence[str], judged: bool) -> "Future[Encoded]":
-        """Texts of a language -> what comes of them, `judged` by the language they are in."""
+    def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
+        """Encode texts of the language `code`, except foreign ones if `check_language`.
+
+        The future raises what encoding does; see `result_of` for a process that died.
+        """
         if self._worth_processes(texts):
-            return self._processes().submit(_encode, code, texts, judged)
+            return self._processes().submit(_encode, code, texts, check_language)
         if self._worker is None:
             self._worker = Worker(self._job.encoder, self.detector, self._job.batch_size)
-        return done(self._worker.encode(code, texts, judged))
+        return done(self._worker.encode(code, texts, check_language))
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
-        """How often each word occurs."""
+        """Count how often each word of the language `code` occurs in the texts."""
         if self._worth_processes(texts):
             return self._processes().submit(count_words, texts, code)
         return done(count_words(texts, code))
@@ -108,7 +116,7 @@ def done(value: Any) -> "Future[Any]":  # noqa: ANN401 (of any type)
 
 
 def result_of(future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
-    """PassepartoutError where a process died."""
+    """Wait for the result of a future. Raises PassepartoutError if a process of the pool died."""
     try:
         return future.result()
     except BrokenProcessPool as error:
@@ -129,14 +137,14 @@ def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
     _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
 
 
-def _encode(code: str, texts: Sequence[str], judged: bool) -> Encoded:
-    return _worker.encode(code, texts, judged)
+def _encode(code: str, texts: Sequence[str], check_language: bool) -> Encoded:
+    return _worker.encode(code, texts, check_language)
 
 
 def when_parent_ends(act: Callable[[], None]) -> None:
-    """Call `act`, in a thread of this process, once its parent has ended, however that comes.
+    """Call `act` in a thread once the parent process (of `multiprocessing`) has ended, even if it was killed.
 
-    The parent is that of `multiprocessing`; in a process that has none nothing is done.
+    Does nothing in a process without such a parent.
     """
     if parent := multiprocessing.parent_process():
         sentinel = parent.sentinel

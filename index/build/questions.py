@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from index.build.probes import Probes
 from index.confidence.calibration import COVERAGE, features
 from index.encoder.vectors import Vectors
-from index.search.hubness import NEIGHBOURS, neighbourhood_means
-from index.search.ranking import CONSIDERED, Coverage, Evidence, gaps, select
+from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
+from index.search.ranking import ANSWERS_CONSIDERED, Coverage, Evidence, gaps, select
 from index.search.sentence_index import SentenceIndex, length
-from index.search.vector_index import CANDIDATES, Rows
+from index.search.vector_index import CANDIDATE_COUNT, Rows
 
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
-TEN = 10  # answers among which `right_in_ten` looks
+TOP_ANSWERS = 10  # answers among which `right_in_ten` looks
 MAX_SCENE_COPIES = 4  # of one scene that an index may have
 COPY_COSINE = 0.9999  # at least, of a scene to its copy
 
@@ -83,7 +83,7 @@ class Candidates:
         cosines = np.where(left_out, np.float32(-1), self.cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         cosines, rows = (np.take_along_axis(part, order, 1) for part in (cosines, self.rows))
-        cosines, rows, scores, _ = select(cosines, rows, self.means[rows], TEN)
+        cosines, rows, scores, _ = select(cosines, rows, self.means[rows], TOP_ANSWERS)
         right = np.stack(
             [
                 np.isin(answers, candidates[hits])
@@ -92,7 +92,7 @@ class Candidates:
         )
         right &= cosines > -1
         # If there are fewer, the last is repeated, so that all pairs have the same number of answers.
-        columns = np.minimum(np.arange(CONSIDERED), rows.shape[1] - 1)
+        columns = np.minimum(np.arange(ANSWERS_CONSIDERED), rows.shape[1] - 1)
         margins = gaps(scores)[:, columns]
         cosines, rows, scores = cosines[:, columns], rows[:, columns], scores[:, columns]
         evidence = Evidence(question_lengths, self.length_of, self.coverage or _no_coverage)
@@ -130,7 +130,7 @@ def ask(
     `answers`: the rows of their translations. `lengths`: each language's `mean_length`.
     """
     source, target = (indexes[code] for code in pair)
-    cosines, neighbours = target.vectors.search(source.vectors.reconstruct(rows), CANDIDATES)
+    cosines, neighbours = target.vectors.search(source.vectors.reconstruct(rows), CANDIDATE_COUNT)
     candidates = Candidates(
         cosines,
         neighbours,
@@ -151,7 +151,7 @@ def ask_scenes(
     The first language need not be in the index. Copies of the translations in the index are left out.
     """
     target = indexes[pair[1]]
-    cosines, neighbours = target.vectors.search(asked.vectors, CANDIDATES)
+    cosines, neighbours = target.vectors.search(asked.vectors, CANDIDATE_COUNT)
     similarities, similar = target.vectors.search(translations.vectors, MAX_SCENE_COPIES)
     copies = np.where(similarities >= COPY_COSINE, similar, -1)
     is_copy = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
@@ -190,7 +190,9 @@ def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.
     sources = [pair[0]] if pair[0] in indexes else [code for code in indexes if code != pair[1]]
     if not sources:
         return np.zeros(len(vectors), np.float32)
-    means = [neighbourhood_means(indexes[code].vectors.search(vectors, NEIGHBOURS)[0]) for code in sources]
+    means = [
+        neighbourhood_means(indexes[code].vectors.search(vectors, CSLS_NEIGHBOURS)[0]) for code in sources
+    ]
     average: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
     return average
 

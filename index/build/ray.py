@@ -3,10 +3,10 @@
 Texts go to the workers and vectors come back through Ray's object store; files, the journal and the order of
 shards stay with this process, so a build is resumed and published as if it had encoded by itself. A task
 whose worker dies is given to another by Ray, at most TASK_RETRIES times. Its result is taken once, when
-its shard is next, so that nothing is lost or there twice, whichever worker died.
+its shard is next, so that no vector is lost or stored twice, whichever worker died.
 
 The encoder travels through the object store too, as files that a worker checks like any bundle, so that
-workers need no folder in common with whoever builds: only the same software.
+workers share no folder with the builder, and only need the same software.
 """
 
 import os
@@ -50,28 +50,28 @@ CLUSTER_ADDRESS = re.compile(
 )
 # Read by Ray when it is imported, or by the processes that it starts; what the user has set stays.
 QUIET_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-# A cluster of our own listens on the loopback alone, and gives up where memory is short, as we do elsewhere.
+# A cluster started here listens on the loopback interface only, and gives up if memory is short.
 OWN_CLUSTER_ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_task_oom_retries": str(TASK_RETRIES),
 }
-# Something that is no Ray may listen there: half a minute will do, instead of ten.
+# If something other than Ray listens there, give up after half a minute instead of ten.
 OTHER_CLUSTER_ENVIRONMENT = {"RAY_gcs_server_port_wait_time_s": "1"}
 TOKEN_VARIABLES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
 class Cluster:
-    """A connection to a Ray cluster; the one at hand where this process has one already."""
+    """A connection to a Ray cluster; shares the one that this process already has, if any."""
 
     def __init__(self, address: str | None, threads: int, store: int) -> None:
-        """Without `address`, start one of `threads` processes here, with so many bytes for its objects.
+        """Connect to `address`, or start a cluster here with `threads` cores and `store` bytes for objects.
 
-        Raises UsageError where Ray is not installed or the address is none, PassepartoutError for a cluster
+        Raises UsageError if Ray is not installed or the address is invalid, PassepartoutError for a cluster
         that does not answer.
         """
         self._folder: str | None = None
         if address is not None:
-            _reach(address)
+            _check_reachable(address)
         self.ray = _import(local=address is None)
         self._shared = bool(self.ray.is_initialized())
         if not self._shared:
@@ -94,7 +94,7 @@ class Cluster:
             raise PassepartoutError(f"Ray at {address or 'this machine'}: {reason}") from error
 
     def close(self) -> None:
-        """End the connection, and the cluster where it is our own."""
+        """Disconnect, and stop the cluster if it was started here."""
         if not self._shared:
             self.ray.shutdown()
         if self._folder:
@@ -112,7 +112,7 @@ class RayPool(ProcessPool):
         shard = 4 * self._job.encoder.dimension * SHARD_LINES
         threads = self._job.threads
         with ExitStack() as stack:
-            # Where a worker dies Ray says so, on a stream that may be read by a program (--json).
+            # Ray reports dead workers on standard output, which may be read by a program (--json).
             stack.enter_context(redirect_stdout(sys.stderr))
             cluster = Cluster(self._address, threads, max(LEAST_STORE, 4 * threads * shard))
             stack.callback(cluster.close)
@@ -120,7 +120,7 @@ class RayPool(ProcessPool):
             self._remote = cluster.ray.remote(num_cpus=1, max_retries=TASK_RETRIES, retry_exceptions=False)
             self._key = uuid.uuid4().hex
             setup = Setup.of(self._job.bundle, self.detector, self._job.batch_size)
-            # In a list, so that Ray hands on the reference and not the files.
+            # In a list, so that Ray passes the reference on and not the files.
             self._setups = [cluster.ray.put(setup)]
             self._leave = stack.pop_all()
         return self
@@ -128,14 +128,14 @@ class RayPool(ProcessPool):
     def __exit__(self, *_: object) -> None:
         self._leave.close()
 
-    def encode(self, code: str, texts: Sequence[str], judged: bool) -> "Future[Encoded]":
-        return self.submit(_encode, self._setups, self._key, code, list(texts), judged)
+    def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
+        return self.submit(_encode, self._setups, self._key, code, list(texts), check_language)
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
         return self.submit(count_words, texts, code)
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
-        """What a function of a module gives on a worker. PassepartoutError where workers keep dying."""
+        """Call a function on a worker. The future raises PassepartoutError if workers keep dying."""
         future: Future[Any] = Future()
         task = self._remote(function).remote(*values)
         task.future().add_done_callback(partial(_hand_on, future))
@@ -163,13 +163,13 @@ def _hand_on(future: "Future[Any]", done: "Future[Any]") -> None:
 
 
 def _import(local: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
-    """The module. UsageError where it is not installed."""
+    """Import Ray, with its environment set. Raises UsageError if it is not installed."""
     for name, value in (
         QUIET_ENVIRONMENT | (OWN_CLUSTER_ENVIRONMENT if local else OTHER_CLUSTER_ENVIRONMENT)
     ).items():
         os.environ.setdefault(name, value)
     if local and not any(name in os.environ for name in TOKEN_VARIABLES):
-        # Else Ray would keep one in the home folder, and say so.
+        # Otherwise Ray would keep a token in the home folder, and print that.
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     try:
         import ray
@@ -178,8 +178,8 @@ def _import(local: bool) -> Any:  # noqa: ANN401 (Ray is an extra)
     return ray
 
 
-def _reach(address: str) -> None:
-    """Find out quickly, since Ray tries for a minute."""
+def _check_reachable(address: str) -> None:
+    """Raise an error if no cluster accepts connections at the address; Ray itself would try for a minute."""
     match = CLUSTER_ADDRESS.fullmatch(address)
     if match is None:
         raise UsageError(f"{address!r} is not a Ray cluster: give HOST:PORT, ray://HOST:PORT or auto")
@@ -195,7 +195,7 @@ def _reach(address: str) -> None:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker needs to encode: the files of the bundle by name; `software` as it must have it."""
+    """What a worker needs to encode: the bundle's files (name: content), and the versions of `software`."""
 
     files: dict[str, bytes]
     detector: Detector
@@ -218,14 +218,16 @@ def software() -> dict[str, str]:
 _workers: dict[str, Worker] = {}  # at most one
 
 
-def _encode(setups: Sequence[Any], key: str, code: str, texts: Sequence[str], judged: bool) -> Encoded:
+def _encode(
+    setups: Sequence[Any], key: str, code: str, texts: Sequence[str], check_language: bool
+) -> Encoded:
     """`Worker.encode`; `setups` holds Ray's reference to the setup of build `key`, fetched once a process."""
     if key not in _workers:
         import ray  # the caller runs in it
 
         _workers.clear()
         _workers[key] = _worker_of(ray.get(setups[0]))
-    return _workers[key].encode(code, texts, judged)
+    return _workers[key].encode(code, texts, check_language)
 
 
 def _worker_of(setup: Setup) -> Worker:

@@ -19,8 +19,8 @@ from index.build.process_pool import ProcessPool, result_of
 from index.build.shards import SHARD_LINES, Shard, Shards
 from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
 from index.corpus.groups import Links
-from index.corpus.reader import Ids, Intake, metadata_of
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.reader import CorpusReader, Ids, metadata_of
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
 from index.formats.sentence import Sentence
@@ -39,13 +39,13 @@ TEXTS_DETECTED = 200  # to say which language those look like that are in anothe
 
 
 def read_language(
-    job: Job, intake: Intake, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None = None
+    job: Job, reader: CorpusReader, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None = None
 ) -> LanguageEntry:
     """Read a language's files, after what `base` holds of it; without its `words`. Raises CorpusError."""
-    finished = job.part(f"{intake.language}.json")
+    finished = job.part(f"{reader.language}.json")
     if finished.exists():
         return LanguageEntry.model_validate_json(finished.read_bytes())
-    entry = _Reading(job, intake, cleaning, pool, base).run()
+    entry = _Reading(job, reader, cleaning, pool, base).run()
     replace_text(finished, entry.model_dump_json())
     return entry
 
@@ -81,10 +81,15 @@ class _Reading:
     """One language on its way to the files."""
 
     def __init__(
-        self, job: Job, intake: Intake, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None
+        self,
+        job: Job,
+        reader: CorpusReader,
+        cleaning: Cleaning,
+        pool: ProcessPool,
+        base: PreviousVersion | None,
     ) -> None:
-        self.job, self.intake, self.cleaning, self.pool, self.base = job, intake, cleaning, pool, base
-        self.code = intake.language
+        self.job, self.reader, self.cleaning, self.pool, self.base = job, reader, cleaning, pool, base
+        self.code = reader.language
         self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
         self.foreign: list[str] = []  # the first texts that were clearly in another language
 
@@ -93,12 +98,12 @@ class _Reading:
             record = files.enter_context(making(self.job.path(f"{self.code}.dropped.tsv")))
             table = files.enter_context(making(self.job.path(f"{self.code}.arrow")))
             lines = files.enter_context(record.open("w", encoding="utf-8", newline=""))
-            self.table = files.enter_context(writing_table(table, COLUMNS))
+            self.table = files.enter_context(writing_table(table, SENTENCE_COLUMNS))
             self.cleaner = files.enter_context(Cleaner(self.cleaning, lines))
-            self.ids = files.enter_context(Ids(self.intake))
+            self.ids = files.enter_context(Ids(self.reader))
             self.links = files.enter_context(Links(self.job.parts))
             self.shards = files.enter_context(Shards(self.job, self.code, self.pool))
-            expected = self.intake.expected + (self.base.left if self.base else 0)
+            expected = self.reader.expected + (self.base.left if self.base else 0)
             self.bar = files.enter_context(Progress(expected, unit="sentences", label=f"encode {self.code}"))
             if self.base:
                 self._copy(self.base)
@@ -107,11 +112,11 @@ class _Reading:
             return self._entry()
 
     def _read(self) -> None:
-        judged = "language" not in self.cleaning.off
-        numbered = self.intake.sentences()
+        check_language = "language" not in self.cleaning.off
+        numbered = self.reader.sentences()
         while sentences := _shard_of(numbered):
             batch = self.cleaner.begin(sentences)
-            shard = self.shards.begin(batch.wanted, judged)
+            shard = self.shards.begin(batch.wanted, check_language)
             self._wait(partial(self._keep, batch, shard), self.pool.ahead)
         self._wait(None, 0)
 
@@ -161,7 +166,7 @@ class _Reading:
             return all_vectors
 
         self.ids.reserve(kept.ids)
-        self.cleaner.keep(kept.texts, more=bool(self.intake.sources))
+        self.cleaner.keep(kept.texts, more=bool(self.reader.sources))
         self.table.add({"id": kept.ids, "text": kept.texts, "metadata": kept.metadata})
         self.shards.finish(shard, len(kept.ids), merged)
         self.links.add(kept.rows, kept.groups)
@@ -192,8 +197,8 @@ class _Reading:
         return codes.most_common(1)[0][0] if codes else None
 
     def _nothing_kept(self, done: Cleaned, resembles: str | None) -> str:
-        files = ", ".join(str(source.path) for source in self.intake.sources)
-        for source in self.intake.sources:
+        files = ", ".join(str(source.path) for source in self.reader.sources)
+        for source in self.reader.sources:
             if not done.lines and source.bad and (unit := source.bad.first_of(source.path)):
                 return f"{source.path}, line {unit.line}: {unit.reason}"
         if resembles:

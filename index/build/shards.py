@@ -3,7 +3,7 @@
 A shard holds SHARD_LINES lines of a corpus. Its vectors are appended to LANG.vectors, then a line about it to
 LANG.journal: digest of its texts, which of them are in another language, rows, CRC-32 of the vectors. A
 shard that the journal has, of the same texts and with vectors that are as they were written, is not encoded
-again. What a shard is made of depends on the corpus alone, so the vectors do not depend on who encodes it.
+again. The division into shards depends only on the corpus, so the vectors do not depend on who encodes them.
 """
 
 import json
@@ -29,7 +29,7 @@ SHARD_LINES = 8192  # lines of a corpus
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard at work."""
+    """A shard whose texts are being encoded."""
 
     number: int
     digest: str
@@ -37,7 +37,7 @@ class Shard:
 
 
 class Shards:
-    """The shards of one language, begun and finished in order."""
+    """The shards of one language, which are begun and finished in the order of the corpus."""
 
     def __init__(self, job: Job, code: str, pool: ProcessPool) -> None:
         self._code, self._pool = code, pool
@@ -54,8 +54,9 @@ class Shards:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def begin(self, texts: Sequence[str], judged: bool) -> Shard:
-        """Have the texts of the next shard encoded, and `judged` by their language."""
+    def begin(self, texts: Sequence[str], check_language: bool) -> Shard:
+        """Start encoding the texts of the next shard, unless the journal has it; foreign ones are left out if
+        `check_language`."""
         number, digest = self._begun, _digest(texts)
         self._begun += 1
         if number < len(self._known) and self._known[number]["digest"] == digest and self._holds(number):
@@ -63,10 +64,13 @@ class Shards:
             return Shard(number, digest, done(Encoded([row in foreign for row in range(len(texts))], None)))
         if number < len(self._known):
             self._forget(number)
-        return Shard(number, digest, self._pool.encode(self._code, texts, judged))
+        return Shard(number, digest, self._pool.encode(self._code, texts, check_language))
 
     def finish(self, shard: Shard, rows: int, kept: Callable[[Vectors], Vectors]) -> None:
-        """Append the vectors of so many rows, `kept` of those encoded."""
+        """Append the vectors of `rows` rows, which `kept` selects from those of the shard's texts (n, d).
+
+        Raises DamagedError if the journal has another number of rows.
+        """
         encoded = result_of(shard.encoded)
         if encoded.vectors is None:
             if self._known[shard.number]["rows"] != rows:
@@ -81,17 +85,17 @@ class Shards:
         self._rows += rows
 
     def close(self) -> None:
-        """Leave the file with the vectors of all shards, and nothing else."""
+        """Cut off what the file has after the vectors of the last shard."""
         self._file.truncate(self._rows * self._width)
 
     def _holds(self, number: int) -> bool:
-        """Whether the vectors of a shard are as they were written."""
+        """Whether the stored vectors of a shard have the checksum that the journal says."""
         self._file.seek(sum(entry["rows"] for entry in self._known[:number]) * self._width)
         entry = self._known[number]
         return bool(zlib.crc32(self._file.read(entry["rows"] * self._width)) == entry["crc"])
 
     def _forget(self, number: int) -> None:
-        """Leave the journal without this shard and those after it."""
+        """Remove this shard and all later ones from the journal."""
         self._known = self._known[:number]
         replace_text(self._journal, "".join(json.dumps(entry) + "\n" for entry in self._known))
 
@@ -101,7 +105,7 @@ class Shards:
 
 
 def _read_journal(path: Path) -> list[dict[str, Any]]:
-    """Its entries; what follows a line that is not whole does not count."""
+    """The entries of a journal, up to the first line that is incomplete."""
     entries: list[dict[str, Any]] = []
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else []:
         try:

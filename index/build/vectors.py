@@ -14,7 +14,7 @@ from index.build.job import Job, making, save_array
 from index.encoder.vectors import Vectors
 from index.progress import Progress
 from index.search.faiss_index import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
-from index.search.hubness import NEIGHBOURS, neighbourhood_means
+from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
 from index.search.vector_index import ROWS_AT_A_TIME, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
 
@@ -99,7 +99,7 @@ def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vect
 
     def of_block(start: int) -> Vectors:
         block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))
-        return neighbourhood_means(index.search(block, NEIGHBOURS)[0])
+        return neighbourhood_means(index.search(block, CSLS_NEIGHBOURS)[0])
 
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(of_block, range(0, len(rows), ROWS_AT_A_TIME))

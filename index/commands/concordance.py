@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from index.commands.options import INDEX, JSON
+from index.commands.options import INDEX_ARGUMENT, JSON_OPTION
 from index.errors import UnknownLanguageError, UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.argument("phrase", metavar="TEXT")
 @click.option("--in", "source", required=True, help="Language of the sentences to look into.")
 @click.option(
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="Most sentences."
 )
 @click.option("--begin", type=click.IntRange(0), default=0, help="Go on from here, as the last page says.")
-@JSON
+@JSON_OPTION
 def concordance(
     folder: Path, phrase: str, source: str, targets: tuple[str, ...], count: int, begin: int, as_json: bool
 ) -> None:

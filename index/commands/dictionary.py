@@ -8,7 +8,7 @@ from index.progress import Progress
 from index.search.translator import Translator
 from index.storage.files import output_file
 
-COLUMNS = ("word", "translation", "confidence", "score", "count")
+DICTIONARY_COLUMNS = ("word", "translation", "confidence", "score", "count")
 WORDS_AT_ONCE = 1024
 
 
@@ -22,7 +22,7 @@ def export_dictionary(index: Path, pair: str, out: Path, k: int = 1) -> int:
     source, target = split_pair(pair, translator)
     written = 0
     with output_file(out) as draft, draft.open("w", encoding="utf-8") as file:
-        file.write("\t".join(COLUMNS) + "\n")
+        file.write("\t".join(DICTIONARY_COLUMNS) + "\n")
         for line in entries(translator, source, target, k):
             file.write("\t".join(line) + "\n")
             written += 1
@@ -40,7 +40,7 @@ def split_pair(pair: str, translator: Translator) -> tuple[str, str]:
 
 
 def entries(translator: Translator, source: str, target: str, k: int) -> Iterator[tuple[str, ...]]:
-    """Lines of COLUMNS."""
+    """Lines of DICTIONARY_COLUMNS."""
     words = translator.vocabulary(source)
     with Progress(len(words), unit="words", label=f"{source}-{target}") as bar:
         for start in range(0, len(words), WORDS_AT_ONCE):

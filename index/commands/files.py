@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from index.commands.options import FILE, FOLDER, JSON, THREADS
+from index.commands.options import FILE_PATH, FOLDER_PATH, JSON_OPTION, THREADS_OPTION
 from index.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 
 
 @click.command("translate-file")
-@click.argument("path", metavar="FILE", type=FILE)
+@click.argument("path", metavar="FILE", type=FILE_PATH)
 @click.option("--to", "target", required=True, help="Language to translate into.")
 @click.option("--from", "source", help="Language of the texts. [default: as the file says, or detected]")
-@click.option("--index", "folder", type=FOLDER, required=True, help="The index with the translations.")
-@click.option("--out", type=FILE, help="The file to write. [default: FILE with the language in its name]")
+@click.option("--index", "folder", type=FOLDER_PATH, required=True, help="The index with the translations.")
+@click.option(
+    "--out", type=FILE_PATH, help="The file to write. [default: FILE with the language in its name]"
+)
 @click.option(
     "--fuzzy/--no-fuzzy",
     default=None,
     help="Whether to write what is nearly known. [default: where the format can mark it]",
 )
-@THREADS
-@JSON
+@THREADS_OPTION
+@JSON_OPTION
 def translate_file(
     path: Path,
     target: str,

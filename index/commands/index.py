@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from index.commands.concordance import concordance
-from index.commands.maintenance import COMMANDS
+from index.commands.maintenance import MAINTENANCE_COMMANDS
 from index.commands.options import (
-    ENCODER,
-    FILE,
-    FILES,
-    FOLDER,
-    INDEX,
-    JSON,
-    THREADS,
+    ENCODER_OPTION,
+    FILE_PATH,
+    FILES_STORE,
+    FOLDER_PATH,
+    INDEX_ARGUMENT,
+    JSON_OPTION,
+    THREADS_OPTION,
     Corpora,
     describe,
     describe_all,
@@ -29,7 +29,7 @@ from index.commands.options import (
     report_bad_units,
     searching,
 )
-from index.corpus.cleaning import RULES, Cleaning, Rule
+from index.corpus.cleaning import CLEANING_RULES, Cleaning, Rule
 from index.errors import CorpusError, UnknownLanguageError, listed
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -41,18 +41,21 @@ BATCH_SIZE = 64
 
 
 @click.command()
-@ENCODER
+@ENCODER_OPTION
 @click.option(
     "--language", help="The language of the text, one of the bundle's; needed for one that it was taught."
 )
 @click.option(
-    "--input", "source", type=FILE, help="Text file, one sentence per line. [default: standard input]"
+    "--input", "source", type=FILE_PATH, help="Text file, one sentence per line. [default: standard input]"
 )
 @click.option(
-    "--output", type=FILE, required=True, help="The .npy file to write: float32, shape (lines, dimensions)."
+    "--output",
+    type=FILE_PATH,
+    required=True,
+    help="The .npy file to write: float32, shape (lines, dimensions).",
 )
 @click.option("--precision", type=click.Choice(["auto", "fp32", "int8"]), default="auto", show_default=True)
-@THREADS
+@THREADS_OPTION
 def encode(
     folder: Path,
     language: str | None,
@@ -97,16 +100,16 @@ def index() -> None:
     """Build, change, inspect and verify an index."""
 
 
-for command in (concordance, *COMMANDS):
+for command in (concordance, *MAINTENANCE_COMMANDS):
     index.add_command(command)
 
 
 @index.command()
-@ENCODER
+@ENCODER_OPTION
 @reading
 @click.option(
     "--keep",
-    type=click.Choice(RULES),
+    type=click.Choice(CLEANING_RULES),
     multiple=True,
     help="Skip a cleaning rule: form (normalisation), unconfirmed, long, language (lines clearly in another "
     "language), duplicate, near; repeatable.",
@@ -135,12 +138,12 @@ for command in (concordance, *COMMANDS):
 )
 @click.option(
     "--out",
-    type=FOLDER,
+    type=FOLDER_PATH,
     required=True,
     help="The index: a new folder, or an existing one that gets a new version.",
 )
-@THREADS
-@JSON
+@THREADS_OPTION
+@JSON_OPTION
 def build(
     folder: Path,
     corpora: Corpora,
@@ -173,7 +176,7 @@ def build(
         threads=threads,
         cleaning=cleaning,
         searching=SearchOptions(
-            None if factory == "auto" else factory, scoring, None if store == FILES else store
+            None if factory == "auto" else factory, scoring, None if store == FILES_STORE else store
         ),
         word_options=WordOptions(least=least_count, phrases=phrases),
         engine=engine_of(engine, ray_address),
@@ -184,9 +187,9 @@ def build(
 
 
 @index.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.option(
-    "--out", type=FILE, required=True, help="The file to write: .tmx or .tsv; --corpus can read it back."
+    "--out", type=FILE_PATH, required=True, help="The file to write: .tmx or .tsv; --corpus can read it back."
 )
 @click.option(
     "--dictionary", "pair", metavar="FROM-TO", help="Write words and their translations instead, as TSV."
@@ -206,8 +209,8 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 
 
 @index.command()
-@INDEX
-@JSON
+@INDEX_ARGUMENT
+@JSON_OPTION
 @click.option("--verbose", is_flag=True, help="Show also how each language is searched, and every pair.")
 def info(folder: Path, as_json: bool, verbose: bool) -> None:
     """Show what an index contains and how well it translates."""
@@ -224,8 +227,8 @@ def info(folder: Path, as_json: bool, verbose: bool) -> None:
 
 
 @index.command()
-@INDEX
-@JSON
+@INDEX_ARGUMENT
+@JSON_OPTION
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of every version against its checksum, and open the current version."""
     from index.build.maintenance import verify_version

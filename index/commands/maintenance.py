@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from index.commands.options import (
-    FILE,
-    FOLDER,
-    INDEX,
-    JSON,
-    THREADS,
+    FILE_PATH,
+    FOLDER_PATH,
+    INDEX_ARGUMENT,
+    JSON_OPTION,
+    THREADS_OPTION,
     Corpora,
     describe,
     encoding,
@@ -26,24 +26,24 @@ from index.commands.options import (
 )
 from index.formats.registry import Source
 
-SHOWN = 5  # ids of a language, where they are not asked for as JSON
+IDS_SHOWN = 5  # ids of a language, where they are not asked for as JSON
 
-ENCODER = click.option(
-    "--encoder", type=FOLDER, help="Fail unless the index was built with this encoder bundle."
+ENCODER_CHECK_OPTION = click.option(
+    "--encoder", type=FOLDER_PATH, help="Fail unless the index was built with this encoder bundle."
 )
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @reading
 @click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
-@ENCODER
+@ENCODER_CHECK_OPTION
 @searching()
 @encoding
-@THREADS
-@JSON
+@THREADS_OPTION
+@JSON_OPTION
 def add(
     folder: Path,
     corpora: Corpora,
@@ -59,13 +59,13 @@ def add(
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @reading
-@ENCODER
+@ENCODER_CHECK_OPTION
 @searching()
 @encoding
-@THREADS
-@JSON
+@THREADS_OPTION
+@JSON_OPTION
 def replace(
     folder: Path,
     corpora: Corpora,
@@ -80,12 +80,12 @@ def replace(
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.option("--id", "ids", multiple=True, help="The id of a sentence, such as de:17; repeatable.")
-@click.option("--ids", "file", type=FILE, help="A file of ids, one per line.")
+@click.option("--ids", "file", type=FILE_PATH, help="A file of ids, one per line.")
 @searching()
-@THREADS
-@JSON
+@THREADS_OPTION
+@JSON_OPTION
 def delete(
     folder: Path,
     ids: Sequence[str],
@@ -136,10 +136,10 @@ def _change(
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.argument("old", required=False)
 @click.argument("new", required=False)
-@JSON
+@JSON_OPTION
 def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
     """Show what was added, removed or changed in version NEW (the current one) since OLD (its base)."""
     from index.corpus.difference import compare
@@ -152,15 +152,15 @@ def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
     for code, difference in differences.items():
         for what, ids in asdict(difference).items():
             if ids:
-                more = ", ..." if len(ids) > SHOWN else ""
-                click.echo(f"{code}: {len(ids)} {what} ({', '.join(ids[:SHOWN])}{more})")
+                more = ", ..." if len(ids) > IDS_SHOWN else ""
+                click.echo(f"{code}: {len(ids)} {what} ({', '.join(ids[:IDS_SHOWN])}{more})")
     click.echo(f"{folder}: {before} to {after}" + ("" if differences else ": the same sentences"))
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.option("--to", "version", help="The version to serve. [default: the previous one]")
-@JSON
+@JSON_OPTION
 def rollback(folder: Path, version: str | None, as_json: bool) -> None:
     """Serve another version, after checking all its files."""
     from index.build.maintenance import roll_back
@@ -170,7 +170,7 @@ def rollback(folder: Path, version: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@INDEX
+@INDEX_ARGUMENT
 @click.option(
     "--keep",
     type=click.IntRange(1),
@@ -178,7 +178,7 @@ def rollback(folder: Path, version: str | None, as_json: bool) -> None:
     show_default=True,
     help="How many of the latest versions to keep; the one served is always kept.",
 )
-@JSON
+@JSON_OPTION
 def gc(folder: Path, keep: int, as_json: bool) -> None:
     """Remove old versions and the remains of builds that did not finish."""
     from index.build.maintenance import collect
@@ -191,4 +191,4 @@ def gc(folder: Path, keep: int, as_json: bool) -> None:
         click.echo(f"{folder}: {len(removed)} removed, {len(versions(folder))} version(s) left")
 
 
-COMMANDS: tuple[click.Command, ...] = (add, replace, delete, diff, rollback, gc)
+MAINTENANCE_COMMANDS: tuple[click.Command, ...] = (add, replace, delete, diff, rollback, gc)

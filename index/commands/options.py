@@ -14,7 +14,7 @@ import click
 
 from index.errors import UsageError
 from index.formats.bad_units import BadUnits
-from index.formats.registry import FORMATS, Source
+from index.formats.registry import CORPUS_FORMATS, Source
 from index.text.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FILES = "files"  # for --store
+FILES_STORE = "files"  # for --store
 UNITS_SHOWN = 10  # of those that are skipped
 LANGUAGES_SHOWN = 15  # so that an index fits on a screen
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
+FILE_PATH = click.Path(path_type=Path, dir_okay=False)
 
 
 def _cores() -> int:
@@ -42,11 +42,11 @@ def _limit(_ctx: click.Context, _param: click.Parameter, threads: int) -> int:
     return threads
 
 
-ENCODER = click.option(
-    "--encoder", "folder", type=FOLDER, required=True, help="The encoder bundle, or use-multilingual."
+ENCODER_OPTION = click.option(
+    "--encoder", "folder", type=FOLDER_PATH, required=True, help="The encoder bundle, or use-multilingual."
 )
-INDEX = click.argument("folder", metavar="INDEX", type=FOLDER)
-THREADS = click.option(
+INDEX_ARGUMENT = click.argument("folder", metavar="INDEX", type=FOLDER_PATH)
+THREADS_OPTION = click.option(
     "--threads",
     type=click.IntRange(1, 256),
     default=_cores,
@@ -54,11 +54,11 @@ THREADS = click.option(
     callback=_limit,
     help="CPU threads.",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-FORMAT = click.option(
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+FORMAT_OPTION = click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(CORPUS_FORMATS)),
     help="The format of every FILE. [default: from its name]",
 )
 
@@ -82,7 +82,7 @@ class CorpusOption(click.ParamType[tuple[str | None, Path]]):
         return None, Path(str(value))
 
 
-CORPUS = click.option(
+CORPUS_OPTION = click.option(
     "--corpus",
     "corpora",
     type=CorpusOption(),
@@ -100,14 +100,14 @@ def _columns(_ctx: click.Context, _param: click.Parameter, pairs: str | None) ->
     return tuple(columns_of(pairs).items())
 
 
-COLUMNS = click.option(
+COLUMNS_OPTION = click.option(
     "--columns",
     metavar="MEANING=COLUMN,...",
     callback=_columns,
     help="What columns of a table are: a language code, text, language, id, group, or source and target "
     "where the column is named after the language; such as source=English,target=German.",
 )
-STRICT = click.option(
+STRICT_OPTION = click.option(
     "--strict", is_flag=True, help="Refuse a file with a bad line or unit. [default: skip and list them]"
 )
 
@@ -123,10 +123,10 @@ class Corpora:
 def reading(command: Command) -> Command:
     """Add the options for which corpora are read and how; the command receives them as `corpora`."""
 
-    @CORPUS
-    @FORMAT
-    @COLUMNS
-    @STRICT
+    @CORPUS_OPTION
+    @FORMAT_OPTION
+    @COLUMNS_OPTION
+    @STRICT_OPTION
     @wraps(command)
     def with_corpora(
         corpora: Sequence[tuple[str | None, Path]],
@@ -157,7 +157,7 @@ def report_bad_units(bad: BadUnits | None, folder: Path) -> None:
 
 
 def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
-    if store in (None, FILES):
+    if store in (None, FILES_STORE):
         return store
     from index.search.milvus import parse
 
@@ -198,9 +198,9 @@ def searching(
             "--store",
             metavar="milvus://HOST:PORT/NAME",
             callback=_store,
-            show_default=FILES if factory else "as before",
+            show_default=FILES_STORE if factory else "as before",
             help="Where to keep sentence vectors: a Milvus server, milvus://PATH/FILE.db for milvus-lite, "
-            f"or {FILES}.",
+            f"or {FILES_STORE}.",
         ),
         click.option(
             "--scoring",

@@ -1,4 +1,4 @@
-"""What of a corpus goes into an index: each sentence in one form and once; what is dropped is counted."""
+"""Cleaning of a corpus: normalises sentences, drops those that no rule keeps, and counts what was dropped."""
 
 import csv
 from array import array
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from index.corpus.duplicates import TextKeys
 
 Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
-RULES: tuple[Rule, ...] = get_args(Rule)
+CLEANING_RULES: tuple[Rule, ...] = get_args(Rule)
 Reason = str  # a rule, or empty, or deleted
 SENTENCES_CLEANED = 1024  # at a time
 FOREIGN_ROW = -1  # the row noted for texts in another language
 
 # Texts -> for each, whether it is clearly in another language than the corpus.
-Judge = Callable[[Sequence[str]], Sequence[bool]]
+ForeignCheck = Callable[[Sequence[str]], Sequence[bool]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cleaning:
     likeness: float = 1.0
 
 
-# Drops duplicates alone: for measuring.
+# Drops only duplicates; for measurements.
 DEDUPLICATION_ONLY = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 
@@ -97,15 +97,15 @@ class Cleaner:
         self.seen.close()
 
     def sentences(
-        self, numbered: Iterable[tuple[str, Sentence]], judge: Judge | None = None
+        self, sentences: Iterable[tuple[str, Sentence]], check_language: ForeignCheck | None = None
     ) -> Iterator[tuple[str, Sentence]]:
         """Yield the (file, sentence) pairs that are kept, in order; the ith is row i of the index."""
-        numbered = iter(numbered)
-        while sentences := list(islice(numbered, SENTENCES_CLEANED)):
-            batch = self.begin(sentences)
-            judged = judge(batch.wanted) if judge else [False] * len(batch.wanted)
-            kept = self.finish(batch, dict(zip(batch.wanted, judged, strict=True)))
-            yield from ((sentences[number][0], sentence) for number, sentence in kept)
+        remaining = iter(sentences)
+        while block := list(islice(remaining, SENTENCES_CLEANED)):
+            batch = self.begin(block)
+            foreign = check_language(batch.wanted) if check_language else [False] * len(batch.wanted)
+            kept = self.finish(batch, dict(zip(batch.wanted, foreign, strict=True)))
+            yield from ((block[place][0], sentence) for place, sentence in kept)
 
     def resume(
         self, before: Mapping[str, int], lines: int, changed: int, record: Iterable[list[str]]
@@ -144,13 +144,13 @@ class Cleaner:
         """Yield (position in batch, sentence) of those kept; `foreign`: text -> if in another language."""
         self.seen.expect(batch.keys)
         self._begun.difference_update(batch.keys[text][0] for text in batch.wanted)
-        judged = "language" not in self.cleaning.off
+        check_language = "language" not in self.cleaning.off
         rows = zip(batch.sentences, batch.texts, batch.unfit, strict=True)
         for number, ((file, sentence), text, unfit) in enumerate(rows):
             self.done.lines += 1
             reason, row = unfit, None
             if reason is None:
-                reason, row = self._reason(text, judged and foreign.get(text, False))
+                reason, row = self._reason(text, check_language and foreign.get(text, False))
             if sentence.group is not None and row is not None:
                 self.done.rows.append(row)
                 self.done.groups.append(group_number(sentence.group))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.errors import BundleError
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_table
@@ -57,8 +57,8 @@ def _default_old(index: Path, manifest: IndexManifest) -> str:
 def _table(folder: Path, manifest: IndexManifest, code: str) -> Any:  # noqa: ANN401 (pyarrow is untyped)
     entry = manifest.languages.get(code)
     if entry is None:
-        return pa.table({name: pa.array([], pa.string()) for name in COLUMNS})
-    return read_table(folder / f"{code}.arrow", COLUMNS, entry.sentences)
+        return pa.table({name: pa.array([], pa.string()) for name in SENTENCE_COLUMNS})
+    return read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
 
 
 def _compare(old: Any, new: Any) -> Difference:  # noqa: ANN401 (pyarrow is untyped)

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from index.corpus.groups import Groups
-from index.corpus.sentence_table import COLUMNS, sentence_of
+from index.corpus.sentence_table import SENTENCE_COLUMNS, sentence_of
 from index.errors import UsageError
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
@@ -23,7 +23,7 @@ def export_index(index: Path, out: Path) -> int:
     A sentence of several groups is written in each, one of none by itself. Raises UsageError for another
     extension or a file that cannot be written, BundleError.
     """
-    writer = WRITERS.get(out.suffix.lower())
+    writer = EXPORT_WRITERS.get(out.suffix.lower())
     if writer is None:
         raise UsageError(f"{out}: an index is exported as .tmx or .tsv: give such a name")
     folder, manifest = open_version(index)
@@ -50,7 +50,9 @@ class _Counted:
 
 def units(folder: Path, counts: Mapping[str, int], links: Mapping[str, int]) -> Iterator[Unit]:
     """Yield the groups of a version by ascending number, then each sentence that has no group."""
-    tables = {code: read_table(folder / f"{code}.arrow", COLUMNS, count) for code, count in counts.items()}
+    tables = {
+        code: read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, count) for code, count in counts.items()
+    }
     groups = {code: Groups.open(folder / f"{code}.groups.arrow", links[code]) for code in counts}
 
     def sentence(code: str, row: int) -> Sentence:
@@ -82,4 +84,4 @@ def _write_tmx(path: Path, units: _Counted, source: str) -> None:
         write(file, units, source)
 
 
-WRITERS: dict[str, Callable[[Path, _Counted, str], None]] = {".tsv": _write_tsv, ".tmx": _write_tmx}
+EXPORT_WRITERS: dict[str, Callable[[Path, _Counted, str], None]] = {".tsv": _write_tsv, ".tmx": _write_tmx}

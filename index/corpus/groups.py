@@ -18,7 +18,7 @@ from index.storage.tables import read_table, write_table
 PAIRS_FETCHED = 1 << 16  # from the database at a time
 
 # The pairs are stored twice: sorted by row, and sorted by group.
-COLUMNS = ("row", "group", "group_sorted", "row_of_group")
+PAIR_COLUMNS = ("row", "group", "group_sorted", "row_of_group")
 
 Numbers = NDArray[np.int64]
 
@@ -32,8 +32,8 @@ class Groups:
     @classmethod
     def open(cls, path: Path, links: int) -> "Groups":
         """Open a verified LANG.groups.arrow of `links` pairs. Raises DamagedError."""
-        table = read_table(path, COLUMNS, links)
-        return cls([table.column(name).to_numpy() for name in COLUMNS])
+        table = read_table(path, PAIR_COLUMNS, links)
+        return cls([table.column(name).to_numpy() for name in PAIR_COLUMNS])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -84,7 +84,7 @@ class Links:
         """Write LANG.groups.arrow; returns the number of distinct pairs."""
         self._database.execute('CREATE INDEX by_group ON links ("group", row)')
         columns = [*self._columns('row, "group"'), *self._columns('"group", row')]
-        write_table(path, dict(zip(COLUMNS, columns, strict=True)))
+        write_table(path, dict(zip(PAIR_COLUMNS, columns, strict=True)))
         return len(columns[0])
 
     def _columns(self, order: str) -> tuple[Numbers, Numbers]:

@@ -21,12 +21,12 @@ from index.formats.registry import (
 )
 from index.formats.sentence import Sentence, UnitError
 
-EXISTING, NEW = 0, 1  # which sentence has an id
+EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
 
 
 @dataclass(frozen=True)
-class Intake:
-    """The corpus files of one language, and how its sentences get ids.
+class CorpusReader:
+    """Reads the corpus files of one language, and names its sentences.
 
     Ids are LANG:ID, or LANG:FILE:ID if `by_file`; ID is the file's own, else the number of the line or
     record. `strict`: an id that exists already is refused; otherwise its line number is appended.
@@ -45,11 +45,11 @@ class Intake:
             for sentence in read_language(source, self.language, self.known):
                 yield source.path.name, sentence
 
-    def name(self, file: str, sentence: Sentence) -> str:
+    def id_of(self, file: str, sentence: Sentence) -> str:
         return f"{self.language}:{file}:{sentence.id}" if self.by_file else f"{self.language}:{sentence.id}"
 
     @property
-    def numbered(self) -> bool:
+    def ids_are_lines(self) -> bool:
         """Whether every id is a line number, and therefore unique."""
         names = {source.path.name for source in self.sources}
         plain = all(format_of(source) in ("txt", "moses") for source in self.sources)
@@ -59,9 +59,9 @@ class Intake:
 class Ids:
     """Gives the sentences of a language unique ids."""
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
-        self._taken = None if intake.numbered and not intake.strict else FirstRows()
+    def __init__(self, reader: CorpusReader) -> None:
+        self._reader = reader
+        self._taken = None if reader.ids_are_lines and not reader.strict else FirstRows()
 
     def __enter__(self) -> "Ids":
         return self
@@ -72,15 +72,15 @@ class Ids:
 
     def reserve(self, ids: Sequence[str]) -> None:
         """Mark ids as existing."""
-        if self._taken and self._intake.sources:
+        if self._taken and self._reader.sources:
             keys = list(map(key_of, ids))
             self._taken.expect(keys)
             for key in keys:
-                self._taken.first(key, EXISTING)
+                self._taken.first(key, EXISTING_ID)
 
     def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
         """The ids of the next sentences. Raises CorpusError if one exists already and ids are strict."""
-        ids = list(map(self._intake.name, files, sentences))
+        ids = list(map(self._reader.id_of, files, sentences))
         if self._taken is None:
             return ids
         self._taken.expect(list(map(key_of, ids)))
@@ -88,8 +88,8 @@ class Ids:
 
     def _take(self, taken: FirstRows, given: str, file: str, sentence: Sentence) -> str:
         unique = given
-        while (holder := taken.first(key_of(unique), NEW)) is not None:
-            if self._intake.strict and (holder == EXISTING or not self._intake.by_file):
+        while (holder := taken.first(key_of(unique), NEW_ID)) is not None:
+            if self._reader.strict and (holder == EXISTING_ID or not self._reader.by_file):
                 raise CorpusError(
                     f"{file}, line {sentence.line}: there is a sentence {given}: use `index replace`"
                 )
@@ -115,7 +115,7 @@ def kept_texts(
 ) -> Iterator[str]:
     """Yield the texts of a language's files that cleaning keeps. Raises CorpusError."""
     with Cleaner(cleaning) as cleaner:
-        for _, sentence in cleaner.sentences(Intake(language, sources, known).sentences()):
+        for _, sentence in cleaner.sentences(CorpusReader(language, sources, known).sentences()):
             yield sentence.text
 
 

@@ -15,7 +15,7 @@ from index.search.translator import Translator
 from index.storage.files import output_file
 
 # extension -> module:class; modules are imported on use: some need lxml or Babel.
-DOCUMENTS = {
+DOCUMENT_FORMATS = {
     ".po": "po:PoDocument",
     ".pot": "po:PoDocument",
     ".xliff": "xliff:XliffDocument",
@@ -69,9 +69,9 @@ def open_document(content: bytes, name: str, target: str, most_texts: int | None
 
     With `most_texts`, documents with more texts are refused; those with far more objects even before parsing.
     """
-    where = DOCUMENTS.get(suffix_of(name))
+    where = DOCUMENT_FORMATS.get(suffix_of(name))
     if where is None:
-        raise UsageError(f"{name}: not a file that can be filled: give one of {', '.join(DOCUMENTS)}")
+        raise UsageError(f"{name}: not a file that can be filled: give one of {', '.join(DOCUMENT_FORMATS)}")
     if len(content) > LONGEST_DOCUMENT:
         raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
     module, _, kind = where.partition(":")

@@ -27,8 +27,8 @@ ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
 PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # what older bundles called it
 PICTURE_SPACE = "picture_space.safetensors"
-GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
-FILES = (*GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
+ENCODER_GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
+BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
 BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
 
@@ -195,9 +195,9 @@ def open_index_encoder(folder: Path, manifest: IndexManifest) -> Bundle:
 def _check_names(folder: Path, manifest: BundleManifest, error: type[BundleError]) -> None:
     names = set(manifest.files)
     for name in names:
-        if not plain_name(name) or (name not in FILES and not BY_LANGUAGE.fullmatch(name)):
+        if not plain_name(name) or (name not in BUNDLE_FILES and not BY_LANGUAGE.fullmatch(name)):
             raise error(f"{folder}: {name!r} is no file of an encoder bundle: remove it")
-    graph = GRAPHS[manifest.precision]
+    graph = ENCODER_GRAPHS[manifest.precision]
     if graph not in names:
         raise error(f"{folder}: precision is {manifest.precision} and {graph} is missing")
     needed = [TOKENIZER, *([EMBEDDINGS] if manifest.words == "table" else []), CARD]

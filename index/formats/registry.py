@@ -17,7 +17,7 @@ from index.text.languages import languages
 Reader = Callable[..., Iterator[Sentence | BadUnit]]  # of a path, a language and, for tables, columns
 
 # name -> (module:function, extensions); modules are imported on use: some need lxml or Babel.
-FORMATS = {
+CORPUS_FORMATS = {
     "txt": ("txt:read", (".txt",)),
     "moses": ("txt:read_moses", ()),
     "tsv": ("tsv:read_tsv", (".tsv",)),
@@ -29,7 +29,9 @@ FORMATS = {
     "po": ("po:read", (".po", ".pot")),
     "cldr": ("cldr:read", ()),
 }
-EXTENSIONS = {extension: name for name, (_, extensions) in FORMATS.items() for extension in extensions}
+FORMAT_OF_EXTENSION = {
+    extension: name for name, (_, extensions) in CORPUS_FORMATS.items() for extension in extensions
+}
 TABLE_FORMATS = ("tsv", "csv", "jsonl", "parquet")
 LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
 LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
@@ -65,16 +67,16 @@ def format_of(source: Source) -> str:
                 f"{source.path}: <{root}> is not a root element of TMX, XLIFF or CLDR: give --format"
             )
         return XML_ROOTS[root]
-    if last[1:].split("-")[0] in languages() and last not in EXTENSIONS:
+    if last[1:].split("-")[0] in languages() and last not in FORMAT_OF_EXTENSION:
         return "moses"
-    return EXTENSIONS.get(last, "txt")
+    return FORMAT_OF_EXTENSION.get(last, "txt")
 
 
 def read(source: Source) -> Iterator[Sentence]:
     """Yield every sentence of a file, with the file's own language codes. Raises CorpusError."""
     form = format_of(source)
     try:
-        module, _, name = FORMATS[form][0].partition(":")
+        module, _, name = CORPUS_FORMATS[form][0].partition(":")
         reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
     except ModuleNotFoundError as error:
         raise CorpusError(

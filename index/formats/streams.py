@@ -78,7 +78,7 @@ def _utf16_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str | BadUni
 def plain_suffixes(path: Path) -> list[str]:
     """The extensions of a file without that of its compression: x.de.txt.gz -> [".de", ".txt"]."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    return suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
+    return suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSION_OPENERS else suffixes
 
 
 def _decode(number: int, line: bytes) -> str | BadUnit:
@@ -91,7 +91,7 @@ def _decode(number: int, line: bytes) -> str | BadUnit:
 
 
 def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
-    opener = OPENERS.get(path.suffix.lower())
+    opener = COMPRESSION_OPENERS.get(path.suffix.lower())
     if opener is None:
         return file
     allowed = max(ALWAYS_ALLOWED, RATIO * path.stat().st_size)
@@ -148,7 +148,7 @@ def _zst(file: BinaryIO) -> object:
     return pa.CompressedInputStream(file, "zstd")
 
 
-OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
+COMPRESSION_OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
     ".bz2": bz2.BZ2File,
     ".xz": _Xz,

@@ -21,8 +21,8 @@ from index.errors import UsageError, listed
 TOKEN_TYPES = "token_type_ids"  # which of two texts a token belongs to: all zeros for a single text
 SENTENCE_OUTPUTS = ("sentence_embedding",)
 TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state", "hidden")
-POOLINGS = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
+POOLING_MODES = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+ONNX_ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
 OLDEST_OPSET = 11  # the first with CumSum, which pooling needs
 AXES_ARE_INPUTS = 18  # from this opset on, for ReduceMax
 MAX_PROTOBUF_BYTES = (1 << 31) - 1  # bytes of one protobuf message
@@ -31,7 +31,7 @@ NAME_PREFIX = "encoder/"  # of the original names in the graph
 
 @dataclass(frozen=True)
 class Dense:
-    """A linear layer: `weights` (in, out), `bias` (out,), and one of ACTIVATIONS."""
+    """A linear layer: `weights` (in, out), `bias` (out,), and one of ONNX_ACTIVATIONS."""
 
     weights: NDArray[np.float32]
     bias: NDArray[np.float32]
@@ -40,7 +40,7 @@ class Dense:
 
 @dataclass(frozen=True)
 class Head:
-    """Turns token vectors into a text vector: one or more POOLINGS, concatenated, then dense layers."""
+    """Turns token vectors into a text vector: one or more POOLING_MODES, concatenated, then dense layers."""
 
     pooling: tuple[str, ...] = ("mean",)
     dense: tuple[Dense, ...] = ()
@@ -259,6 +259,6 @@ def _dense(nodes: Nodes, rows: str, layers: Sequence[Dense]) -> str:
     for layer in layers:
         product = nodes.add("MatMul", rows, nodes.constant(layer.weights))
         rows = nodes.add("Add", product, nodes.constant(layer.bias))
-        if operator := ACTIVATIONS[layer.activation]:
+        if operator := ONNX_ACTIVATIONS[layer.activation]:
             rows = nodes.add(operator, rows)
     return rows

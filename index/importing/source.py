@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from index.errors import UsageError, listed
-from index.importing.graph import ACTIVATIONS, POOLINGS, Dense, Head
+from index.importing.graph import ONNX_ACTIVATIONS, POOLING_MODES, Dense, Head
 from index.storage.manifest import LANGUAGE_CODE
 
 MODULES, CONFIG, TOKENIZER, CARD = "modules.json", "config.json", "tokenizer.json", "README.md"
@@ -139,10 +139,10 @@ def _pooling(folder: Path) -> tuple[str, ...]:
         modes = (named,) if isinstance(named, str) else tuple(map(str, named))
     else:
         flags = {mode: f"{mode}_tokens" for mode in ("mean", "max", "weightedmean")} | {"cls": "cls_token"}
-        modes = tuple(mode for mode in POOLINGS if config.get(f"pooling_mode_{flags.get(mode, mode)}"))
-    if not modes or (unknown := [mode for mode in modes if mode not in POOLINGS]):
+        modes = tuple(mode for mode in POOLING_MODES if config.get(f"pooling_mode_{flags.get(mode, mode)}"))
+    if not modes or (unknown := [mode for mode in modes if mode not in POOLING_MODES]):
         problem = f"pooling {listed(unknown)}" if modes else "no pooling"
-        raise UsageError(f"{path}: {problem}: one of {', '.join(POOLINGS)} is read")
+        raise UsageError(f"{path}: {problem}: one of {', '.join(POOLING_MODES)} is read")
     if config.get("include_prompt") is False:
         raise UsageError(f"{path}: leaves a prompt's tokens out of pooling, which a bundle cannot do")
     return modes
@@ -155,8 +155,8 @@ def _dense(folder: Path) -> Dense:
             f"{folder}: no model.safetensors: pickles are not read; save it again as safetensors"
         )
     activation = str(_json(folder / CONFIG).get("activation_function") or "Identity").rpartition(".")[2]
-    if activation not in ACTIVATIONS:
-        raise UsageError(f"{folder}: activation {activation}: one of {', '.join(ACTIVATIONS)} is read")
+    if activation not in ONNX_ACTIVATIONS:
+        raise UsageError(f"{folder}: activation {activation}: one of {', '.join(ONNX_ACTIVATIONS)} is read")
     try:
         tensors = load_file(path)
         weights = tensors["linear.weight"].T.astype(np.float32)

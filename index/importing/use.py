@@ -22,7 +22,7 @@ from index.importing.graph import Nodes, model_of, normalise, save_graph
 from index.storage.files import sha256
 
 USE_VERSION = "3"
-LANGUAGES = (
+USE_LANGUAGES = (
     "ar",
     "de",
     "en",
@@ -63,7 +63,9 @@ def import_use(name: str, out: Path) -> Bundle:
     dimension = save_graph(model_of(_graph(weights), ONNX_OPSET), staging / ENCODER)
     write_tokenizer(_tokenizer(resources / "sp.model"), None, False, staging)
     origin = Origin(name=name, sha256=sha256(file))
-    description = Description(name, USE_VERSION, LANGUAGES, USE_LICENCE, MAX_TOKENS, "", USE_SOURCE, origin)
+    description = Description(
+        name, USE_VERSION, USE_LANGUAGES, USE_LICENCE, MAX_TOKENS, "", USE_SOURCE, origin
+    )
     return publish_imported(staging, out, description, dimension)
 
 

@@ -15,7 +15,7 @@ from index.search.ranking import Coverage
 from index.search.vector_index import Rows
 from index.search.word_vectors import Words, WordVectors
 
-DIRECTIONS = 2  # the question covered by the answer, the answer covered by the question
+COVERAGE_DIRECTIONS = 2  # the question covered by the answer, the answer covered by the question
 
 
 def coverage(
@@ -29,7 +29,7 @@ def coverage(
     """
 
     def measure(rows: Rows) -> NDArray[np.float64]:
-        scores = np.zeros((*rows.shape, DIRECTIONS))
+        scores = np.zeros((*rows.shape, COVERAGE_DIRECTIONS))
         for number, question in enumerate(asked.words(questions).texts()):
             answers = answered.words([text_of(row) for row in rows[number].tolist()])
             similarities = csls_scores(
@@ -46,8 +46,8 @@ def coverage(
 def _mutual_coverage(
     similarities: NDArray[np.float32], question: Words, answers: Words
 ) -> NDArray[np.float64]:
-    """(words of the question, words of all k answers) CSLS scores -> (k, 2), in the order of DIRECTIONS."""
-    scores = np.zeros((len(answers.lengths), DIRECTIONS))
+    """(words of the question, words of all k answers) CSLS scores -> (k, COVERAGE_DIRECTIONS)."""
+    scores = np.zeros((len(answers.lengths), COVERAGE_DIRECTIONS))
     with_words = np.flatnonzero(answers.lengths)
     if not len(question.rows) or not len(with_words):
         return scores

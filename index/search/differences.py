@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors
-from index.search.ranking import SAME, Differences
+from index.search.ranking import NO_DIFFERENCES, Differences
 from index.search.word_vectors import Sentence
 
 MIN_MARGIN = 0.3  # cosine of a word with its own sentence, less that with the other sentence
@@ -24,7 +24,7 @@ def differences(
     the question in the word space of the answer's language.
     """
     if not question.words or not answer.words:
-        return SAME
+        return NO_DIFFERENCES
     cosines = question.vectors @ answer.vectors.T
     return Differences(
         _unexpressed(question, answer_vector, cosines.max(axis=1)),

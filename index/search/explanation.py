@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from index.encoder.vectors import Vectors
 from index.search.hubness import csls_scores, neighbourhood_means
 from index.search.ranking import select
-from index.search.vector_index import CANDIDATES, Rows, VectorIndex
+from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
 AGREEING_PLACES = 10  # a third language supports an answer only if it is among its own first ten
@@ -74,7 +74,7 @@ class Explanation:
     """The parts of one answer's score, and the paths that support or contradict it.
 
     score = 2 `cosine` - `question_mean` - `answer_mean`; the means are those of the cosines to the
-    NEIGHBOURS nearest in the other language. `margin`: the score minus that of the best other answer.
+    CSLS_NEIGHBOURS nearest in the other language. `margin`: the score minus that of the best other answer.
     `candidates`: the number of answers to choose from.
     """
 
@@ -233,7 +233,7 @@ def _via(
 
 def _ranked(index: Searched, queries: Vectors, sources: Sequence[str]) -> list[Ranking]:
     """Rank the candidates for (n, d) unit queries; `sources` (n,) are the queries' languages."""
-    cosines, rows = index.vectors.search(queries, CANDIDATES)
+    cosines, rows = index.vectors.search(queries, CANDIDATE_COUNT)
     row_means = np.stack([index.means_from(source)[row] for source, row in zip(sources, rows, strict=True)])
     query_means = neighbourhood_means(cosines).tolist()
     cosines, rows, scores, _ = select(cosines, rows, row_means, rows.shape[1], index.scoring)

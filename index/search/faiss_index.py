@@ -18,7 +18,7 @@ import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
-from index.search.vector_index import CANDIDATES, Rows, VectorIndex, by_cosine, drawn_rows, recall
+from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows, recall
 from index.storage.index_manifest import SearchSettings
 
 M_MMAP_THRESHOLD = -3  # of <malloc.h>
@@ -206,7 +206,7 @@ def tune(index: FaissIndex, settings: SearchSettings, queries: Vectors, wanted: 
         lists = f"nprobe={probes}," if probes else ""
         parameters = f"{lists}k_factor_rf={k_factor}"
         index.use(parameters)
-        share = recall(index.search(queries, CANDIDATES)[1][:, : wanted.shape[1]], wanted)
+        share = recall(index.search(queries, CANDIDATE_COUNT)[1][:, : wanted.shape[1]], wanted)
         return settings.model_copy(update={"parameters": parameters, "recall": share})
 
     for k_factor in K_FACTORS:

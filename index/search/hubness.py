@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-NEIGHBOURS = 10
+CSLS_NEIGHBOURS = 10
 
 
-def neighbourhood_means(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
+def neighbourhood_means(similarities: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> NDArray[np.float32]:
     """(n, m) cosines -> (n,) the mean of each row's k highest; of all m if m < k, 0 if m = 0."""
     rows, columns = similarities.shape
     if columns == 0:
@@ -60,7 +60,7 @@ def csls_scores(
     return scores
 
 
-def csls(similarities: NDArray[np.floating], k: int = NEIGHBOURS) -> NDArray[np.float32]:
+def csls(similarities: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> NDArray[np.float32]:
     """(n, m) cosines between all sentences of two languages -> (n, m) CSLS scores."""
     queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))
     return csls_scores(similarities, queries[:, None], rows)
@@ -74,7 +74,7 @@ def ratio(
     return (2 * cosines / np.maximum(queries + rows, 1e-3)).astype(np.float32)
 
 
-def skewness(scores: NDArray[np.floating], k: int = NEIGHBOURS) -> float:
+def skewness(scores: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> float:
     """(n, m) scores -> the skewness of how often each column is among the k best of a row.
 
     Radovanović et al. 2010, equation 1: E[(N - mean)^3] / deviation^3; 0 if all columns occur equally often.

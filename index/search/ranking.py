@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, with_lengths
 from index.encoder.vectors import Vectors
-from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means, ratio
-from index.search.vector_index import CANDIDATES, Rows, VectorIndex
+from index.search.hubness import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means, ratio
+from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
@@ -20,7 +20,9 @@ MatchKind = Literal["exact", "memory", "translation", "near"]
 Coverage = Callable[[Rows], NDArray[np.float64]]
 # The rows of answers (n, k) -> (n, k): which of them have other numbers than the question.
 Contradiction = Callable[[Rows], NDArray[np.bool_]]
-CONSIDERED = 5  # answers with the highest scores, which are then ordered by confidence (docs/decisions/0110)
+ANSWERS_CONSIDERED = (
+    5  # answers with the highest scores, which are then ordered by confidence (docs/decisions/0110)
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Differences:
     answer: tuple[str, ...] = ()
 
 
-SAME = Differences()
+NO_DIFFERENCES = Differences()
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Match:
     in_vocabulary: bool | None = None
     examples: tuple[str, ...] | None = None
     row: int = -1
-    differs: Differences = SAME
+    differs: Differences = NO_DIFFERENCES
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Evidence:
 
 def candidates(index: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
     """Find the candidates among which `rank` chooses k: cosines and rows (n, k or more) for unit queries."""
-    return index.search(queries, max(CANDIDATES, k))
+    return index.search(queries, max(CANDIDATE_COUNT, k))
 
 
 def rank(
@@ -137,7 +139,7 @@ def rank(
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = candidates(index, queries, k) if nearest is None else nearest
     cosines, rows, scores, ranked = select(
-        cosines, rows, means[rows], max(k, CONSIDERED if by_words else 2), scoring
+        cosines, rows, means[rows], max(k, ANSWERS_CONSIDERED if by_words else 2), scoring
     )
     # Confidence always uses CSLS, so that a calibration is valid for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
@@ -165,7 +167,7 @@ def select(
 
     `means` (n, m): each candidate's mean cosine to its nearest neighbours in the language of the query.
     """
-    query_means = neighbourhood_means(cosines[:, :NEIGHBOURS])[:, None]
+    query_means = neighbourhood_means(cosines[:, :CSLS_NEIGHBOURS])[:, None]
     scores = csls_scores(cosines, query_means, means)
     ranked = scores if scoring == "csls" else ratio(cosines, query_means, means)
     order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
@@ -186,7 +188,7 @@ def assess(
     """Score given rows for one query (1, d) as `rank` does, keeping their order; the gap to others is 0."""
     row_numbers = np.asarray(rows, np.int64)[None]
     cosines = index.reconstruct(rows) @ query[0]
-    mean = neighbourhood_means(index.search(query, CANDIDATES)[0])
+    mean = neighbourhood_means(index.search(query, CANDIDATE_COUNT)[0])
     cosines = cosines[None]
     scores = csls_scores(cosines, mean, means[row_numbers])
     values = features(cosines, scores, np.zeros_like(scores), len(index))

@@ -18,12 +18,12 @@ from index.confidence.calibration import FALLBACK, Calibration
 from index.confidence.domain import Domain
 from index.confidence.quality import Confidence
 from index.corpus.groups import Groups
-from index.corpus.sentence_table import COLUMNS, sentence_of
+from index.corpus.sentence_table import SENTENCE_COLUMNS, sentence_of
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
 from index.search.coverage import coverage
 from index.search.faiss_index import FaissIndex
-from index.search.hubness import NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
+from index.search.hubness import CSLS_NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
 from index.search.ranking import Contradiction, Coverage, Evidence, Match, assess, candidates, rank
 from index.search.vector_index import Rows, VectorIndex
 from index.search.word_vectors import WordVectors, words_of
@@ -68,7 +68,7 @@ class SentenceIndex:
     ) -> None:
         self.vectors, self.groups = vectors, groups
         self._table = table
-        self._ids, self._texts, self._metadata = (table.column(name) for name in COLUMNS)
+        self._ids, self._texts, self._metadata = (table.column(name) for name in SENTENCE_COLUMNS)
         self._means = NeighbourhoodMeans(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
@@ -98,7 +98,7 @@ class SentenceIndex:
         count, links = entry.sentences, entry.links
         return cls(
             open_vectors(folder, language, manifest, threads),
-            read_table(folder / f"{language}.arrow", COLUMNS, count),
+            read_table(folder / f"{language}.arrow", SENTENCE_COLUMNS, count),
             read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
             sources,
             calibration or FALLBACK,
@@ -164,7 +164,7 @@ class SentenceIndex:
         """
         if self._domain is None or texts is None:
             return np.ones(len(cosines))
-        return self._domain.chances(texts, neighbourhood_means(cosines[:, :NEIGHBOURS]))
+        return self._domain.chances(texts, neighbourhood_means(cosines[:, :CSLS_NEIGHBOURS]))
 
     def _calibrated(self, texts: Sequence[str] | None, source: str) -> tuple[Calibration, Evidence | None]:
         """The calibration that uses lengths and words, if they are known; otherwise the one without them."""

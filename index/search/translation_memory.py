@@ -23,7 +23,7 @@ MIN_SIMILARITY = 0.7  # the default of most CAT tools
 MAX_INEXACT = 0.99  # similarity of texts that are not identical
 
 Penalty = Literal["tags", "placeholders", "numbers", "case", "punctuation"]
-PENALTIES: dict[Penalty, float] = {
+MATCH_PENALTIES: dict[Penalty, float] = {
     "tags": 0.02,
     "placeholders": 0.02,
     "numbers": 0.02,
@@ -61,7 +61,7 @@ class Comparison:
         if similarity < MIN_SIMILARITY:
             return None
         penalties = tuple(self._penalties(other, other_skeleton))
-        similarity = min(similarity - sum(PENALTIES[name] for name in penalties), MAX_INEXACT)
+        similarity = min(similarity - sum(MATCH_PENALTIES[name] for name in penalties), MAX_INEXACT)
         return Likeness(similarity, penalties) if similarity >= MIN_SIMILARITY else None
 
     def _penalties(self, other: str, other_skeleton: str) -> Iterator[Penalty]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors
 
-CANDIDATES = 32  # nearest by cosine that a ranking looks at: the recall of an index is measured for these
+CANDIDATE_COUNT = 32  # nearest rows that are ranked, and for which the recall of an index is measured
 ROWS_AT_A_TIME = 1024  # rows at a time where many are searched or read: bounds the memory of a build
 
 Rows = NDArray[np.int64]

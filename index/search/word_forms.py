@@ -9,7 +9,7 @@ from index.search.sentence_index import SentenceIndex
 
 SENTENCES_READ = 1 << 15  # the first of a language
 EXAMPLES_PER_WORD = 2  # sentences for each word
-WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+WORD_PATTERN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 class WordForms:
@@ -25,7 +25,7 @@ class WordForms:
         self._rows: defaultdict[str, list[int]] = defaultdict(list)
         texts = sentences.texts(0, min(SENTENCES_READ, len(sentences)))
         for row, text in enumerate(texts.to_pylist()):
-            written = WORD.findall(text)
+            written = WORD_PATTERN.findall(text)
             pairs = [f"{first} {second}" for first, second in pairwise(written)]
             for place, form in [*enumerate(written), *enumerate(pairs)]:
                 if (word := form.lower()) in vocabulary:

@@ -19,7 +19,7 @@ from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 
-COLUMNS = ("word", "count")
+WORD_COLUMNS = ("word", "count")
 # Subtracted from the score for each factor of e between the frequencies of question and answer
 # (docs/decisions/0007).
 FREQUENCY_PENALTY = 0.05
@@ -98,7 +98,7 @@ class WordIndex:
         return cls(
             language,
             FaissIndex.open(folder / f"{stem}.faiss", count, dimension, entry.word_search, threads),
-            read_table(folder / f"{stem}.arrow", COLUMNS, count),
+            read_table(folder / f"{stem}.arrow", WORD_COLUMNS, count),
             read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
             read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
             sources,

@@ -16,15 +16,15 @@ from index.text.normalisation import words
 PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
 TEXTS_CACHED = 1 << 13  # whose words are remembered
 UNKNOWN_CACHED = 1 << 12  # words of a language that the index does not have, with their vectors
-UNKNOWN = -1  # the row of a word that the index does not have
+UNKNOWN_WORD = -1  # the row of a word that the index does not have
 
 
 @dataclass(frozen=True)
 class Words:
     """The w words of n texts, text by text, in order.
 
-    `vectors` (w, d): unit vectors in the word space; `rarities` (w,); `rows` (w,) in the word index, UNKNOWN
-    for words that it does not have; `lengths` (n,): the number of words of each text.
+    `vectors` (w, d): unit vectors in the word space; `rarities` (w,); `rows` (w,) in the word index, or
+    UNKNOWN_WORD; `lengths` (n,): the number of words of each text.
     """
 
     vectors: Vectors
@@ -94,15 +94,17 @@ class WordVectors:
         if other not in self._crowding:
             means = np.zeros(0, np.float32) if self._index is None else self._index.means_from(other)
             self._crowding[other] = np.append(means, means.mean() if len(means) else 0).astype(np.float32)
-        return self._crowding[other][rows]  # UNKNOWN is the last
+        return self._crowding[other][rows]  # UNKNOWN_WORD is the last
 
     def _look_up(self, texts: Sequence[Sequence[str]]) -> Words:
         """Find words by their lower-cased spellings."""
         spellings = [word for text in texts for word in text]
         row_of = (lambda _: None) if self._index is None else self._index.row_of
-        rows = np.array([UNKNOWN if (row := row_of(word)) is None else row for word in spellings], np.int64)
+        rows = np.array(
+            [UNKNOWN_WORD if (row := row_of(word)) is None else row for word in spellings], np.int64
+        )
         vectors = np.empty((len(rows), self._encoder.dimension), np.float32)
-        unknown = rows == UNKNOWN
+        unknown = rows == UNKNOWN_WORD
         if self._index is not None:
             vectors[~unknown] = self._index.vectors.reconstruct(rows[~unknown])
         for place in np.flatnonzero(unknown).tolist():

@@ -16,8 +16,8 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.progress import Progress
 from index.storage.manifest import LANGUAGE_CODE
+from index.teaching.examples import Examples
 from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of
-from index.teaching.material import Material
 from index.teaching.mining import known_sentences, mine
 from index.teaching.report import Learned, with_card_section
 from index.teaching.suggestions import suggestions
@@ -34,11 +34,11 @@ LONGEST_VERSION = 32
 class Given:
     """What a language is taught from: captions and aligned pairs, and sentences to mine."""
 
-    materials: Sequence[Material]
+    examples: Sequence[Examples]
     sentences: Sequence[str] = ()
 
     def __len__(self) -> int:
-        return sum(map(len, self.materials))
+        return sum(map(len, self.examples))
 
 
 def check_language(bundle: Bundle, code: str) -> None:
@@ -67,32 +67,32 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
     started = time.monotonic()
     encoder = TextEncoder(bundle)
     with Progress(PROGRESS_STEPS, unit="steps", label="learn") as bar:
-        base = _base(encoder, given.materials)
+        base = _base(encoder, given.examples)
         bar.advance()
-        materials = [*given.materials, *_mined(encoder, bundle, given, base)]
+        examples = [*given.examples, *_mined(encoder, bundle, given, base)]
         bar.advance()
-        recalls = _measured(encoder, materials, base)
+        recalls = _measured(encoder, examples, base)
         bar.advance()
-        taught = learn(encoder, materials, base)
+        taught = learn(encoder, examples, base)
         bar.advance()
     learned = Learned(
         code,
         bundle.name,
         _version(bundle, code),
-        {part.kind: len(part) for part in materials},
+        {part.kind: len(part) for part in examples},
         recalls,
-        suggestions(pictures, given.materials) if pictures else [],
+        suggestions(pictures, given.examples) if pictures else [],
         len(taught.subwords),
         base,
         time.monotonic() - started,
     )
-    _publish(bundle, taught, learned, materials, out)
+    _publish(bundle, taught, learned, examples, out)
     return learned
 
 
-def _base(encoder: TextEncoder, materials: Sequence[Material]) -> float:
+def _base(encoder: TextEncoder, examples: Sequence[Examples]) -> float:
     """Choose the weight of the encoder's own vectors, without the lines that are measured on."""
-    remaining = [held_out(part, MEASURING_PART)[0] for part in materials]
+    remaining = [held_out(part, MEASURING_PART)[0] for part in examples]
     random = np.random.default_rng(0)
     drawn = [
         part.take(np.sort(random.permutation(len(part))[: CHOOSING_LINES // len(remaining)]))
@@ -101,9 +101,9 @@ def _base(encoder: TextEncoder, materials: Sequence[Material]) -> float:
     return choose_base(encoder, drawn, CHOOSING_PART)
 
 
-def _measured(encoder: TextEncoder, materials: Sequence[Material], base: float) -> dict[str, Recall]:
-    """Measure, by kind of material, whether held-out lines find their topics."""
-    split = [(part, *held_out(part, MEASURING_PART)) for part in materials]
+def _measured(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> dict[str, Recall]:
+    """Measure, by kind of example, whether held-out lines find their topics."""
+    split = [(part, *held_out(part, MEASURING_PART)) for part in examples]
     remaining = [learned for _, learned, _ in split if len(learned)]
     if not remaining:
         return {}
@@ -115,12 +115,12 @@ def _measured(encoder: TextEncoder, materials: Sequence[Material], base: float) 
     }
 
 
-def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> list[Material]:
+def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> list[Examples]:
     """Mine the sentences; empty if held-out lines find their topics worse with the mined lines."""
     known = known_sentences(encoder, bundle) if given.sentences else None
     if known is None:
         return []
-    remaining = [held_out(part, MEASURING_PART)[0] for part in given.materials]
+    remaining = [held_out(part, MEASURING_PART)[0] for part in given.examples]
     learned, asked = zip(*(held_out(part, CHOOSING_PART) for part in remaining), strict=True)
     if not any(map(len, learned)):
         return []
@@ -132,7 +132,7 @@ def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> l
     return [mined] if _mean_rank(encoder, after, asked) >= _mean_rank(encoder, before, asked) else []
 
 
-def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, asked: Sequence[Material]) -> float:
+def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, asked: Sequence[Examples]) -> float:
     """The mean reciprocal rank of the right answers; 0 without questions."""
     places = np.concatenate([places_of(encoder, taught, part) for part in asked])
     return float((1 / (1 + places)).mean()) if len(places) else 0.0
@@ -148,7 +148,7 @@ def _version(bundle: Bundle, code: str) -> str:
 
 
 def _publish(
-    bundle: Bundle, taught: TaughtLanguage, learned: Learned, materials: Sequence[Material], out: Path
+    bundle: Bundle, taught: TaughtLanguage, learned: Learned, examples: Sequence[Examples], out: Path
 ) -> None:
     """Publish the bundle with the taught language at `out`."""
     code, manifest = learned.code, bundle.manifest
@@ -156,7 +156,7 @@ def _publish(
     (staging / taught_file(code)).parent.mkdir(exist_ok=True)
     (staging / taught_file(code)).write_bytes(taught.packed())
     (staging / "words").mkdir(exist_ok=True)
-    counts = Counter(word for part in materials for text in part.texts for word in words(text, code))
+    counts = Counter(word for part in examples for text in part.texts for word in words(text, code))
     ranked = sorted((-count, word) for word, count in counts.items())
     listing = "".join(f"{word}\t{-count}\n" for count, word in ranked)
     (staging / "words" / f"{code}.tsv").write_text(listing, "utf-8")

@@ -1,4 +1,4 @@
-"""Lesson: learns the subword vectors of a language from material, and measures them on held-out lines."""
+"""Lesson: learns the subword vectors of a language from examples, and measures them on held-out lines."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,7 @@ import numpy as np
 from index.encoder.taught import BEGIN, END, TaughtLanguage, spelled, subwords
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.teaching.material import Material
+from index.teaching.examples import Examples
 from index.teaching.ridge import ridge
 from index.text.pre_tokens import Integers
 
@@ -44,32 +44,32 @@ class Recall:
         return 100 / self.candidates, 100 * min(1.0, 10 / self.candidates)
 
 
-def held_out(material: Material, part: int) -> tuple[Material, Material]:
-    """Divide material into the lines to learn from and those held out, which are about a part of the topics.
+def held_out(examples: Examples, part: int) -> tuple[Examples, Examples]:
+    """Divide examples into the lines to learn from and those held out, which are about a part of the topics.
 
     The part of a topic is chosen by the hash of its name.
     """
-    names = material.topics.names
-    in_part = np.array([_part(names[row]) == part for row in material.rows.tolist()], bool)
-    return material.take(np.flatnonzero(~in_part)), material.take(np.flatnonzero(in_part))
+    names = examples.topics.names
+    in_part = np.array([_part(names[row]) == part for row in examples.rows.tolist()], bool)
+    return examples.take(np.flatnonzero(~in_part)), examples.take(np.flatnonzero(in_part))
 
 
-def learn(encoder: TextEncoder, materials: Sequence[Material], base: float) -> TaughtLanguage:
+def learn(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> TaughtLanguage:
     """Learn subword vectors that, added to `base` times the encoder's vectors, approximate the topics'."""
-    texts = [text for material in materials for text in material.texts]
-    targets = np.concatenate([material.vectors for material in materials])
+    texts = [text for part in examples for text in part.texts]
+    targets = np.concatenate([part.vectors for part in examples])
     if base:
         targets = targets - np.float32(base) * encoder.encode(texts)
-    weights = np.concatenate([np.full(len(material), material.weight) for material in materials])
+    weights = np.concatenate([np.full(len(part), part.weight) for part in examples])
     vocabulary = _vocabulary(texts)
     untrained = TaughtLanguage(vocabulary, np.zeros((len(vocabulary), 0), np.float16), base)
     rows = ridge(untrained.tokens(texts), len(vocabulary), targets, weights.astype(np.float32), RIDGE_PENALTY)
     return TaughtLanguage(vocabulary, rows.astype(np.float16), base)
 
 
-def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) -> float:
+def choose_base(encoder: TextEncoder, examples: Sequence[Examples], part: int) -> float:
     """Choose the one of BASE_WEIGHTS with which held-out lines find their topics best."""
-    learned, asked = zip(*(held_out(material, part) for material in materials), strict=True)
+    learned, asked = zip(*(held_out(kind, part) for kind in examples), strict=True)
     if not all(map(len, learned)) or not any(map(len, asked)):
         return BASE_WEIGHTS[0]
     scores = []
@@ -80,7 +80,7 @@ def choose_base(encoder: TextEncoder, materials: Sequence[Material], part: int) 
     return BASE_WEIGHTS[int(np.argmax(scores))]
 
 
-def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Material) -> Integers:
+def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Examples) -> Integers:
     """(n,) for each line, how many topics are nearer to it than its own."""
     vectors = taught(asked.texts, encoder.encode(asked.texts))
     return places_among(vectors, asked.topics.vectors, asked.rows)

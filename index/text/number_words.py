@@ -10,9 +10,15 @@ from functools import cache
 from index.text.normalisation import words
 from index.text.placeables import numbers
 
-LARGEST = 99
+LARGEST_SPELLED = 99
 # ICU's names for rules; a language that lacks one writes the number by its first rule instead.
-RULES = ("cardinal", "cardinal-masculine", "cardinal-feminine", "cardinal-neuter", "cardinal-alternate2")
+SPELLING_RULES = (
+    "cardinal",
+    "cardinal-masculine",
+    "cardinal-feminine",
+    "cardinal-neuter",
+    "cardinal-alternate2",
+)
 
 LOWER_CASED_DOT = "\u0307"  # that Python's lower() leaves of a Turkish İ
 
@@ -49,10 +55,10 @@ def _spelled_out(language: str) -> tuple[dict[tuple[str, ...], int], dict[str, i
     """The numbers in words, with their values; and by first word, the most words that one has."""
     from icu4py.messageformat import MessageFormat  # imported here for the reason given in `words`
 
-    formats = [MessageFormat(f"{{number, spellout,%spellout-{rule}}}", language) for rule in RULES]
+    formats = [MessageFormat(f"{{number, spellout,%spellout-{rule}}}", language) for rule in SPELLING_RULES]
     values = {
         tuple(words(spelling.format({"number": value}), language)): value
-        for value in range(LARGEST, 1, -1)
+        for value in range(LARGEST_SPELLED, 1, -1)
         for spelling in formats
     }
     lengths: dict[str, int] = {}

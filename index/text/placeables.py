@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Literal, NamedTuple
 
 Kind = Literal["tags", "placeholders", "numbers"]
-KINDS: tuple[Kind, ...] = ("tags", "placeholders", "numbers")
+PLACEABLE_KINDS: tuple[Kind, ...] = ("tags", "placeholders", "numbers")
 
 # HTML and XML; printf and Python's %(name)s; {0}, {{name}}, ${name}, %{name}; digits with what groups them.
 _TAG = r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,500}?-->"
@@ -39,7 +39,7 @@ def placeables(text: str) -> list[Placeable]:
     return [
         Placeable(kind, match.group(), match.start(), match.end())
         for match in _PLACEABLE.finditer(text)
-        for kind in KINDS
+        for kind in PLACEABLE_KINDS
         if match.lastgroup == kind
     ]
 

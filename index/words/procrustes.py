@@ -22,7 +22,7 @@ from itertools import combinations, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from index.search.hubness import NEIGHBOURS, csls_scores, neighbourhood_means
+from index.search.hubness import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
 GROUP_WIDTH = 8  # columns reduced to their highest before partitioning
@@ -119,7 +119,7 @@ def mutual_neighbours(first: Vectors, second: Vectors, k: int) -> NDArray[np.int
     if not n or not m:
         return np.zeros((0, 2), np.int64)
     cosines = np.asarray(first, np.float32) @ np.asarray(second, np.float32).T
-    ahead, back = (neighbourhood_means(_highest(way, NEIGHBOURS)[0]) for way in (cosines, cosines.T))
+    ahead, back = (neighbourhood_means(_highest(way, CSLS_NEIGHBOURS)[0]) for way in (cosines, cosines.T))
     scores = csls_scores(cosines, ahead[:, None], back)
     pairs = np.arange(n)[:, None] * m + _best(scores, k)
     mirrored = _best(scores.T, k) * m + np.arange(m)[:, None]

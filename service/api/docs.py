@@ -17,7 +17,7 @@ from service.http.page import PAGE_HEADERS
 
 router = APIRouter(include_in_schema=False)
 
-PAGE = """<!doctype html>
+DOCS_PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -49,7 +49,7 @@ def render(document: dict[str, Any]) -> str:
         for method, operation in methods.items()
     )
     info = {name: escape(document["info"][name]) for name in ("title", "description")}
-    return PAGE.format(**info, operations="\n".join(operations))
+    return DOCS_PAGE.format(**info, operations="\n".join(operations))
 
 
 def _operation(name: str, operation: dict[str, Any], document: dict[str, Any]) -> str:

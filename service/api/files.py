@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from index.documents.document import Document, suffix_of
-from index.documents.translation import DOCUMENTS, Summary, fill, open_document, source_language
+from index.documents.translation import DOCUMENT_FORMATS, Summary, fill, open_document, source_language
 from index.errors import UnknownLanguageError, UsageError
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import TRANSLATE_STATUSES, failures
@@ -46,7 +46,7 @@ FILE_BODY: dict[str, Any] = {
                     "file": {
                         "type": "string",
                         "format": "binary",
-                        "description": f"The file; its name ends in {', '.join(DOCUMENTS)}.",
+                        "description": f"The file; its name ends in {', '.join(DOCUMENT_FORMATS)}.",
                     },
                     "source": {"type": "string", "description": "Language code of its texts, or `auto`."},
                     "target": {"type": "string", "description": "Language code to translate into."},

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from index.documents.translation import DOCUMENTS
+from index.documents.translation import DOCUMENT_FORMATS
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.sentences import joined
@@ -167,7 +167,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
         charLimit=settings.max_characters,
         apiKeys=bool(settings.keys),
         keyRequired=bool(settings.keys),
-        supportedFilesFormat=list(DOCUMENTS),
+        supportedFilesFormat=list(DOCUMENT_FORMATS),
         language={
             "source": NamedLanguage(code=source.code, name=source.name),
             "target": NamedLanguage(code=target.code, name=target.name),
@@ -304,7 +304,7 @@ BLOCK_TAGS = frozenset(
 )
 # A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
 # make it linear in the length of the text: html.parser, which is not, took 16 ms for 333 unclosed tags.
-MARKUP = re.compile(
+MARKUP_PATTERN = re.compile(
     r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
@@ -312,7 +312,7 @@ MARKUP = re.compile(
 
 def text_of(markup: str) -> str:
     """The text of an HTML fragment: tags and comments removed, entities decoded."""
-    return html.unescape(MARKUP.sub(_space_of_block, markup))
+    return html.unescape(MARKUP_PATTERN.sub(_space_of_block, markup))
 
 
 def clean_markup(markup: str) -> str:

@@ -52,7 +52,7 @@ class JsonText(Response):
 
 
 ROWS_AT_ONCE = 16
-LANGUAGES = TypeAdapter(list[Language])
+LANGUAGE_LIST = TypeAdapter(list[Language])
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
 TRANSLATION_PROBLEMS = problem_responses(
@@ -145,7 +145,7 @@ async def languages(request: Request) -> JsonText:
         )
         for language in translator.languages
     ]
-    return JsonText(LANGUAGES.dump_json(languages))
+    return JsonText(LANGUAGE_LIST.dump_json(languages))
 
 
 def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:

@@ -129,12 +129,12 @@ def unclear_language(field: str, chances: Mapping[str, float], languages: Langua
 def unreachable_target(field: str, source: str, target: str, languages: Languages) -> FieldError:
     """The error for a target that the text in `field` cannot be translated into."""
     reachable = list(languages.targets(source))
-    fault = (
+    reason = (
         f"is the language of {field} already" if target == source else f"cannot be reached from {source!r}"
     )
     return FieldError(
         field="target",
-        message=f"target {target!r} {fault}: use one of {listed(reachable)}",
+        message=f"target {target!r} {reason}: use one of {listed(reachable)}",
         allowed=reachable,
     )
 
@@ -179,6 +179,6 @@ def _over(field: str, fact: str, limit: int, advice: str) -> FieldError:
 
 
 def _refuse(errors: Iterable[FieldError]) -> None:
-    faults = list(errors)
-    if faults:
-        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, faults)
+    field_errors = list(errors)
+    if field_errors:
+        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, field_errors)

@@ -41,7 +41,7 @@ OVERLOAD_STATUSES = (429, 503)
 
 Model = TypeVar("Model", bound=BaseModel)
 Texts = str | Sequence[str]
-LANGUAGES = TypeAdapter(list[Language])
+LANGUAGE_LIST = TypeAdapter(list[Language])
 
 
 class Options(TypedDict, total=False):
@@ -377,7 +377,7 @@ def answer(model: type[Model], response: httpx2.Response) -> Model:
 
 def _languages(response: httpx2.Response) -> list[Language]:
     try:
-        return LANGUAGES.validate_json(response.content)
+        return LANGUAGE_LIST.validate_json(response.content)
     except ValidationError:
         raise _foreign(response) from None
 

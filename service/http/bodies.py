@@ -79,7 +79,7 @@ async def read_model(request: Request, model: type[Model]) -> Model:
 def validation_error(error: ValidationError) -> RequestValidationError:
     """The error that FastAPI raises for an invalid body."""
     return RequestValidationError(
-        [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
+        [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_url=False)]
     )
 
 

@@ -17,8 +17,8 @@ from service.schemas import FieldError
 
 BY_STATUS = {kind.status: kind for kind in (ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED)}
 
-# pydantic's error types, in our words; {field} and the error's own context fill them.
-MESSAGES = {
+# Messages by pydantic's error type; filled with {field} and the error's context.
+VALIDATION_MESSAGES = {
     "missing": "{field} is missing: it is required",
     "extra_forbidden": "{field} is not a field of this request: remove it (see /openapi.json for the fields)",
     "list_type": "{field} must be a string or a list of strings",
@@ -57,7 +57,7 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = [_explain(fault) for fault in error.errors()]
+    errors = [_explain(detail) for detail in error.errors()]
     return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response(request.scope)
 
 
@@ -75,12 +75,13 @@ def _allowed(headers: Mapping[str, str] | None) -> str:
     return (headers or {}).get("Allow", "another method")
 
 
-def _explain(fault: Mapping[str, Any]) -> FieldError:
-    context = fault.get("ctx", {})
-    field = field_name(fault["loc"][1:])
-    message = MESSAGES.get(fault["type"], "{field} is not valid: see /openapi.json")
+def _explain(detail: Mapping[str, Any]) -> FieldError:
+    """One of pydantic's error details in our words."""
+    context = detail.get("ctx", {})
+    field = field_name(detail["loc"][1:])
+    message = VALIDATION_MESSAGES.get(detail["type"], "{field} is not valid: see /openapi.json")
     limit = next((context[name] for name in LIMIT_KEYS if name in context), None)
-    given = fault.get("input")
+    given = detail.get("input")
     shown = brief(given) if isinstance(given, int | float) else ""
     return FieldError(field=field, message=message.format(field=field, input=shown, **context), limit=limit)
 

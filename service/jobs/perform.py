@@ -115,7 +115,7 @@ class _JobRun:
                     state="failed", reason="the worker's disk is full: free space, then send it again"
                 )
             _log_exception(error)
-            return Event(state="failed", reason="a fault of the service: the worker's log has the details")
+            return Event(state="failed", reason="an error of the service: the worker's log has the details")
 
     def _dispatch(self) -> Event:
         match self.spec.request:

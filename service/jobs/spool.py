@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 UPLOAD_FILE = "about.json"  # the Upload as JSON
-EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}  # where it differs from the format's name
+FORMAT_EXTENSIONS: dict[Format, str] = {
+    "xliff": "xlf",
+    "cldr": "xml",
+}  # where it differs from the format's name
 BYTES_WRITTEN = 1 << 20  # at a time
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # disk, quota or limit of the process full
 ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
@@ -179,7 +182,7 @@ def open_spool(settings: "Settings") -> Spool:
 
 
 def _name(digest: str, form: Format, compression: Compression) -> str:
-    name = f"{digest[:16]}.{EXTENSIONS.get(form, form)}"
+    name = f"{digest[:16]}.{FORMAT_EXTENSIONS.get(form, form)}"
     return name if compression == "none" else f"{name}.{compression}"
 
 

@@ -111,10 +111,10 @@ class Metrics:
         """Count a value in Redis that is not valid."""
         self._rejected.inc()
 
-    def answered(self, kind: Kind, source: str, target: str, best: float, likely: bool) -> None:
-        """Count a text answered in one target, with its best confidence and whether any answer is likely."""
+    def answered(self, kind: Kind, source: str, target: str, best: float, found: bool) -> None:
+        """Count a text translated into one target: its best confidence, and whether an answer was `found`."""
         self._confidences[kind].observe(best)
-        self._answers_child(kind, source, target, "yes" if likely else "no").inc()
+        self._answers_child(kind, source, target, "yes" if found else "no").inc()
 
     def text(self) -> bytes:
         """The counts of all workers in Prometheus's text format."""

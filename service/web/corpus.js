@@ -130,9 +130,9 @@ function compression(file) {
   return COMPRESSIONS.includes(last) ? last : "none";
 }
 
-// told: of the file, as the API's query names it; what is empty is left out.
-async function add(file, told, action) {
-  const given = Object.entries(told).filter(([, value]) => value);
+// description: the query parameters of the upload; empty ones are left out.
+async function add(file, description, action) {
+  const given = Object.entries(description).filter(([, value]) => value);
   const query = new URLSearchParams([...given, ["compression", compression(file)], ["name", file.name.slice(-LONGEST_NAME)]]);
   await going("Uploading", async (show) => {
     const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
@@ -178,9 +178,9 @@ async function going(label, prepare) {
     const change = await prepare(show);
     show("Waiting for a worker");
     const job = await call("admin/jobs", change);
-    const told = await watched(job, show);
-    part.going.replaceChildren(outcome(told));
-    if (told.state === "succeeded") await Promise.all([showVersions(), state.changed()]);
+    const ended = await watched(job, show);
+    part.going.replaceChildren(outcome(ended));
+    if (ended.state === "succeeded") await Promise.all([showVersions(), state.changed()]);
   } catch (error) {
     part.going.replaceChildren(error.name === "AbortError" ? element("p", { role: "status" }, "Cancelled.") : problem(error.problem ?? GONE));
   } finally {

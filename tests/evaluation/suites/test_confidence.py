@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.suites.confidence import LEFT_OUT_EVERY, confidence, lacks
-from index.build.probes import CORPORA, scenes
+from index.build.probes import PROBE_FOLDER, scenes
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -15,7 +15,7 @@ CODES = ("de", "en")
 
 
 def test_other_kinds_are_not_answered_and_punctuation_changes_nothing(tmp_path: Path) -> None:
-    encoder = TextEncoder(open_bundle(CORPORA.parent / "models" / "small"))
+    encoder = TextEncoder(open_bundle(PROBE_FOLDER.parent / "models" / "small"))
     for code in CODES:
         (tmp_path / f"{code}.txt").write_text("\n".join(scenes(code)) + "\n", "utf-8")
     (table,) = confidence(encoder, tmp_path, CODES, [])

@@ -27,13 +27,13 @@ from index.build.maintenance import collect, roll_back
 from index.build.process_pool import Worker
 from index.build.vectors import SearchOptions
 from index.corpus.difference import Difference, compare
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.sentence_table import WORD_COLUMNS
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
 from index.search.ranking import Original
 from index.search.translator import Translator
-from index.search.word_index import COLUMNS as WORDS
+from index.search.word_index import WORD_COLUMNS as WORDS
 from index.storage.files import describe
 from index.storage.index_manifest import Options
 from index.storage.tables import read_table
@@ -73,7 +73,7 @@ def texts(index: Path) -> dict[str, str]:
     folder, manifest = open_version(index)
     found = {}
     for code, entry in manifest.languages.items():
-        table = read_table(folder / f"{code}.arrow", COLUMNS, entry.sentences)
+        table = read_table(folder / f"{code}.arrow", WORD_COLUMNS, entry.sentences)
         found |= dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
         assert entry.lines == entry.sentences + sum(entry.dropped.values())
     return found
@@ -92,9 +92,9 @@ def test_only_new_texts_are_encoded(index: Path, tmp_path: Path, monkeypatch: py
     encoded: list[str] = []
     encode = Worker.encode
 
-    def counted(self: Worker, code: str, given: Sequence[str], judged: bool) -> object:
+    def counted(self: Worker, code: str, given: Sequence[str], check_language: bool) -> object:
         encoded.extend(given)
-        return encode(self, code, given, judged)
+        return encode(self, code, given, check_language)
 
     monkeypatch.setattr(Worker, "encode", counted)
     change_index(index, delete=["en:3", "de:7"])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from index.build.probes import CORPORA, SCENE_LINES, other_kinds, scenes
+from index.build.probes import PROBE_FOLDER, SCENE_LINES, other_kinds, scenes
 
-LANGUAGES = sorted(path.stem for path in (CORPORA / "elsewhere").glob("*.tsv"))
+LANGUAGES = sorted(path.stem for path in (PROBE_FOLDER / "elsewhere").glob("*.tsv"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -170,7 +170,7 @@ def test_a_shard_that_kills_its_workers_is_given_up(
         with pytest.raises(PassepartoutError, match=r"^Ray gave up a shard after 1 further tries .*$"):
             encoders.submit(_die, tmp_path / "tries").result()
         assert (tmp_path / "tries").read_text() == "xx"
-        assert encoders.encode("en", ["A dog."], judged=False).result().foreign == [False]
+        assert encoders.encode("en", ["A dog."], check_language=False).result().foreign == [False]
 
 
 def _die(tries: Path) -> None:
@@ -182,8 +182,11 @@ def _die(tries: Path) -> None:
 def test_vectors_and_words_are_those_of_this_machine(encoders: RayPool, job: Job, detector: Detector) -> None:
     texts = [*sentences("en")[:50], sentences("de")[0]]
     with ProcessPool(job, detector) as own:
-        wanted, counts = own.encode("en", texts, judged=True).result(), own.count(texts, "en").result()
-    found = encoders.encode("en", texts, judged=True).result()
+        wanted, counts = (
+            own.encode("en", texts, check_language=True).result(),
+            own.count(texts, "en").result(),
+        )
+    found = encoders.encode("en", texts, check_language=True).result()
     assert found.foreign == wanted.foreign == [False] * 50 + [True]
     assert found.vectors is not None
     assert wanted.vectors is not None

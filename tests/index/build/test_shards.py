@@ -41,7 +41,7 @@ def encode(job: Job, detector: Detector, parts: list[list[str]], threads: int = 
     at_work = Job(job.work, job.parts, job.bundle, job.encoder, threads)
     with ProcessPool(at_work, detector) as encoders, Shards(job, "en", encoders) as shards:
         for part in parts:
-            shard = shards.begin(part, judged=True)
+            shard = shards.begin(part, check_language=True)
             counted += len(part) if result_of(shard.encoded).vectors is not None else 0
             shards.finish(shard, len(part), lambda vectors: vectors)
         shards.close()
@@ -100,7 +100,7 @@ def test_other_texts_are_encoded_from_where_they_differ(job: Job, detector: Dete
 def test_rows_that_do_not_fit_are_refused(job: Job, detector: Detector) -> None:
     encode(job, detector, PARTS)
     with ProcessPool(job, detector) as encoders, Shards(job, "en", encoders) as shards:
-        shard = shards.begin(PARTS[0], judged=True)
+        shard = shards.begin(PARTS[0], check_language=True)
         with pytest.raises(DamagedError, match="remove this folder"):
             shards.finish(shard, 3, lambda vectors: vectors)
 
@@ -108,10 +108,10 @@ def test_rows_that_do_not_fit_are_refused(job: Job, detector: Detector) -> None:
 def test_a_language_is_judged_and_the_foreign_are_not_encoded(job: Job, detector: Detector) -> None:
     texts = [TEXTS[0], sentences("de")[0], sentences("ar")[0], "dog"]
     with ProcessPool(job, detector) as encoders:
-        found = encoders.encode("en", texts, judged=True).result()
+        found = encoders.encode("en", texts, check_language=True).result()
         assert found.foreign == [False, True, True, False]
         assert not found.vectors[1:3].any()
-        assert encoders.encode("en", texts, judged=False).result().foreign == [False] * 4
+        assert encoders.encode("en", texts, check_language=False).result().foreign == [False] * 4
     tokens = Tokens.of(job.encoder.tokens(texts))
     assert found.foreign == detector.foreign(tokens, "en").tolist()
 
@@ -121,9 +121,9 @@ def test_a_process_that_is_killed_is_one_line(
 ) -> None:
     monkeypatch.setattr(process_pool, "TEXTS_WITHOUT_PROCESSES", 1)
     with ProcessPool(Job(job.work, job.parts, job.bundle, job.encoder, 2), detector) as encoders:
-        encoders.encode("en", TEXTS, judged=False).result()
+        encoders.encode("en", TEXTS, check_language=False).result()
         assert encoders._executor is not None
         for process in list(encoders._executor._processes.values()):
             process.kill()
         with pytest.raises(PassepartoutError, match="a process of the build died"):
-            result_of(encoders.encode("en", TEXTS, judged=False))
+            result_of(encoders.encode("en", TEXTS, check_language=False))

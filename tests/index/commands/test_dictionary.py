@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from index.commands.dictionary import COLUMNS, export_dictionary, split_pair
+from index.commands.dictionary import DICTIONARY_COLUMNS, export_dictionary, split_pair
 from index.errors import UsageError
 from index.search.translator import Translator
 from passepartout import run
@@ -18,7 +18,7 @@ def lines(path: Path) -> list[list[str]]:
 def test_every_word_has_its_translation(index_dir: Path, tmp_path: Path) -> None:
     assert export_dictionary(index_dir, "en-de", tmp_path / "x.tsv") == len(lines(tmp_path / "x.tsv")) - 1
     head, *found = lines(tmp_path / "x.tsv")
-    assert tuple(head) == COLUMNS
+    assert tuple(head) == DICTIONARY_COLUMNS
     known = {concept["en"]: concept["de"] for concept in lexicon()}
     right = [known[word] == translation for word, translation, *_ in found if word in known]
     assert len(right) == len(known)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.corpus.cleaning import DEDUPLICATION_ONLY, RULES, Cleaner, Cleaning, Judge
+from index.corpus.cleaning import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaner, Cleaning, ForeignCheck
 from index.formats.sentence import Sentence, group_number
 from index.text.normalisation import clean
 
@@ -14,12 +14,12 @@ from index.text.normalisation import clean
 def cleaned(
     texts: list[str],
     cleaning: Cleaning | None = None,
-    judge: Judge | None = None,
+    check_language: ForeignCheck | None = None,
     record: io.StringIO | None = None,
 ) -> tuple[list[str], Cleaner]:
     cleaner = Cleaner(cleaning or Cleaning(), record)
     given = [("f.txt", Sentence(str(n), text, "en", n)) for n, text in enumerate(texts, start=1)]
-    return [sentence.text for _, sentence in cleaner.sentences(given, judge)], cleaner
+    return [sentence.text for _, sentence in cleaner.sentences(given, check_language)], cleaner
 
 
 LONG = "a dog " * 300
@@ -35,7 +35,9 @@ def test_each_rule_drops_counts_and_can_be_left_out(rule: str) -> None:
     kept, cleaner = cleaned(CASES[rule])
     assert kept == CASES[rule][:1]
     assert cleaner.done.dropped == {rule: 1}
-    off = frozenset(found for found in RULES if found == rule or (rule == "duplicate" and found == "near"))
+    off = frozenset(
+        found for found in CLEANING_RULES if found == rule or (rule == "duplicate" and found == "near")
+    )
     kept, cleaner = cleaned(CASES[rule], Cleaning(off))
     assert kept == [clean(text) for text in CASES[rule]]
     assert cleaner.done.dropped == {}
@@ -53,7 +55,7 @@ def test_form_is_nfc_and_single_spaces_unless_left_out() -> None:
 
 def test_empty_lines_are_always_dropped_and_not_listed() -> None:
     record = io.StringIO()
-    kept, cleaner = cleaned(["", "A dog.", " \u200b"], Cleaning(frozenset(RULES)), record=record)
+    kept, cleaner = cleaned(["", "A dog.", " \u200b"], Cleaning(frozenset(CLEANING_RULES)), record=record)
     assert kept == ["A dog."]
     assert cleaner.done.dropped == {"empty": 2}
     assert len(record.getvalue().splitlines()) == 1
@@ -70,14 +72,14 @@ def test_what_is_not_confirmed_is_dropped() -> None:
 def test_the_judge_drops_what_is_in_another_language() -> None:
     texts = ["A dog.", "Ein Hund.", "A cat."]
 
-    def judge(given: object) -> list[bool]:
+    def check_language(given: object) -> list[bool]:
         assert given == texts
         return [False, True, False]
 
-    kept, cleaner = cleaned(texts, judge=judge)
+    kept, cleaner = cleaned(texts, check_language=check_language)
     assert kept == ["A dog.", "A cat."]
     assert cleaner.done.dropped == {"language": 1}
-    assert cleaned(texts, Cleaning(frozenset({"language"})), judge)[0] == texts
+    assert cleaned(texts, Cleaning(frozenset({"language"})), check_language)[0] == texts
 
 
 def test_what_is_dropped_is_written_with_reason_place_and_the_row_kept() -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from index.documents.document import LONGEST_TEXT
-from index.documents.translation import DOCUMENTS, MARKS_A_TEXT, VALUE_MARKS, open_document
+from index.documents.translation import DOCUMENT_FORMATS, MARKS_A_TEXT, VALUE_MARKS, open_document
 from index.errors import CorpusError, UsageError
 
 SECONDS = 5  # of processor time; what is tried here took minutes
@@ -52,7 +52,7 @@ def test_what_is_far_more_than_its_texts_is_refused_unread(name: str, content: b
 
 
 def test_every_format_has_marks() -> None:
-    assert {where.partition(":")[0] for where in DOCUMENTS.values()} == VALUE_MARKS.keys()
+    assert {where.partition(":")[0] for where in DOCUMENT_FORMATS.values()} == VALUE_MARKS.keys()
 
 
 @pytest.mark.parametrize(

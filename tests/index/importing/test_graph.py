@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.errors import UsageError
-from index.importing.graph import POOLINGS, Head, read_graph, save_graph, with_head
+from index.importing.graph import POOLING_MODES, Head, read_graph, save_graph, with_head
 
 TABLE = np.random.default_rng(0).standard_normal((20, 6)).astype(np.float32)
 IDS = np.array([[3, 4, 5, 0], [7, 0, 0, 0]])
@@ -90,7 +90,7 @@ def test_poolings_stand_side_by_side_in_every_opset(opset: int, tmp_path: Path) 
 def pooled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph with every pooling, side by side."""
     folder = tmp_path_factory.mktemp("pooled")
-    encode(write_graph(folder / "model.onnx"), folder / "out.onnx", Head(POOLINGS))
+    encode(write_graph(folder / "model.onnx"), folder / "out.onnx", Head(POOLING_MODES))
     return folder / "out.onnx"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.search.hubness import NEIGHBOURS
+from index.search.hubness import CSLS_NEIGHBOURS
 from index.search.translator import Kind, Translator
 from tests.bundles import make_corpus
 
@@ -38,7 +38,7 @@ def test_a_neighbourhood_mean_is_that_of_the_nearest(translator: Translator) -> 
     (why,) = translator.explain("sentence", DOG, "en", {"de": [match.id]})["de"]
     index = translator._sentences["de"]
     cosines = np.sort(index.vectors.reconstruct(range(len(index))) @ translator.encode([DOG])[0])
-    assert why.question_mean == pytest.approx(cosines[-NEIGHBOURS:].mean(), abs=1e-5)
+    assert why.question_mean == pytest.approx(cosines[-CSLS_NEIGHBOURS:].mean(), abs=1e-5)
     assert why.candidates == 200
 
 

@@ -25,7 +25,7 @@ from index.search.faiss_index import (
     tune,
     write_faiss,
 )
-from index.search.vector_index import CANDIDATES, recall
+from index.search.vector_index import CANDIDATE_COUNT, recall
 from index.storage.index_manifest import SearchSettings
 
 Vectors = NDArray[np.float32]
@@ -75,10 +75,10 @@ def index(tuned: tuple[FaissIndex, SearchSettings]) -> FaissIndex:
 
 def test_the_nearest_are_found_with_their_cosines(index: FaissIndex, rows: Vectors, queries: Vectors) -> None:
     similarities = queries @ rows.T
-    cosines, neighbours = index.search(queries, CANDIDATES)
+    cosines, neighbours = index.search(queries, CANDIDATE_COUNT)
     exact = np.argsort(-similarities, axis=1)
     assert recall(neighbours[:, :RECALL_NEIGHBOURS], exact[:, :RECALL_NEIGHBOURS]) >= 0.99
-    assert recall(neighbours, exact[:, :CANDIDATES]) >= 0.95
+    assert recall(neighbours, exact[:, :CANDIDATE_COUNT]) >= 0.95
     np.testing.assert_allclose(cosines, np.take_along_axis(similarities, neighbours, axis=1), atol=1e-3)
     assert (np.diff(cosines, axis=1) <= 0).all()
 
@@ -152,7 +152,7 @@ def test_an_empty_index_has_no_answers(tmp_path: Path) -> None:
 def test_an_odd_number_of_dimensions(tmp_path: Path) -> None:
     rows = unit_rows(np.random.default_rng(2), FLAT_ROWS + 1, 7)
     index = made(tmp_path, rows, factory_string(*rows.shape))
-    np.testing.assert_array_equal(index.search(rows[:50], CANDIDATES)[1][:, 0], np.arange(50))
+    np.testing.assert_array_equal(index.search(rows[:50], CANDIDATE_COUNT)[1][:, 0], np.arange(50))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_settings_find_what_they_say(
         assert chosen == SearchSettings()
         return
     measured = recall(
-        index.search(queries[:100], CANDIDATES)[1][:, :RECALL_NEIGHBOURS], nearest(rows, queries[:100])
+        index.search(queries[:100], CANDIDATE_COUNT)[1][:, :RECALL_NEIGHBOURS], nearest(rows, queries[:100])
     )
     assert chosen.recall == measured >= TARGET_RECALL
     assert re.fullmatch(r"(nprobe=\d+,)?k_factor_rf=\d+", chosen.parameters)
@@ -194,7 +194,7 @@ def test_no_more_lists_are_read_than_needed(rows: Vectors, tmp_path: Path) -> No
     probes = int(chosen.parameters.split(",")[0].removeprefix("nprobe="))
     assert 1 < probes < 64
     index.read_lists(1)
-    assert recall(index.search(queries, CANDIDATES)[1][:, :RECALL_NEIGHBOURS], wanted) < TARGET_RECALL
+    assert recall(index.search(queries, CANDIDATE_COUNT)[1][:, :RECALL_NEIGHBOURS], wanted) < TARGET_RECALL
 
 
 def test_brute_force_by_blocks_is_brute_force() -> None:

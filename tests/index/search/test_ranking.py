@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import FALLBACK, Calibration, features
 from index.search.faiss_index import FaissIndex, factory_string, write_faiss
-from index.search.hubness import NEIGHBOURS, csls, neighbourhood_means
+from index.search.hubness import CSLS_NEIGHBOURS, csls, neighbourhood_means
 from index.search.ranking import rank
-from index.search.vector_index import CANDIDATES, VectorIndex
+from index.search.vector_index import CANDIDATE_COUNT, VectorIndex
 from index.storage.index_manifest import SearchSettings
 
 Vectors = NDArray[np.float32]
@@ -39,7 +39,7 @@ def opened(folder: object, rows: Vectors) -> VectorIndex:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    count=st.integers(1, CANDIDATES),
+    count=st.integers(1, CANDIDATE_COUNT),
     n=st.integers(1, 8),
     k=st.integers(1, 20),
     seed=st.integers(0, 999),
@@ -158,4 +158,4 @@ def test_the_query_side_mean_is_over_the_ten_nearest(folder: object) -> None:
     rows, queries = unit_rows(random, 500), unit_rows(random, 1)
     found = rank(opened(folder, rows), np.zeros(500, np.float32), queries, 1, FALLBACK)
     nearest = np.sort((queries @ rows.T)[0])[::-1]
-    assert found.scores[0, 0] == pytest.approx(2 * nearest[0] - nearest[:NEIGHBOURS].mean(), abs=1e-5)
+    assert found.scores[0, 0] == pytest.approx(2 * nearest[0] - nearest[:CSLS_NEIGHBOURS].mean(), abs=1e-5)

@@ -190,7 +190,7 @@ def test_a_text_that_could_be_in_any_language_is_not_guessed(translator: Transla
 
 def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are no scenes to ask."""
-    monkeypatch.setattr("index.build.probes.CORPORA", tmp_path)
+    monkeypatch.setattr("index.build.probes.PROBE_FOLDER", tmp_path)
     sure = Calibration(weights=(0.0, 0.0, 0.0, 0.0), bias=100.0, n=10)
     bundle = make_bundle(tmp_path / "b", calibration=sure)
     build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")

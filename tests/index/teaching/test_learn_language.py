@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from index.build.build_index import build_index
-from index.build.probes import CORPORA
+from index.build.probes import PROBE_FOLDER
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
@@ -176,7 +176,7 @@ def test_a_shipped_bundle_learns_from_names_and_keeps_its_languages(tmp_path: Pa
     assert run(["learn-language", str(SHIPPED), "tlh", *given]) == 0
     after = open_bundle(tmp_path / "out")
     one, other = TextEncoder(before), TextEncoder(after)
-    for file in sorted((CORPORA / "everyday").glob("*.txt")):
+    for file in sorted((PROBE_FOLDER / "everyday").glob("*.txt")):
         texts = file.read_text("utf-8").splitlines()[::10]
         assert np.array_equal(one.encode(texts, language=file.stem), other.encode(texts, language=file.stem))
     vectors = other.encode(words, language="tlh")

@@ -52,7 +52,7 @@ def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:
     assert card.count("Taught afterwards") == 1
 
 
-def test_what_is_no_material_is_refused(index: Path) -> None:
+def test_lines_that_are_no_captions_are_refused(index: Path) -> None:
     version = open_version(index)[1].version
     for code, captions in (
         ("de", CAPTIONS),

@@ -12,7 +12,7 @@ from index.build.build_index import build_index
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens, WordOptions, count_language
 from index.build.process_pool import ProcessPool
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
@@ -93,7 +93,7 @@ def test_a_killed_build_resumes_from_its_counts(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentences = [f"the ice cream {number}" for number in range(30)] + ["the dog runs"] * 9
-    write_table(tmp_path / "en.arrow", dict.fromkeys(COLUMNS, sentences))
+    write_table(tmp_path / "en.arrow", dict.fromkeys(SENTENCE_COLUMNS, sentences))
     encoder = TextEncoder(bundle)
     job = Job(tmp_path, tmp_path, bundle, encoder)
     monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from index.corpus.sentence_table import COLUMNS
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.tables import read_table, write_table
@@ -44,10 +44,10 @@ def two_versions(index_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     shutil.copytree(index / VERSIONS / first, work)
     manifest = read_manifest(work, IndexManifest, "a version")
     path = work / "de.arrow"
-    table = read_table(path, COLUMNS, manifest.languages["de"].sentences)
-    ids, texts, metadata = (table.column(name).to_pylist() for name in COLUMNS)
+    table = read_table(path, SENTENCE_COLUMNS, manifest.languages["de"].sentences)
+    ids, texts, metadata = (table.column(name).to_pylist() for name in SENTENCE_COLUMNS)
     columns = (ids, [text + MARK for text in texts], metadata)
-    write_table(path, dict(zip(COLUMNS, columns, strict=True)))
+    write_table(path, dict(zip(SENTENCE_COLUMNS, columns, strict=True)))
     # Of the same day, also when midnight has passed since the first.
     second = next_version(index, datetime.strptime(first.partition("-")[0], "%Y%m%d").replace(tzinfo=UTC))
     publish(index, work, manifest.model_copy(update={"version": second}))

@@ -99,12 +99,14 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        from index.corpus.sentence_table import COLUMNS
+        from index.corpus.sentence_table import SENTENCE_COLUMNS
         from index.storage.tables import read_table
         from index.storage.versions import open_version
 
         folder, manifest = open_version(self.index)
-        table = read_table(folder / f"{language}.arrow", COLUMNS, manifest.languages[language].sentences)
+        table = read_table(
+            folder / f"{language}.arrow", SENTENCE_COLUMNS, manifest.languages[language].sentences
+        )
         return dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
 
     @contextlib.contextmanager

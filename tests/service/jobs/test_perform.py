@@ -137,7 +137,7 @@ def test_an_unexpected_error_is_reported_without_its_message(
 
     monkeypatch.setattr("service.jobs.perform.change_index", broken)
     perform(spec(action="delete", ids=["de:1"]), record, place)
-    assert done(record).reason == "a fault of the service: the worker's log has the details"
+    assert done(record).reason == "an error of the service: the worker's log has the details"
     assert [entry.getMessage() for entry in caplog.records][:1] == ["fault"]
     assert "Vertrag" not in caplog.text
 

@@ -1,4 +1,4 @@
-"""Material: what a language is taught from, texts and the vectors that they should get."""
+"""Examples that a language is taught from: texts, and the vectors that they should get."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ CAPTION_COLUMNS = ("picture", "text in the new language")
 
 
 @dataclass(frozen=True)
-class Material:
+class Examples:
     """Texts of the new language; text i is about topic `rows[i]`, whose vector it should get.
 
     topics: names and vectors of pictures or of translations. kind: captions, pairs (aligned sentences, which
@@ -43,14 +43,14 @@ class Material:
         """(n, d) the vector that each text should get."""
         return self.topics.vectors[self.rows]
 
-    def take(self, lines: Integers) -> "Material":
-        """The material of the given lines."""
+    def take(self, lines: Integers) -> "Examples":
+        """The examples of the given lines."""
         return replace(self, texts=tuple(self.texts[line] for line in lines.tolist()), rows=self.rows[lines])
 
 
 def read_captions(
     lines: Iterable[str], where: str, pictures: Pictures, known: str = "the bundle's"
-) -> Material:
+) -> Examples:
     """Lines of a picture's name, a tab and a text in the new language; `where` names them in errors, `known`
     the pictures.
 
@@ -62,7 +62,7 @@ def read_captions(
     if unknown := list(dict.fromkeys(name for name, _ in table if name not in rows)):
         raise UsageError(f"{where}: {_counted(unknown)} not among {known}: {listed(unknown)}")
     picture_rows = np.array([rows[name] for name, _ in table], np.int64)
-    return Material("captions", tuple(text for _, text in table), picture_rows, pictures)
+    return Examples("captions", tuple(text for _, text in table), picture_rows, pictures)
 
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
@@ -70,13 +70,13 @@ def names_of(lines: Iterable[str], where: str) -> list[str]:
     return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTION_COLUMNS)))
 
 
-def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Material:
+def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Examples:
     """Lines of a text in the new language, a tab and its translation into one that the encoder knows."""
     table = list(_columns(lines, where, ("text in the new language", "translation")))
     translations = Numbering()
     rows = np.array([translations[translation] for _, translation in table], np.int64)
     topics = Pictures(tuple(translations), encoder.encode(list(translations)))
-    return Material("pairs", tuple(text for text, _ in table), rows, topics)
+    return Examples("pairs", tuple(text for text, _ in table), rows, topics)
 
 
 def read_sentences(lines: Iterable[str], where: str) -> list[str]:
