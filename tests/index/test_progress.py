@@ -54,9 +54,11 @@ def test_nothing_done_and_nothing_to_do(total: int, clock: list[float]) -> None:
 
 
 def test_more_work_than_announced(clock: list[float]) -> None:
-    with Progress(1, unit="x", label="y", stream=Terminal()) as bar:
+    stream = Terminal()
+    with Progress(1, unit="x", label="y", stream=stream) as bar:
         clock[0] += 1
         bar.advance(5)
+    assert "5/1 x" in stream.getvalue()
 
 
 def test_the_error_stream_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:

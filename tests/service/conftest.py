@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,10 +21,12 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.search.translator import Translator
+from service import redis_connection
 from service.app import create_app
 from service.settings import Settings
 from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
+from tests.waiting import until
 
 ADVICE = "is not installed: run scripts/install-test-tools"
 
@@ -136,10 +139,7 @@ class RedisServer:
             "127.0.0.1",
         ]
         self._process = subprocess.Popen([self._program, *arguments], stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
-        while not self._answers():
-            assert time.monotonic() < deadline, "redis-server did not start"
-            time.sleep(0.02)
+        until(self._answers, "redis-server did not start", 10)
 
     def freeze(self) -> None:
         os.kill(self._process.pid, signal.SIGSTOP)
@@ -158,6 +158,20 @@ class RedisServer:
                 return connection.recv(64).startswith(b"+PONG")
         except OSError:
             return False
+
+
+@pytest.fixture
+def pass_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Move the clock of circuit breakers of Redis on by some seconds, so that no test waits for a pause."""
+    passed = 0.0
+
+    def move_on(seconds: float) -> None:
+        nonlocal passed
+        passed += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
+    monkeypatch.setattr(redis_connection, "time", clock)
+    return move_on
 
 
 @pytest.fixture

@@ -4,13 +4,14 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+
+from tests.waiting import until
 
 SERVE = [sys.executable, "-m", "passepartout", "serve"]
 
@@ -39,21 +40,21 @@ def serving(index: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
 
 
 def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    def is_ready() -> bool:
         if process.poll() is not None:
             pytest.fail(f"the server ended: {process.communicate()[1]}")
         try:
             with urlopen(f"{address}/health/ready", timeout=5):
-                return
+                return True
         except OSError:
-            time.sleep(0.05)
-    pytest.fail("the server was not ready within 60 s")
+            return False
+
+    until(is_ready, "the server is not ready")
 
 
 def translate(address: str) -> str:
     body = json.dumps({"text": "A small dog runs on the beach.", "source": "en", "target": "de"}).encode()
     request = Request(f"{address}/translate/sentence", body, {"Content-Type": "application/json"})
     with urlopen(request, timeout=10) as answer:
-        found: str = json.load(answer)["results"][0]["translations"]["de"][0]["text"]
-        return found
+        text: str = json.load(answer)["results"][0]["translations"]["de"][0]["text"]
+        return text

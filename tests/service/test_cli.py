@@ -16,6 +16,7 @@ import pytest
 
 from tests.damage import truncate
 from tests.service.server import SERVE, serving, translate, wait_until_ready
+from tests.waiting import until
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
@@ -94,10 +95,7 @@ def test_workers_do_not_outlive_a_supervisor_that_was_killed(index_dir: Path) ->
     with serving(index_dir, "--workers", "2") as (address, process):
         process.kill()
         process.wait()
-        deadline = time.monotonic() + 20
-        while takes_connections(address) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not takes_connections(address)
+        until(lambda: not takes_connections(address), "its workers still take connections", 20)
 
 
 def takes_connections(address: str) -> bool:

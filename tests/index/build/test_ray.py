@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
@@ -28,6 +27,7 @@ from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
 from index.words.vocabulary import training_words
 from tests.bundles import make_corpus, sentences
+from tests.waiting import until
 
 RAY = Engine("ray")
 WORKERS = 2
@@ -71,17 +71,15 @@ def encoders(cluster: Cluster, job: Job, detector: Detector) -> Iterator[RayPool
         yield encoders
 
 
-def workers(encoders: RayPool) -> set[int]:
-    """The processes that tasks run in, once all have started."""
-    found: set[int] = set()
-    deadline = time.monotonic() + 60
-    while len(found) < WORKERS and time.monotonic() < deadline:
-        found = {future.result() for future in [encoders.submit(_who) for _ in range(8)]}
-    return found
+def workers(encoders: RayPool, meeting: Path) -> set[int]:
+    """The processes that tasks run in: as many tasks as workers, each of which waits for the others."""
+    meeting.mkdir()
+    return {future.result() for future in [encoders.submit(_meet, meeting) for _ in range(WORKERS)]}
 
 
-def _who() -> int:
-    time.sleep(0.05)  # so that one worker does not do them all
+def _meet(meeting: Path) -> int:
+    (meeting / str(os.getpid())).touch()
+    until(lambda: len(list(meeting.iterdir())) == WORKERS, "the other workers have not started")
     return os.getpid()
 
 
@@ -93,7 +91,7 @@ def test_a_killed_worker_costs_nothing_and_the_index_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     local = build_index(bundle, corpora, tmp_path / "local", engine=LOCAL_ENGINE)
-    before = workers(encoders)
+    before = workers(encoders, tmp_path / "meeting")
     assert len(before) == WORKERS
     finished = 0
     killed: list[int] = []

@@ -8,6 +8,7 @@ import pytest
 
 from service.engine.batching import Batcher, Bounds, QueueFullError
 from service.observability.metrics import Metrics
+from tests.waiting import tasks_begun, until_in_loop
 
 
 class Gate:
@@ -50,8 +51,7 @@ async def closed(batcher: Batcher, gate: Gate) -> "asyncio.Task[list[int]]":
     gate.open.clear()
     before = len(gate.batches)
     task = asyncio.create_task(batcher.compute(gate.double, items(0)))
-    while len(gate.batches) == before:
-        await asyncio.sleep(0.001)
+    await until_in_loop(lambda: len(gate.batches) > before, "the gate is not reached")
     return task
 
 
@@ -69,7 +69,7 @@ def test_simultaneous_items_and_those_that_come_while_busy_form_a_batch() -> Non
         assert gate.batches == [[0, 1, 2, 3, 4]]
         first = await closed(batcher, gate)
         rest = [asyncio.create_task(batcher.compute(gate.double, items(number))) for number in (7, 8, 9)]
-        await asyncio.sleep(0.02)
+        await tasks_begun()
         gate.open.set()
         assert await asyncio.gather(first, *rest) == [[0], [14], [16], [18]]
         assert gate.batches[1:] == [[0], [7, 8, 9]]
@@ -82,7 +82,7 @@ def test_a_batch_is_bounded_and_requests_take_turns() -> None:
         first = await closed(batcher, gate)
         long = asyncio.create_task(batcher.compute(gate.double, items(*range(1, 10))))
         short = asyncio.create_task(batcher.compute(gate.double, items(20)))
-        await asyncio.sleep(0.02)
+        await tasks_begun()
         gate.open.set()
         await asyncio.gather(first, long, short)
         assert gate.batches[1:] == [[1, 2, 20, 3], [4, 5, 6, 7], [8, 9]]
@@ -94,7 +94,8 @@ def test_a_batch_is_bounded_and_requests_take_turns() -> None:
 def test_a_free_thread_waits_for_a_batch_to_fill_but_not_beyond_its_time() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = asyncio.create_task(batcher.compute(gate.double, items(1)))
-        await asyncio.sleep(0.05)
+        for _ in range(10):  # more than a batch without a wait would need to be sent
+            await tasks_begun()
         second = asyncio.create_task(batcher.compute(gate.double, items(2)))
         await asyncio.gather(first, second)
         assert gate.batches == [[1, 2]]
@@ -111,7 +112,7 @@ def test_a_full_queue_refuses_and_recovers() -> None:
         big = asyncio.create_task(
             batcher.compute(gate.double, items(*range(1, 9)))
         )  # alone, it may be longer
-        await asyncio.sleep(0.01)
+        await tasks_begun()
         with pytest.raises(QueueFullError):
             await batcher.compute(gate.double, items(100))
         gate.open.set()
@@ -125,7 +126,7 @@ def test_work_requested_twice_is_done_once() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
         same = [asyncio.create_task(batcher.compute(gate.double, items(0, 1))) for _ in range(50)]
-        await asyncio.sleep(0.02)
+        await tasks_begun()
         gate.open.set()
         assert await first == [0]
         assert await asyncio.gather(*same) == [[0, 2]] * 50
@@ -139,10 +140,10 @@ def test_a_request_that_leaves_cancels_only_its_own_work() -> None:
         first = await closed(batcher, gate)
         leaving = asyncio.create_task(batcher.compute(gate.double, items(0, 1, 2)))
         staying = asyncio.create_task(batcher.compute(gate.double, items(2, 3)))
-        await asyncio.sleep(0.01)
+        await tasks_begun()
         leaving.cancel()
         first.cancel()  # what it asked for is being computed already
-        await asyncio.sleep(0.01)
+        await tasks_begun()
         gate.open.set()
         assert await staying == [4, 6]
         assert gate.batches == [[0], [2, 3]]
@@ -156,16 +157,15 @@ def test_five_thousand_requests_that_leave_cost_nothing() -> None:
     async def steps(batcher: Batcher, gate: Gate) -> None:
         first = await closed(batcher, gate)
         tasks = [asyncio.create_task(batcher.compute(gate.double, items(n))) for n in range(1, 5001)]
-        await asyncio.sleep(0.05)
+        await tasks_begun()
         assert batcher.queued == 5000
         for task in tasks:
             task.cancel()
-        await asyncio.sleep(0)
+        await tasks_begun()
         gate.open.set()
         started = asyncio.get_running_loop().time()
         await first
-        while batcher.queued:
-            await asyncio.sleep(0.001)
+        await until_in_loop(lambda: not batcher.queued, "abandoned work is still queued")
         assert asyncio.get_running_loop().time() - started < 1
         assert gate.batches == [[0]]
 
@@ -180,7 +180,7 @@ def test_a_failure_reaches_only_the_requests_concerned() -> None:
         first = await closed(batcher, gate)
         failing = asyncio.create_task(batcher.compute(fail, {"a": 1, "b": 2}))
         other = asyncio.create_task(batcher.compute(gate.negate, {"c": 1}))
-        await asyncio.sleep(0.01)
+        await tasks_begun()
         gate.open.set()
         assert await first == [0]
         assert await other == [-1]

@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,7 @@ from service.engine.languages import Query
 from service.observability.metrics import Metrics
 from service.schemas import Answer
 from tests.service.conftest import ClientFactory, RedisServer
+from tests.waiting import until
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
 # Redis alone, with time to answer on however busy a machine.
@@ -91,9 +92,9 @@ def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translato
             Query("cat", "en", ("ar",)),
         ]
         whole = await engine.translate(kind, batch, 4)  # type: ignore[arg-type]
-        parts = [await engine.translate(kind, [one], 4) for one in batch]  # type: ignore[arg-type]
+        parts = [await engine.translate(kind, [query], 4) for query in batch]  # type: ignore[arg-type]
         assert whole == [part[0] for part in parts]
-        assert [list(found) for found in whole] == [["de", "zh"], ["en", "zh"], ["ar"]]
+        assert [list(row) for row in whole] == [["de", "zh"], ["en", "zh"], ["ar"]]
 
     asyncio.run(main())
 
@@ -108,12 +109,13 @@ def ask(client: TestClient) -> tuple[bytes, float]:
 
 def stored(server: RedisServer) -> list[bytes]:
     """The keys of the four answers to REQUEST, once they are written, which no answer waits for."""
-    deadline = time.monotonic() + 10
     with Redis.from_url(server.url) as redis:
-        while len(keys := redis.keys("passepartout:*")) < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-    return list(keys)
+
+        def all_keys() -> list[bytes]:
+            keys = list(redis.keys("passepartout:*"))
+            return keys if len(keys) >= 4 else []
+
+        return until(all_keys, "not every answer is written", 10)
 
 
 @pytest.fixture
@@ -135,7 +137,10 @@ def test_a_hit_in_redis_equals_the_computed_answer(
 
 
 def test_answers_stay_right_while_redis_is_frozen_and_killed(
-    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
+    make_client: ClientFactory,
+    redis_server: RedisServer,
+    computed: bytes,
+    pass_time: Callable[[float], None],
 ) -> None:
     client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.2, cache_bytes=0)
     usual = min(ask(client)[1] for _ in range(5))
@@ -144,14 +149,14 @@ def test_answers_stay_right_while_redis_is_frozen_and_killed(
         answer, seconds = ask(client)
         assert answer == computed
         assert seconds < usual + 0.25
-        time.sleep(0.05)
+        pass_time(0.05)
     redis_server.thaw()
     redis_server.kill()
     for _ in range(10):
         answer, seconds = ask(client)
         assert answer == computed
         assert seconds < usual + 0.25
-        time.sleep(0.05)
+        pass_time(0.05)
 
 
 @pytest.mark.parametrize("how", ["garbage", "type", "foreign"])
@@ -176,13 +181,16 @@ def test_answers_stay_right_when_redis_holds_something_else(
 
 
 def test_a_redis_that_comes_late_is_used(
-    make_client: ClientFactory, redis_server: RedisServer, computed: bytes
+    make_client: ClientFactory,
+    redis_server: RedisServer,
+    computed: bytes,
+    pass_time: Callable[[float], None],
 ) -> None:
     redis_server.kill()
     client = make_client(redis_url=redis_server.url, redis_pause_seconds=0.1, **PATIENT)
     assert ask(client)[0] == computed
     redis_server.start()
-    time.sleep(0.15)
+    pass_time(0.15)
     assert ask(client)[0] == computed
     stored(redis_server)
 

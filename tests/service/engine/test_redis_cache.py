@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 
 from service.engine.cache import CacheKey, open_cache, shared_key
 from service.engine.redis_cache import RedisCache
@@ -17,6 +18,7 @@ from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.engine.test_cache import answers
 from tests.service.server import free_port
+from tests.waiting import tasks_begun
 
 KEY = "passepartout:1:0123"
 CACHE_KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
@@ -185,6 +187,13 @@ async def put(cache: RedisCache, text: str) -> None:
     await cache.written()
 
 
+async def until_found(cache: RedisCache) -> None:
+    """Wait until the cache has the answer of `put`."""
+    async with asyncio.timeout(10):
+        while await cache.get([KEY]) != [answers("x")]:
+            await asyncio.sleep(0.01)
+
+
 async def timed(cache: RedisCache) -> float:
     """Seconds that a lookup and a store take, which find nothing."""
     start = time.monotonic()
@@ -201,7 +210,7 @@ def test_an_absent_redis_costs_next_to_nothing() -> None:
 
 
 def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
-    redis_server: RedisServer,
+    redis_server: RedisServer, pass_time: Callable[[float], None]
 ) -> None:
     async def fill(cache: RedisCache) -> None:
         await put(cache, "x")
@@ -211,19 +220,20 @@ def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
         assert 0.05 < await timed(cache) < 0.25
         assert await timed(cache) < 0.05  # left alone
         redis_server.thaw()
-        async with asyncio.timeout(10):
-            while await cache.get([KEY]) != [answers("x")]:
-                await asyncio.sleep(0.1)
+        pass_time(0.5)
+        await until_found(cache)
 
     using(redis_server.url, fill, **PATIENT)
     using(redis_server.url, steps, redis_pause_seconds=0.5)
 
 
-def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(redis_server: RedisServer) -> None:
+def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(
+    redis_server: RedisServer, pass_time: Callable[[float], None]
+) -> None:
     async def steps(cache: RedisCache) -> None:
         redis_server.freeze()
         await timed(cache)
-        await asyncio.sleep(0.3)
+        pass_time(0.3)
         waits = sorted(await asyncio.gather(*(timed(cache) for _ in range(10))))
         assert waits[-1] > 0.05
         assert waits[-2] < 0.05
@@ -231,13 +241,15 @@ def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(redis_serv
     using(redis_server.url, steps, redis_pause_seconds=0.25)
 
 
-def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(redis_server: RedisServer) -> None:
+def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(
+    redis_server: RedisServer, pass_time: Callable[[float], None]
+) -> None:
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         redis_server.kill()
         assert await timed(cache) < 0.25
         redis_server.start()
-        await asyncio.sleep(0.3)
+        pass_time(0.3)
         await put(cache, "y")
         assert await cache.get([KEY]) == [answers("y")]
 
@@ -311,18 +323,29 @@ def test_a_request_that_leaves_does_not_cancel_the_others(redis_server: RedisSer
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         leaving, staying = (asyncio.create_task(cache.get([KEY])) for _ in range(2))
-        await asyncio.sleep(0)
+        await tasks_begun()
         leaving.cancel()
         assert await staying == [answers("x")]
 
     using(redis_server.url, steps, **PATIENT)
 
 
-def test_requests_that_arrive_while_redis_is_frozen_wait_once(redis_server: RedisServer) -> None:
+def test_requests_that_arrive_while_redis_is_frozen_wait_once(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = asyncio.Event()
+    mget = AsyncRedis.mget
+
+    def noted(*given: Any) -> Any:  # noqa: ANN401
+        reading.set()
+        return mget(*given)
+
+    monkeypatch.setattr(AsyncRedis, "mget", noted)
+
     async def steps(cache: RedisCache) -> None:
         redis_server.freeze()
         first = asyncio.create_task(timed(cache))
-        await asyncio.sleep(0.05)
+        await reading.wait()
         assert await timed(cache) < 0.15
         await first
 

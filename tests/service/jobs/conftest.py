@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,8 +61,8 @@ class Stage:
         headers = {"Idempotency-Key": key} if key else {}
         answer = self.ask("POST", "/admin/jobs", json=request, headers=headers)
         assert answer.status_code == 202, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        job: dict[str, Any] = answer.json()
+        return job
 
     def upload(self, content: bytes, **query: str) -> httpx2.Response:
         headers = {"Content-Type": "application/octet-stream"}
@@ -133,10 +132,10 @@ class Stage:
 def children(pid: int) -> list[int]:
     """All processes below one."""
     try:
-        own = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
-    return [found for child in own for found in (*children(int(child)), int(child))]
+    return [below for child in direct for below in (*children(int(child)), int(child))]
 
 
 @contextlib.contextmanager
@@ -148,15 +147,6 @@ def longest_file(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
-def until(true: Callable[[], Any], what: str, seconds: float = 30) -> Any:  # noqa: ANN401
-    """What `true` gives once it gives something."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from service.client import Client, RefusedError
 from service.client.admin import AdminClient, AsyncAdminClient
 from service.schemas.jobs import Add, Event, Rollback
 from tests.service.conftest import RedisServer
-from tests.service.jobs.conftest import KEY, Stage, until
+from tests.service.jobs.conftest import KEY, Stage
+from tests.waiting import until
 
 HEAD = '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>'
 UNIT = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>Das Pferd springt.</seg></tuv></tu>'

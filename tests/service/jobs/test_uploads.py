@@ -16,7 +16,8 @@ from starlette.testclient import TestClient
 from index.errors import UsageError
 from service.jobs.spool import ABANDONED_SECONDS, Spool
 from tests.service.conftest import ClientFactory, RedisServer
-from tests.service.jobs.conftest import ADMINS, KEY, Stage, longest_file, until
+from tests.service.jobs.conftest import ADMINS, KEY, Stage, longest_file
+from tests.waiting import until
 
 HEADERS = {"X-API-Key": KEY, "Content-Type": "application/octet-stream"}
 JSON = {"X-API-Key": KEY, "Content-Type": "application/json"}
@@ -167,15 +168,23 @@ def test_an_upload_may_take_longer_than_a_request_if_it_has_a_key(stage: Stage) 
     place = urlsplit(stage.url)
     with socket.create_connection((place.hostname, place.port), timeout=10) as connection:
         connection.sendall(f"{head}Content-Type: application/octet-stream\r\n\r\n".encode())
-        for _ in range(6):
-            time.sleep(0.3)  # 1.8 seconds together, where other requests get one
-            connection.sendall(b"x" * 10)
+        connection.sendall(b"x" * 10)
+        assert slow_request(place.hostname, place.port).startswith(b"HTTP/1.1 408 ")  # it began later
+        connection.sendall(b"x" * 50)
         answer = connection.recv(1 << 16)
     assert answer.startswith(b"HTTP/1.1 201 ")
     with socket.create_connection((place.hostname, place.port), timeout=10) as connection:
         connection.sendall(f"{head}Content-Type: application/octet-stream\r\n\r\nx".encode())
         until(lambda: any(stage.spool.glob(".*")), "it is not kept while it comes")
     until(lambda: not any(stage.spool.glob(".*")), "something stays of it when its sender has left")
+
+
+def slow_request(host: str | None, port: int | None) -> bytes:
+    """The answer to a request whose body never ends."""
+    head = b"POST /translate/word HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\n"
+    with socket.create_connection((host, port), timeout=10) as connection:
+        connection.sendall(head + b"Content-Type: application/json\r\n\r\n{")
+        return connection.recv(1 << 16)
 
 
 def test_abandoned_uploads_are_removed(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from service.jobs.queue import MOST_WATCHERS
 from service.jobs.worker import make_worker
 from service.settings import load_settings
 from tests.service.conftest import RedisServer
-from tests.service.jobs.conftest import KEY, Stage, children, until
+from tests.service.jobs.conftest import KEY, Stage, children
+from tests.waiting import until
 
 
 def lines(count: int) -> bytes:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.training.tiny import FROZEN, TRANSFORMER, recipe, write_recipe
+from tests.waiting import until
 from training.loop.run import Run
 from training.loop.training_loop import train
 
@@ -51,12 +51,13 @@ def command(file: Path, data: Path, out: Path) -> list[str]:
 def kill_when(moment: Callable[[Path], bool], words: list[str], run: Path) -> None:
     """Start the command and kill it, as soon as the moment has come."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    began = time.monotonic()
+
+    def has_come() -> bool:
+        assert process.poll() is None, "it ended before it could be killed"
+        return moment(run)
+
     try:
-        while not moment(run):
-            assert process.poll() is None, "it ended before it could be killed"
-            assert time.monotonic() - began < PATIENCE
-            time.sleep(0.002)
+        until(has_come, f"not yet {moment.__name__}", PATIENCE, every=0.002)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.middleware.concurrency_limit import ConcurrencyLimit
 from service.http.middleware.time_limit import TimeLimit
+from tests.waiting import tasks_begun
 
 
 async def asked(app: Any, path: str = "/translate/sentence") -> tuple[int, dict[bytes, bytes]]:  # noqa: ANN401
@@ -24,7 +25,7 @@ async def asked(app: Any, path: str = "/translate/sentence") -> tuple[int, dict[
 
 
 class Held:
-    """An application that answers when it is let."""
+    """An application that answers once it is released."""
 
     def __init__(self) -> None:
         self.released = asyncio.Event()
@@ -50,7 +51,7 @@ def test_requests_beyond_the_limit_are_refused_until_there_is_room() -> None:
         held = Held()
         app = ConcurrencyLimit(reading(held), 2)
         first = [asyncio.create_task(asked(app)) for _ in range(2)]
-        await asyncio.sleep(0)
+        await tasks_begun()
         status, headers = await asked(app)
         assert (status, int(headers[b"retry-after"])) == (503, 1)
         exempt = [asyncio.create_task(asked(app, path)) for path in ("/health/live", "/metrics")]
@@ -59,6 +60,11 @@ def test_requests_beyond_the_limit_are_refused_until_there_is_room() -> None:
         assert (await asked(app))[0] == 200
 
     asyncio.run(main())
+
+
+async def time_runs_out() -> None:
+    """Wait until a request that begins now has had its time."""
+    assert (await asked(TimeLimit(reading(Held()), 1, 0.01, {})))[0] == 503
 
 
 def test_an_answer_that_does_not_begin_in_time_is_503() -> None:
@@ -73,13 +79,14 @@ def test_admin_requests_and_started_answers_have_no_time_limit() -> None:
     async def main() -> None:
         held = Held()
         task = asyncio.create_task(asked(TimeLimit(reading(held), 1, 0.01, {}), "/admin/reload"))
-        await asyncio.sleep(0.05)
+        await tasks_begun()
+        await time_runs_out()
         held.released.set()
         assert (await task)[0] == 200
 
         async def slow_stream(scope: Scope, receive: Receive, send: Send) -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            await asyncio.sleep(0.05)
+            await time_runs_out()
             await send({"type": "http.response.body", "body": b""})
 
         assert (await asked(TimeLimit(reading(slow_stream), 1, 0.01, {})))[0] == 200

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from evaluation.reports.report import read_tables
 from passepartout import run
 from tests.training.papers.reproduce.conftest import TINY
+from tests.waiting import until
 from training.loop.run import Run, open_run
 from training.papers.reproduce.systems import read_pool
 
@@ -33,33 +33,25 @@ def start(words: list[str]) -> subprocess.Popen[str]:
 
 def at_work(folder: Path) -> list[int]:
     """The processes whose command names something in `folder`."""
-    found = []
+    processes = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             command = (entry / "cmdline").read_bytes()
         except OSError:  # it has just ended
             continue
         if str(folder).encode() in command and int(entry.name) != os.getpid():
-            found.append(int(entry.name))
-    return found
-
-
-def wait(until: str, there: object) -> None:
-    """Until `there()` is true."""
-    deadline = time.monotonic() + PATIENCE
-    while not there():  # type: ignore[operator]
-        assert time.monotonic() < deadline, f"waited too long until {until}"
-        time.sleep(0.02)
+            processes.append(int(entry.name))
+    return processes
 
 
 def test_after_a_kill_the_training_of_a_system_is_resumed(scenes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = words(scenes, out, "--only", f"words-different.{SYSTEM}.*", "--set", "optimiser.epochs=12")
     with start(asked) as process:
-        wait("a checkpoint", lambda: list(out.glob("work/sentences.*/run/last.safetensors")))
+        until(lambda: list(out.glob("work/sentences.*/run/last.safetensors")), "no checkpoint", PATIENCE)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    wait("its training has ended, too", lambda: not at_work(out))
+    until(lambda: not at_work(out), "its training goes on", PATIENCE)
     (folder,) = out.glob(f"work/sentences.{SYSTEM}.0-*")
     trained = Run(folder / "run", open_run(folder / "run").recipe)
     assert not trained.result_file.exists(), "it was killed before the end"

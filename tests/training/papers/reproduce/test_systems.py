@@ -23,8 +23,9 @@ def test_the_error_is_the_last_line_of_the_command(capfd: pytest.CaptureFixture[
     assert "passepartout: " not in str(caught.value)
 
 
-def test_a_command_that_works_says_nothing() -> None:
+def test_a_command_that_works_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     call("--version")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_killed_command_is_reported() -> None:
