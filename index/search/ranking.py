@@ -20,9 +20,8 @@ MatchKind = Literal["exact", "memory", "translation", "near"]
 Coverage = Callable[[Rows], NDArray[np.float64]]
 # The rows of answers (n, k) -> (n, k): which of them have other numbers than the question.
 Contradiction = Callable[[Rows], NDArray[np.bool_]]
-ANSWERS_CONSIDERED = (
-    5  # answers with the highest scores, which are then ordered by confidence (docs/decisions/0110)
-)
+# Answers with the highest scores, which are then ordered by confidence (docs/decisions/0110).
+ANSWERS_CONSIDERED = 5
 
 
 @dataclass(frozen=True)

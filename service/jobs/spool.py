@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 UPLOAD_FILE = "about.json"  # the Upload as JSON
-FORMAT_EXTENSIONS: dict[Format, str] = {
-    "xliff": "xlf",
-    "cldr": "xml",
-}  # where it differs from the format's name
+# Where an extension differs from the name of its format.
+FORMAT_EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}
 BYTES_WRITTEN = 1 << 20  # at a time
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # disk, quota or limit of the process full
 ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
