@@ -27,6 +27,7 @@ from service.schemas import Kind, Pictogram
 log = logging.getLogger("passepartout.store")
 
 CLEANED_AT_ONCE = 4096  # characters
+LONGEST_YIELD = 0.1  # seconds that a step of slow work waits for those who only ask
 Result = TypeVar("Result")
 AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
@@ -147,6 +148,8 @@ class Engine:
         self._metrics.cached(len(answers), len(missing))
         if missing:
             run = self._search_sentences if kind == "sentence" else self._search_words
+            if batcher is not self._batcher and kind == "sentence":
+                run = self._search_sentences_slowly
             with self._metrics.stage("compute"):
                 computed = await self._compute(run, missing, batcher)
             new_answers = dict(zip(missing.values(), computed, strict=True))
@@ -178,11 +181,22 @@ class Engine:
     # The functions that the batcher runs. Methods of one engine are equal, so requests share a call.
 
     def _search_sentences(self, keys: Sequence[CacheKey]) -> list[Answers]:
-        """Encode each text once, whatever its number of targets, and search once for each language pair."""
+        return self._search(keys, lambda: None)
+
+    def _search_sentences_slowly(self, keys: Sequence[CacheKey]) -> list[Answers]:
+        return self._search(keys, self._yield)
+
+    def _search(self, keys: Sequence[CacheKey], pause: Callable[[], None]) -> list[Answers]:
+        """Encode each text once, whatever its number of targets, and search once for each language pair.
+
+        `pause` is called before each step.
+        """
+        pause()
         rows = {text: row for row, text in enumerate(dict.fromkeys((key.source, key.text) for key in keys))}
         vectors = self._encode(list(rows))
         answers: dict[CacheKey, Answers] = {}
         for (source, target), pair_keys in _by_pair(keys).items():
+            pause()
             with self._metrics.stage("search"):
                 pair_texts = [key.text for key in pair_keys]
                 pair_vectors = vectors[[rows[source, text] for text in pair_texts]]
@@ -191,6 +205,11 @@ class Engine:
                 matches = self.translator.compare(pair_texts, pair_vectors, source, target, matches)
             answers |= {key: to_answers(row[: key.k]) for key, row in zip(pair_keys, matches, strict=True)}
         return [answers[key] for key in keys]
+
+    def _yield(self) -> None:
+        """Let those who only ask go first: slow work beside theirs would make them wait for Python's lock."""
+        if self._explainer is not self._batcher:
+            self._batcher.wait_until_idle(LONGEST_YIELD)
 
     def _pictograms(self, texts: Sequence[str]) -> list[list[Pictogram]]:
         return pictograms_of(self.translator, texts)
@@ -226,9 +245,11 @@ class Engine:
         return [self.translator.language_chances(text, kind="word") for text in texts]
 
     def _explain_sentences(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
+        self._yield()
         return explain_answers(self.translator, "sentence", *zip(*answered, strict=True))
 
     def _explain_words(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
+        self._yield()
         return explain_answers(self.translator, "word", *zip(*answered, strict=True))
 
     def _encode(self, asked: Sequence[tuple[str, str]]) -> Vectors:

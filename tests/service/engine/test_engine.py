@@ -21,7 +21,7 @@ from index.search.translator import Match, Translator
 from service.engine.answers import Answers
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
-from service.engine.engine import Engine
+from service.engine.engine import LONGEST_YIELD, Engine
 from service.engine.languages import Query
 from service.observability.metrics import Metrics
 from service.schemas import Answer
@@ -69,6 +69,27 @@ def test_only_missing_answers_are_computed_and_each_once(translator: Translator)
     asyncio.run(main())
     assert cache.asked == [2, 3]
     assert cache.stored == [2, 1]
+
+
+def test_explanations_wait_for_those_who_only_ask(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    own_waits: list[float] = []
+
+    async def main() -> None:
+        metrics = Metrics()
+        batcher, explainer = Batcher(1, Bounds(), metrics), Batcher(1, Bounds(), metrics)
+        monkeypatch.setattr(batcher, "wait_until_idle", waits.append)
+        monkeypatch.setattr(explainer, "wait_until_idle", own_waits.append)
+        engine = Engine(translator, MemoryCache(100_000, 60), batcher, metrics, explainer)
+        await engine.translate("sentence", [Query(CAT, "en", ("de",))], 1)
+        assert waits == []
+        await engine.translate("sentence", [Query(DOG, "en", ("de", "ar"))], 1, explain=True)
+
+    asyncio.run(main())
+    assert waits == [LONGEST_YIELD] * 4  # encoding, each target, explaining
+    assert own_waits == []
 
 
 def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
