@@ -250,7 +250,8 @@ class Settings(BaseSettings):
 
     @cached_property
     def max_values(self) -> int:
-        """Most values in the JSON of a translation: what is over its limits by half is still told exactly."""
+        """The most values in the JSON of a translation: twice what valid requests need, so that an error can
+        name the field and its limit."""
         return 2 * (self.max_texts + self.max_targets) + 64
 
     @cached_property

@@ -76,9 +76,9 @@ class Plan:
     """What to build: the new sentences of each language, those of the `previous` version, and all options.
 
     `skipped` is as in the manifest. `fingerprints`, as JSON, identify all inputs but the encoder; `inputs`
-    are the corpus files. `base`: the version that is changed. `since`: if a version later than this was built
-    from the same inputs, it is the result, and nothing is built: the caller was killed before it got the
-    answer.
+    are the corpus files. `base`: the version that is changed. `since`: if a later version than this was built
+    from the same inputs, it is the result and nothing is built; the caller was then killed before it learned
+    of that version.
     """
 
     readers: Mapping[str, CorpusReader]
@@ -93,11 +93,13 @@ class Plan:
     since: str | None = None
     measure_aligned: bool = False
 
-    def entry(self) -> CleaningEntry:
+    def cleaning_entry(self) -> CleaningEntry:
+        """The cleaning rules as the manifest lists them."""
         rules = self.cleaning
         return CleaningEntry(off=tuple(sorted(rules.off)), longest=rules.longest, likeness=rules.likeness)
 
     def options(self) -> Options:
+        """The other options as the manifest lists them."""
         words = self.word_options
         return Options(
             factory=self.searching.factory,
@@ -198,7 +200,7 @@ def run_plan(
 def build_key(bundle: Bundle, plan: Plan) -> str:
     """The SHA-256 of everything that determines the content of a version."""
     files = {name: entry.sha256 for name, entry in sorted(bundle.manifest.files.items())}
-    rules = plan.entry().model_dump_json()
+    rules = plan.cleaning_entry().model_dump_json()
     return hashlib.sha256(
         json.dumps(
             [
@@ -312,7 +314,7 @@ class _Build:
             languages=self.entries,
             alignment=_summary(alignment),
             detects=detects,
-            cleaning=self.plan.entry(),
+            cleaning=self.plan.cleaning_entry(),
             skipped=dict(self.plan.skipped),
         )
 

@@ -1,4 +1,4 @@
-"""Job: what the stages of a build share, the work folder, the encoder and the cores; atomic writing of files.
+"""Job: what the stages of a build share (folders, encoder, cores), and the atomic writing of their files.
 
 The stages, in order: reading.py, shards.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
 """
@@ -46,9 +46,11 @@ class Job:
     batch_size: int = 64
 
     def path(self, name: str) -> Path:
+        """The path of a file to publish."""
         return self.work / name
 
     def part(self, name: str) -> Path:
+        """The path of an intermediate file."""
         return self.parts / name
 
 

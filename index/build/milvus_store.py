@@ -75,7 +75,7 @@ def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) ->
 
 
 def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> SearchSettings:
-    """Double the candidates in the graph until a search finds TARGET_RECALL of the `wanted` rows."""
+    """Double the candidates of a search in the graph until it finds TARGET_RECALL of the `wanted` rows."""
     index.ef = SEARCH_WIDTH if graph else 0
     while (
         share := recall(index.search(queries, RECALL_NEIGHBOURS)[1], wanted)
@@ -88,7 +88,7 @@ def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> S
 
 
 def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -> MilvusIndex:
-    """The collection of a language, which is made unless an earlier run made it."""
+    """Open the collection of a language; make it unless an earlier run did."""
     path = job.path(f"{code}.milvus")
     connection = connect(address)
     if path.exists():

@@ -64,11 +64,11 @@ class PreviousVersion:
 
     @property
     def left(self) -> int:
-        """How many sentences stay."""
+        """The number of sentences that stay."""
         return self.count - len(self._deleted)
 
     def holds(self, ids: Collection[str]) -> list[str]:
-        """Those of the given ids that it has."""
+        """Return those of the given ids that exist."""
         existing: list[str] = self._table.column("id").take(pa.array(self._rows(ids))).to_pylist()
         return existing
 

@@ -110,6 +110,7 @@ class ProcessPool:
 
 
 def done(value: Any) -> "Future[Any]":  # noqa: ANN401 (of any type)
+    """A future that already has a result."""
     future: Future[Any] = Future()
     future.set_result(value)
     return future
@@ -131,9 +132,9 @@ _worker: Worker
 
 def _start(bundle: Bundle, detector: Detector, batch_size: int) -> None:
     global _worker
-    # A pool's processes would wait for ever for a parent that was killed.
+    # Otherwise a pool's processes would wait for ever if their parent was killed.
     when_parent_ends(lambda: os._exit(1))
-    # One thread each: as many processes as cores, and the same bits whoever encodes.
+    # One thread each: there are as many processes as cores, and the vectors don't depend on their number.
     _worker = Worker(TextEncoder(bundle, threads=1), detector, batch_size)
 
 

@@ -44,7 +44,7 @@ from index.words.vocabulary import count_words
 TASK_RETRIES = 3  # of a task whose worker died
 MOST_AHEAD = 256  # shards under way: bounds what their vectors take in the object store
 CONNECT_SECONDS = 5.0  # within which a cluster must accept a connection
-LEAST_STORE = 256 << 20  # bytes of the object store of a cluster of our own
+LEAST_STORE = 256 << 20  # bytes of the object store of a cluster that is started here
 CLUSTER_ADDRESS = re.compile(
     r"(?:ray://)?(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})|auto"
 )
@@ -129,9 +129,11 @@ class RayPool(ProcessPool):
         self._leave.close()
 
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
+        """See ProcessPool.encode."""
         return self.submit(_encode, self._setups, self._key, code, list(texts), check_language)
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
+        """See ProcessPool.count."""
         return self.submit(count_words, texts, code)
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)
@@ -204,13 +206,14 @@ class Setup:
 
     @classmethod
     def of(cls, bundle: Bundle, detector: Detector, batch_size: int) -> "Setup":
+        """Read the files of a bundle."""
         names = (MANIFEST_NAME, *bundle.manifest.files)
         files = {name: (bundle.folder / name).read_bytes() for name in names}
         return cls(files, detector, batch_size, software())
 
 
 def software() -> dict[str, str]:
-    """The versions that must be the same everywhere, or vectors would differ."""
+    """The versions of packages that must be the same on all machines, or vectors would differ."""
     modules = {module.__name__: str(module.__version__) for module in (numpy, onnxruntime, tokenizers)}
     return {"passepartout": version("passepartout"), **modules}
 

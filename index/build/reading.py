@@ -1,7 +1,8 @@
 """Stage of a build: the corpus of a language, read, cleaned and encoded at once, to files in bounded memory.
 
 While processes encode the next shards, this one cleans, gives each sentence its id and writes LANG.arrow,
-LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json, which says that all is there.
+LANG.groups.arrow, LANG.dropped.tsv and the parts LANG.vectors and LANG.json; the last is written when all
+others are complete.
 """
 
 from collections import Counter, deque
@@ -32,16 +33,17 @@ from index.text.identification import clear_language
 from index.text.languages import language
 from index.text.pre_tokens import StringArray
 
-SHARD_CHARACTERS = 16 << 20  # of texts and metadata, over which a shard has fewer sentences
-
-
-TEXTS_DETECTED = 200  # to say which language those look like that are in another
+SHARD_CHARACTERS = 16 << 20  # of texts and metadata, above which a shard ends early
+TEXTS_DETECTED = 200  # foreign texts in which a build looks for their language
 
 
 def read_language(
     job: Job, reader: CorpusReader, cleaning: Cleaning, pool: ProcessPool, base: PreviousVersion | None = None
 ) -> LanguageEntry:
-    """Read a language's files, after what `base` holds of it; without its `words`. Raises CorpusError."""
+    """Read, clean and encode the files of a language, after the rows that it keeps of the version `base`.
+
+    Returns its entry of the manifest, without `words`. Raises CorpusError.
+    """
     finished = job.part(f"{reader.language}.json")
     if finished.exists():
         return LanguageEntry.model_validate_json(finished.read_bytes())
@@ -51,7 +53,7 @@ def read_language(
 
 
 def vectors_of(job: Job, code: str, rows: int) -> Vectors:
-    """(rows, d) what read_language encoded, memory-mapped."""
+    """The vectors (rows, d) that `read_language` wrote, memory-mapped."""
     vectors: Vectors = np.memmap(
         job.part(f"{code}.vectors"), np.float32, "r", shape=(rows, job.encoder.dimension)
     )
@@ -59,7 +61,7 @@ def vectors_of(job: Job, code: str, rows: int) -> Vectors:
 
 
 def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = None) -> Iterator[StringArray]:
-    """The sentences of a language that was read, rows `start` to before `end`, at most `size` at a time."""
+    """Yield the texts of rows `start` up to but not including `end`, at most `size` at a time."""
     begin = 0
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
         for number in range(file.num_record_batches):
@@ -71,14 +73,14 @@ def texts_of(job: Job, code: str, size: int, start: int = 0, end: int | None = N
 
 
 def lines_of(job: Job, code: str) -> NDArray[np.int64]:
-    """(rows,) the line that each sentence of a language had in its text file, the first being 1."""
+    """(rows,) the line number of each sentence in its text file, from 1."""
     with pa.memory_map(str(job.path(f"{code}.arrow"))) as source, pa.ipc.open_file(source) as file:
         ids = file.read_all().column("id").to_pylist()
     return np.array([int(name.rpartition(":")[2]) for name in ids], np.int64)
 
 
 class _Reading:
-    """One language on its way to the files."""
+    """The reading of one language; `run` does it."""
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class _Reading:
     ) -> None:
         self.job, self.reader, self.cleaning, self.pool, self.base = job, reader, cleaning, pool, base
         self.code = reader.language
-        self.pending: deque[Callable[[], None]] = deque()  # shards that were begun
+        self.pending: deque[Callable[[], None]] = deque()  # what finishes each shard that was begun
         self.foreign: list[str] = []  # the first texts that were clearly in another language
 
     def run(self) -> LanguageEntry:
@@ -121,7 +123,7 @@ class _Reading:
         self._wait(None, 0)
 
     def _copy(self, base: PreviousVersion) -> None:
-        """Take over what the language has in the version that is changed."""
+        """Copy the rows that the language keeps of the version `base`."""
         entry = base.entry
         self.cleaner.resume(base.reasons(), entry.lines, entry.changed, base.record())
         for kept in base.blocks():
@@ -190,7 +192,7 @@ class _Reading:
         )
 
     def _resembled(self) -> str | None:
-        """The language that most of the texts in another one look like."""
+        """The language that most foreign texts seem to be in; None if that is not clear."""
         tokens = self.job.encoder.tokens(self.foreign[:TEXTS_DETECTED])
         chances = map(self.pool.detector.chances, tokens)
         codes = Counter(code for row in chances if (code := clear_language(row)) is not None)
@@ -206,11 +208,11 @@ class _Reading:
                 f"{files}: these lines look {language(resembles).name}, not {language(self.code).name}: are "
                 "languages swapped? (--keep language takes them as they are)"
             )
-        return f"{files}: no sentence of {self.code} in it{_why(done)}"
+        return f"{files}: no sentence of {self.code} in it{_dropped_reasons(done)}"
 
 
 def _shard_of(numbered: Iterator[tuple[str, Sentence]]) -> list[tuple[str, Sentence]]:
-    """The next SHARD sentences, or fewer where they are long."""
+    """Take the sentences of the next shard: SHARD_LINES, or fewer if they are long."""
     sentences: list[tuple[str, Sentence]] = []
     characters = 0
     for file, sentence in numbered:
@@ -221,6 +223,6 @@ def _shard_of(numbered: Iterator[tuple[str, Sentence]]) -> list[tuple[str, Sente
     return sentences
 
 
-def _why(done: Cleaned) -> str:
+def _dropped_reasons(done: Cleaned) -> str:
     counts = ", ".join(f"{count} {reason}" for reason, count in done.dropped.items())
     return f" that is kept ({counts}): see --keep" if counts else ": give a file with one sentence a line"

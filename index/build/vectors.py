@@ -18,15 +18,16 @@ from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
 from index.search.vector_index import ROWS_AT_A_TIME, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
 
-LEAST_ROWS = 256  # fewer cannot train what --factory may ask for
-NEIGHBOURHOOD_LISTS = 4  # read for a neighbourhood mean, which needs no exact neighbours (decision 25)
+LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
+NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How sentences shall be searched: the `factory` string (None: by their number), and what ranks them.
+    """How sentences are searched.
 
-    `store`: where Milvus is that has their vectors (milvus.py), None: files.
+    factory: the string for `faiss.index_factory`; None: chosen by their number. scoring: what ranks them.
+    store: the address of the Milvus that holds their vectors (milvus.py); None: files.
     """
 
     factory: str | None = None
@@ -40,7 +41,7 @@ DEFAULT_SEARCH = SearchOptions()
 def write_indexes(
     job: Job, suffix: str, vectors: Mapping[str, Vectors], factory: str | None = None
 ) -> dict[str, SearchSettings]:
-    """Write LANG{suffix}.faiss of (n, d) unit vectors, unless it is there; how each language is searched.
+    """Write LANG{suffix}.faiss of each language's unit vectors (n, d), unless it exists; return the settings.
 
     Raises UsageError for a `factory` that FAISS does not know.
     """
@@ -63,7 +64,7 @@ def write_indexes(
 
 
 def open_index(job: Job, suffix: str, code: str, count: int, settings: SearchSettings) -> FaissIndex:
-    """A language's index that `write_indexes` wrote."""
+    """Open the index that `write_indexes` wrote for a language."""
     path = job.path(f"{code}{suffix}.faiss")
     return FaissIndex.open(path, count, job.encoder.dimension, settings, job.threads)
 
@@ -73,7 +74,7 @@ def write_neighbourhoods(
 ) -> None:
     """Write LANG{suffix}.hubness.npy: each row's mean cosine to its nearest in each other language.
 
-    `sizes`: the rows of each language; `unit`: what they are, for the bar.
+    `sizes`: the number of rows of each language; `unit`: the name of a row in the progress bar.
     """
     targets = {code: job.path(f"{code}{suffix}.hubness.npy") for code in sizes}
     left = [code for code, _ in permutations(sizes, 2) if not targets[code].exists()]
@@ -95,7 +96,7 @@ def write_neighbourhoods(
 
 
 def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vectors]:
-    """Blocks of the means of `rows` in the language of `index`, as many at a time as threads."""
+    """Yield the neighbourhood means of `rows` in `index`, block by block, computed in `threads` threads."""
 
     def of_block(start: int) -> Vectors:
         block = rows.reconstruct(range(start, min(start + ROWS_AT_A_TIME, len(rows))))

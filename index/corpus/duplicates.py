@@ -1,7 +1,7 @@
 """Texts and ids seen before, exactly or nearly, in bounded memory: most lie in temporary SQLite files.
 
-Near duplicates are equal but for case, punctuation and spaces; or, where a likeness below 1 is asked for,
-have that estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding: Leskovec et al.
+Near duplicates differ only in case, punctuation and spaces; or, if `likeness` is below 1, have at least that
+estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding: Leskovec et al.
 2020, chapter 3).
 """
 
@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 CACHE_KIB = 32768  # of each SQLite database
-LATEST_KEYS = 1 << 17  # in memory, beside those of a batch
+LATEST_KEYS = 1 << 17  # kept in memory, in addition to those of a batch
 MIN_LETTERS = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
 # Punctuation that says something; the Greek question mark is a semicolon.
 MEANINGFUL_PUNCTUATION = frozenset("?？؟;;%#&@*/")
-GRAM, HASHES, BAND = 5, 128, 4
+GRAM, HASHES, BAND = 5, 128, 4  # characters of a gram; hashes of a signature; hashes of a band
 HASH_PRIME = np.uint64((1 << 31) - 1)
 
-CHECK_BITS = 16  # of a text's own hash, beside the row that is first: tells repetitions from near ones
+CHECK_BITS = 16  # of a text's hash, stored with its first row to tell identical texts from near duplicates
 
 Signature = NDArray[np.uint32]
-TextKeys = Mapping[str, tuple[int, int]]  # text -> what it shares with near duplicates, check bits of its own
+TextKeys = Mapping[str, tuple[int, int]]  # text -> the key that its near duplicates share, its check bits
 
 
 def key_of(text: str | bytes) -> int:
@@ -52,17 +52,18 @@ class FirstRows:
         self._database = temporary_database("CREATE TABLE rows (key INTEGER PRIMARY KEY, row INTEGER);")
 
     def close(self) -> None:
+        """Close the database, which deletes its file."""
         self._database.close()
 
     def __contains__(self, key: int) -> bool:
         return key in self._latest or key in self._expected
 
     def __setitem__(self, key: int, row: int) -> None:
-        """Let a key that was asked for, and had no row then, have another one."""
+        """Set the row of a key that had none when it was asked for."""
         self._latest[key] = row
 
     def expect(self, keys: Collection[int]) -> None:
-        """Fetch what is stored of the keys that are asked for next."""
+        """Fetch the stored rows of the keys that will be asked for next."""
         if len(self._latest) >= LATEST_KEYS:
             # In order: neighbours are on one page.
             self._database.executemany(
@@ -76,7 +77,7 @@ class FirstRows:
         self._expected = dict(stored)
 
     def first(self, key: int, row: int) -> int | None:
-        """The row of a key that was expected; None, and from now on `row`, where it has none."""
+        """Return the row of an expected key; if it has none, store `row` and return None."""
         first = self._latest.get(key, self._expected.get(key))
         if first is None:
             self._latest[key] = row
@@ -86,7 +87,8 @@ class FirstRows:
 class SeenTexts:
     """The first row of every text. `expect` the texts of a batch, then ask for them one by one.
 
-    near: texts that are nearly alike count as one, which `likeness` makes looser.
+    near: near duplicates count as the same text. likeness: their least Jaccard similarity; 1: only case,
+    punctuation and spaces may differ.
     """
 
     def __init__(self, near: bool = True, likeness: float = 1.0) -> None:
@@ -102,27 +104,30 @@ class SeenTexts:
         self._shifts = random.integers(0, int(HASH_PRIME), HASHES, dtype=np.uint64)[:, None]
 
     def close(self) -> None:
+        """Close the databases, which deletes their files."""
         self._rows.close()
         self._database.close()
 
     def keys_of(self, texts: Iterable[str]) -> TextKeys:
-        """What each text is looked up by."""
+        """The keys by which each text is looked up."""
         return {text: _keys(text, self._near) for text in texts}
 
     def expect(self, keys: TextKeys) -> None:
-        """Look the texts up that are asked for next; `keys` are what `keys_of` says of them."""
+        """Look up the texts that will be asked for next, given by their `keys_of`."""
         if keys is not self._keys:
             self._keys = keys
             self._rows.expect([key for key, _ in keys.values()])
 
     def new(self, texts: Iterable[str]) -> dict[int, str]:
-        """Those of some texts that were expected which have no row, each once, by key."""
+        """Return those of some expected texts that have no row, each once, by key."""
         first = {self._keys[text][0]: text for text in reversed(list(texts))}
         return {key: text for key, text in reversed(first.items()) if key not in self._rows}
 
     def first(self, text: str, row: int) -> tuple[int, bool] | None:
-        """The row that has this text or nearly, and whether it is the same; None, and from now on `row`,
-        where there is none."""
+        """Return the first row of a text or a near duplicate, and whether the text is identical.
+
+        If there is none, store `row` and return None.
+        """
         key, check = self._keys[text]
         seen = self._rows.first(key, _packed(row, check))
         if seen is not None:
@@ -180,7 +185,7 @@ def _packed(row: int, check: int) -> int:
 
 
 class _Letters(dict[int, str | None]):
-    """What `str.translate` makes of each character: None for what does not count."""
+    """The table of `fold` for `str.translate`: drops spaces and punctuation without a meaning."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -190,10 +195,10 @@ class _Letters(dict[int, str | None]):
 
 
 _LETTERS = _Letters()
-# What of ASCII does not count.
+# The ASCII characters that `fold` drops.
 _UNCOUNTED = bytes(code for code in range(128) if not chr(code).translate(_LETTERS))
 
 
 def fold(text: str) -> str:
-    """What near duplicates share: NFKC, case folded, without spaces and mere punctuation."""
+    """Fold a text as near duplicates share it: NFKC, case folded, without spaces and mere punctuation."""
     return unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)

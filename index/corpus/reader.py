@@ -46,6 +46,7 @@ class CorpusReader:
                 yield source.path.name, sentence
 
     def id_of(self, file: str, sentence: Sentence) -> str:
+        """The id of a sentence, which another sentence may also have; see Ids."""
         return f"{self.language}:{file}:{sentence.id}" if self.by_file else f"{self.language}:{sentence.id}"
 
     @property

@@ -25,7 +25,7 @@ from index.storage.versions import ENCODER as INDEX_ENCODER
 
 ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
-PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # what older bundles called it
+PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # the latter in older bundles
 PICTURE_SPACE = "picture_space.safetensors"
 ENCODER_GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
 BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
@@ -46,7 +46,7 @@ LanguageCodes = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(c
 
 
 class Origin(BaseModel):
-    """What something was made from: its name and the SHA-256 of its definition."""
+    """The name of a recipe or data set, and the SHA-256 of its definition."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,12 +55,12 @@ class Origin(BaseModel):
 
 
 class BundleManifest(Manifest):
-    """What a bundle is; `files` is filled in by `publish_bundle`.
+    """The manifest of a bundle; `files` is filled in by `publish_bundle`.
 
-    precision: the graph that is recommended. words: where a word's vector comes from, the "table" of token
-    embeddings, or the "encoder" itself, to which the word is a short sentence. punctuation: whether it reads
-    texts with theirs. prefix: what it wants before every text, such as "query: ". data: None where its makers
-    do not say what it learned from.
+    precision: the recommended graph. words: how word vectors are computed, from the "table" of token
+    embeddings, or by the "encoder", as those of short sentences. punctuation: whether the encoder reads
+    punctuation. prefix: the text to prepend to every input, such as "query: ". data: what the encoder was
+    trained on; None if its makers do not say.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
@@ -82,7 +82,7 @@ class BundleManifest(Manifest):
 
 
 def taught_file(language: str) -> str:
-    """Where a bundle has what it was taught of a language."""
+    """The name of the file with the subword vectors of a taught language."""
     return f"taught/{language}.safetensors"
 
 
@@ -100,12 +100,12 @@ class Bundle:
 
     @property
     def encoder(self) -> Path | None:
-        """The 32-bit encoder, where the bundle has one."""
+        """The 32-bit encoder; None if the bundle has none."""
         return self._file(ENCODER)
 
     @property
     def encoder_int8(self) -> Path | None:
-        """The 8-bit encoder, where the bundle has one."""
+        """The 8-bit encoder; None if the bundle has none."""
         return self._file(ENCODER_INT8)
 
     @property
@@ -114,17 +114,17 @@ class Bundle:
 
     @property
     def embeddings(self) -> Path | None:
-        """The table of token embeddings; None where words are encoded as sentences are."""
+        """The table of token embeddings; None if words are encoded as sentences are."""
         return self.folder / EMBEDDINGS if self.manifest.words == "table" else None
 
     @property
     def pictures(self) -> Path | None:
-        """The vectors of openly licensed pictures that it learned from, where the bundle has them."""
+        """The vectors of openly licensed pictures that the encoder learned from; None if there are none."""
         return self._file(PICTURES) or self._file(PICTOGRAMS)
 
     @property
     def picture_space(self) -> Path | None:
-        """What turns features of pictures into such vectors, where the bundle has it."""
+        """The map from picture features to the space of texts (picture_space.py); None if there is none."""
         return self._file(PICTURE_SPACE)
 
     @property
@@ -132,12 +132,12 @@ class Bundle:
         return self.folder / CARD
 
     def words(self, language: str) -> Path | None:
-        """The word list of a language, where the bundle has one."""
+        """The word list of a language; None if the bundle has none."""
         return self._file(f"words/{language}.tsv")
 
     @cached_property
     def taught(self) -> dict[str, Path]:
-        """What was learned of each language that the encoder was taught afterwards."""
+        """The files of the languages that the encoder was taught after training, by code."""
         files = {code: self._file(taught_file(code)) for code in self.manifest.languages}
         return {code: file for code, file in files.items() if file}
 
@@ -182,7 +182,7 @@ def open_bundle(folder: Path) -> Bundle:
 
 
 def open_index_encoder(folder: Path, manifest: IndexManifest) -> Bundle:
-    """The bundle that a verified version of an index carries; DamagedError where it is another."""
+    """Open the encoder in a verified version of an index; DamagedError if the vectors are of another one."""
     bundle = open_bundle(folder / INDEX_ENCODER)
     if (bundle.name, bundle.manifest.dimension) != (manifest.model, manifest.dimension):
         raise DamagedError(

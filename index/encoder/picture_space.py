@@ -20,8 +20,11 @@ DESCRIPTION_KEY = "seen"  # the key of the file's metadata
 
 
 class Seen(BaseModel):
-    """How pictures were embedded: the backbones, whose features are concatenated, the side in pixels, and the
-    number of fixed views."""
+    """How pictures were embedded.
+
+    backbone: the vision backbones, whose features are concatenated. image_size: the side in pixels. views:
+    the number of fixed views of each picture.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

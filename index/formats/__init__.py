@@ -1,1 +1,1 @@
-"""Corpus formats, a reader and writer each; registry.py has them by name and extension."""
+"""Corpus formats, one in each file; registry.py lists them by name and extension."""

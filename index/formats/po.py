@@ -16,8 +16,8 @@ from index.formats.streams import LONGEST_LINE, READ_BYTES, open_stream
 LONGEST_ENTRY = 4 << 20  # bytes
 LONGEST_HEADER = 16 << 10  # characters: Python parses headers in quadratic time
 MOST_PLURALS = 16  # forms; Arabic has 6
-QUADRATIC_CODECS = frozenset({"idna", "punycode"})  # codecs for names of machines
-# What begins an entry, after which the one before is complete.
+QUADRATIC_CODECS = frozenset({"idna", "punycode"})  # codecs for host names, which take quadratic time
+# How an entry begins; the previous one is then complete.
 ENTRY_BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
 SOURCE_LANGUAGE = "en"
 
@@ -49,7 +49,7 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
 def _parse_block(
     path: Path, catalog: "_Latest", parser: PoFileParser, before: int, lines: list[bytes]
 ) -> list[BadUnit]:
-    """Parse some entries; where that fails, each by itself, and return those that are bad."""
+    """Parse a block of entries; if that fails, parse each entry by itself and return the bad ones."""
     try:
         parse_lines(path, parser, before, lines)
         return []
@@ -66,7 +66,7 @@ def _parse_block(
 
 
 def _entries(before: int, lines: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield what blank lines part, with the number of the lines before it."""
+    """Yield the entries, which blank lines separate, each with the number of lines before it."""
     entry: list[bytes] = []
     for number, line in enumerate([*lines, b""], start=before):
         if line.strip():
@@ -77,11 +77,11 @@ def _entries(before: int, lines: list[bytes]) -> Iterator[tuple[int, list[bytes]
 
 
 class HeaderError(Exception):
-    """A header that no file needs; not a ValueError, which Babel would take for a bad entry."""
+    """An unreasonable header. Not a ValueError, which Babel would treat as a bad entry."""
 
 
 class BoundedCatalog(Catalog):
-    """A catalogue whose header costs little. Raises HeaderError for another."""
+    """A catalogue with a bounded header. Raises HeaderError for one that would take long to parse."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,9 +102,9 @@ class BoundedCatalog(Catalog):
 
 
 class _Latest(BoundedCatalog):
-    """The entries that were parsed last; of those before only the header is kept.
+    """A catalogue that keeps only the latest entries and the header.
 
-    Babel's own would keep all, and merge those of one msgid in time quadratic in their number.
+    Babel's keeps all entries, and merges those with the same msgid in quadratic time.
     """
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ def _metadata(message: Message) -> dict[str, Any]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield whole entries as lines, with the number of the lines before them. Raises CorpusError."""
+    """Yield blocks of complete entries as lines, with the number of lines before. Raises CorpusError."""
     block: list[bytes] = []
     before = size = 0
     with open_stream(path) as file:

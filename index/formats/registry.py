@@ -43,8 +43,8 @@ XML_ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of 
 class Source:
     """A corpus file: all its languages unless `language` is given; `format` None: by extension.
 
-    `columns` of a table: (name, what it is) as in rows.py. Units that are not what they should be are noted
-    in `bad`; without it the first one is an error.
+    `columns` of a table: (name, meaning) as in rows.py. Malformed units are added to `bad`; without it the
+    first one is an error.
     """
 
     path: Path
@@ -109,7 +109,7 @@ def count_languages(source: Source, known: Collection[str]) -> Counter[str | Non
 
 
 def _matcher(known: Collection[str]) -> Callable[[str], str | None]:
-    """`lookup`, which remembers the latest tags: those of a hostile file are all different."""
+    """`lookup` with a bounded cache, since a hostile file may have a different tag in every unit."""
     return lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, known))
 
 

@@ -26,7 +26,7 @@ LANGUAGE_ROLES = ("source", "target")  # of a column whose own name says the lan
 
 
 def columns_of(pairs: str) -> dict[str, str]:
-    """`en=English,target=German` -> {column's name: what it is}. Raises UsageError."""
+    """`en=English,target=German` -> {name of a column: its meaning}. Raises UsageError."""
     columns: dict[str, str] = {}
     for pair in pairs.split(","):
         meaning, mark, name = (part.strip() for part in pair.partition("="))
@@ -37,7 +37,7 @@ def columns_of(pairs: str) -> dict[str, str]:
 
 
 def language_named(name: str) -> str:
-    """The code of a language by its English name, as a column may have it. Raises UsageError."""
+    """The code of a language with this English name. Raises UsageError."""
     for code in languages():
         if language(code).name.casefold() == name.casefold():
             return code
@@ -45,7 +45,7 @@ def language_named(name: str) -> str:
 
 
 def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> Mapping[str, Any]:
-    """A row with the columns that are mapped named as here."""
+    """Rename the mapped columns of a row to their meanings."""
     return {columns.get(name, name): value for name, value in row.items()} if columns else row
 
 

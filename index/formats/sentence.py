@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from index.errors import CorpusError
 
-LONGEST_REPEATED = 1 << 20  # characters of the metadata that the sentences of one record share, times these
-FEW_SENTENCES = 16  # of a record, over which its metadata may be repeated whatever its length
-DEEPEST_JSON = 64  # arrays and objects within each other: whoever reads it again may have less stack
+LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sentences, which each repeat it
+FEW_SENTENCES = 16  # up to so many in a record, its metadata may have any length
+DEEPEST_JSON = 64  # levels of arrays and objects: a later reader may have a smaller stack
 
 NO_METADATA: Mapping[str, Any] = {}
 
@@ -33,14 +33,14 @@ class Sentence(NamedTuple):
 
 
 class BadUnit(NamedTuple):
-    """A line, row, entry or unit that is not what it should be; readers yield this in its place."""
+    """A line, row, entry or unit that is malformed; readers yield this in its place."""
 
     line: int
     reason: str
 
 
 class UnitError(CorpusError):
-    """One unit of a file is not what it should be; the others may be."""
+    """One unit of a file is malformed; the others can still be read."""
 
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
         super().__init__(f"{path}, line {line}: {reason}")
@@ -48,7 +48,7 @@ class UnitError(CorpusError):
 
 
 def whole(read: Callable[[], Iterable[Sentence]]) -> Iterator[Sentence | BadUnit]:
-    """The sentences of a unit, or, if it is bad, that in their place."""
+    """Yield the sentences of a unit or, if it is malformed, a BadUnit in their place."""
     try:
         yield from list(read())
     except UnitError as error:
@@ -68,13 +68,13 @@ def group_number(name: str) -> int:
 
 
 def check_repeated(path: Path, line: int, metadata: Mapping[str, Any], count: int) -> None:
-    """CorpusError for metadata that so many sentences of a record repeat to more than LONGEST_REPEATED."""
+    """Raise UnitError if the metadata, repeated for `count` sentences, is longer than LONGEST_REPEATED."""
     if count > FEW_SENTENCES and count * len(json.dumps(metadata, default=str)) > LONGEST_REPEATED:
         raise UnitError(path, line, f"metadata that {count} sentences share: shorten it or divide the record")
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 (any document)
-    """A JSON document. ValueError for what is none, or is nested deeper than DEEPEST_JSON."""
+    """Parse a JSON document. Raises ValueError if it is malformed or nested deeper than DEEPEST_JSON."""
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except RecursionError as error:
@@ -89,7 +89,7 @@ def _no_constant(name: str) -> None:
 
 
 def _depth(document: object) -> int:
-    """Arrays and objects within each other, counted up to one more than DEEPEST_JSON."""
+    """The levels of arrays and objects, counted up to one more than DEEPEST_JSON."""
     level, depth = [document], 0
     while depth <= DEEPEST_JSON and (
         containers := [value for value in level if isinstance(value, list | dict)]

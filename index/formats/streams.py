@@ -20,7 +20,7 @@ from index.errors import CorpusError
 from index.formats.sentence import BadUnit, UnitError
 
 LONGEST_LINE = 1 << 20  # bytes
-RATIO, ALWAYS_ALLOWED = 200, 64 << 20
+RATIO, ALWAYS_ALLOWED = 200, 64 << 20  # decompressed bytes: times the file; allowed for any file
 XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB, a hostile header demands 4 GiB
 READ_BYTES = 1 << 16  # bytes read at a time
 
@@ -44,9 +44,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_good_lines(path: Path) -> Iterator[tuple[int, str | BadUnit]]:
-    """As read_lines, with a BadUnit for a line that is too long or not UTF-8.
+    """Yield lines as `read_lines` does, with a BadUnit for a line that is too long or not UTF-8.
 
-    A byte order mark tells UTF-16. Raises CorpusError.
+    A file that begins with a byte order mark of UTF-16 is read as such. Raises CorpusError.
     """
     with open_stream(path) as file:
         begin = cast(io.BufferedReader, file).peek(2)[:2]
@@ -58,7 +58,7 @@ def read_good_lines(path: Path) -> Iterator[tuple[int, str | BadUnit]]:
             number += 1
             plain = line.isascii() and len(line) <= LONGEST_LINE
             yield number, line.decode() if plain else _decode(number, line)
-            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # the rest of it
+            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):  # skip the rest of the line
                 line = file.readline(LONGEST_LINE + 1)
 
 

@@ -20,8 +20,11 @@ from index.formats.sentence import (
 )
 from index.text.normalisation import clean
 
-FUZZY_PROPERTY = "x-fuzzy"  # property of a variant that nobody has approved: "yes"
-OWN_ID, OWN_DATA = "x-id", "x-json"  # properties for a variant's id and for metadata that is not a string
+FUZZY_PROPERTY = "x-fuzzy"  # "yes": nobody has approved the variant
+VARIANT_ID, VARIANT_DATA = (
+    "x-id",
+    "x-json",
+)  # properties for a variant's id and for metadata that is not a string
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
@@ -47,7 +50,7 @@ def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any
     if language is None or segment is None:
         raise UnitError(path, variant.sourceline, "a <tuv> without xml:lang or <seg>: add it")
     metadata |= _properties(variant)
-    name = str(metadata.pop(OWN_ID, name))
+    name = str(metadata.pop(VARIANT_ID, name))
     confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
     text = xml.text_of(path, segment)
     return Sentence(name, text, language, variant.sourceline, shared | metadata, group, confirmed)
@@ -58,7 +61,7 @@ def _properties(element: xml.Element) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for child in xml.children(element, "prop", "note"):
         key = child.get("type", "prop") if xml.name(child) == "prop" else "note"
-        if key == OWN_DATA:
+        if key == VARIANT_DATA:
             values |= _data(child.text or "")
         else:
             values[key] = child.text or ""
@@ -69,8 +72,8 @@ def _data(text: str) -> dict[str, Any]:
     try:
         document = parse_json(text)
     except ValueError:
-        return {OWN_DATA: text}
-    return document if isinstance(document, dict) else {OWN_DATA: text}
+        return {VARIANT_DATA: text}
+    return document if isinstance(document, dict) else {VARIANT_DATA: text}
 
 
 def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
@@ -97,9 +100,9 @@ def _unit(sentences: list[Sentence]) -> xml.Element:
     unit = etree.Element("tu")
     for sentence in sentences:
         variant = etree.SubElement(unit, "tuv", {xml.LANG_ATTRIBUTE: sentence.language})
-        _prop(variant, OWN_ID, sentence.id)
+        _prop(variant, VARIANT_ID, sentence.id)
         if sentence.metadata:
-            _prop(variant, OWN_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))
+            _prop(variant, VARIANT_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))
         # `clean` drops control characters, which XML cannot hold.
         etree.SubElement(variant, "seg").text = clean(sentence.text)
     return unit

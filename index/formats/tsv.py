@@ -18,7 +18,7 @@ from index.formats.sentence import BadUnit, Sentence, UnitError, whole
 from index.formats.streams import LONGEST_LINE, read_good_lines
 from index.text.normalisation import clean
 
-DELIMITERS = ",;\t"  # the first of those that a header has equally many of
+DELIMITERS = ",;\t"  # the most frequent one in the header counts; the first of equally frequent ones
 EXCEL_DELIMITER = re.compile(r"sep=(.)\r?\n?")
 
 
@@ -66,9 +66,9 @@ def read_csv(
 
 
 class _RecordLines:
-    """The lines of a table; UnitError for one that is bad, or where a record has too many characters.
+    """The lines of a table, for csv.reader. Raises UnitError for a malformed line or too long a record.
 
-    The delimiter is what a first line such as `sep=;` says (Excel's), else what the header has most of.
+    The delimiter is stated by a first line such as `sep=;` (Excel), or else the most frequent in the header.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ def _sentences(
 
 
 def _unquoted(cell: str) -> str:
-    """A cell as Excel means it, which quotes those with quotation marks in them, doubled."""
+    """Undo the quoting of Excel, which quotes cells that contain quotation marks and doubles these."""
     inner = cell[1:-1]
     if len(cell) > 3 and cell[0] == cell[-1] == '"' and '""' in inner and '"' not in inner.replace('""', ""):
         return inner.replace('""', '"')

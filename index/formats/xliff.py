@@ -10,7 +10,7 @@ from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated,
 
 # States of a target that is not translated yet.
 UNTRANSLATED_STATES = frozenset({"new", "needs-translation", "initial"})
-# States of one that nobody has approved.
+# States of a target that nobody has approved.
 UNREVIEWED_STATES = frozenset(
     {
         "needs-adaptation",

@@ -23,11 +23,11 @@ Element = Any  # lxml is untyped
 
 
 def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
-    """Yield each element whose local name is in `tags`, whole; it is emptied when the next is asked for.
+    """Yield each complete element whose local name is in `tags`; it is emptied before the next one is read.
 
-    Raises CorpusError naming file and line for what is no XML, has another root or declares entities.
+    Raises CorpusError, which names file and line, for malformed XML, another root or declared entities.
     """
-    # Comments and processing instructions are left out, so that they part no text.
+    # Comments and processing instructions are left out: they would split a text in two.
     parser = etree.XMLPullParser(
         ("start", "end"),
         resolve_entities=False,
@@ -54,7 +54,7 @@ def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
 
 
 class _Walk:
-    """Which elements are records, and nothing else kept in memory."""
+    """Finds the records among parsed elements, and frees all other elements."""
 
     def __init__(self, path: Path, root: str, tags: Collection[str]) -> None:
         self.path, self.root, self.tags = path, root, tags
@@ -120,7 +120,7 @@ def _forget(element: Element) -> None:
 
 
 def root_name(path: Path) -> str:
-    """The local name of the first element; "" for what is no XML."""
+    """The local name of the root element; "" if the file is not XML."""
     parser = etree.XMLPullParser(("start",), resolve_entities=False, load_dtd=False, no_network=True)
     with open_stream(path) as file:
         try:
@@ -141,7 +141,7 @@ def children(element: Element, *names: str) -> Iterator[Element]:
 
 
 def text_of(path: Path | str, element: Element) -> str:
-    """The text of a segment without the codes in it. CorpusError for an entity that nothing defines."""
+    """The text of a segment without inline codes. Raises UnitError for an undefined entity."""
     parts = [element.text or ""]
     for child in element:
         if child.tag is etree.Entity:
@@ -153,7 +153,7 @@ def text_of(path: Path | str, element: Element) -> str:
 
 
 def short_text_of(path: Path | str, element: Element, longest: int) -> str:
-    """As `text_of`; CorpusError for more than `longest` characters."""
+    """The text of a segment, as `text_of`. Raises CorpusError for more than `longest` characters."""
     text = text_of(path, element)
     if len(text) > longest:
         raise CorpusError(
@@ -164,7 +164,7 @@ def short_text_of(path: Path | str, element: Element, longest: int) -> str:
 
 
 def attributes(path: Path, element: Element) -> dict[str, str]:
-    """Attributes by local name. CorpusError for more than MOST_ATTRIBUTES."""
+    """Attributes by local name. Raises UnitError for more than MOST_ATTRIBUTES."""
     if len(element.attrib) > MOST_ATTRIBUTES:
         raise UnitError(
             path,

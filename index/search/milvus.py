@@ -42,7 +42,7 @@ SERVER_ADDRESS = re.compile(
 FILE_ADDRESS = re.compile(r"milvus://(?P<path>(?:\.{1,2})?/.+\.db)")
 ELSEWHERE, TOKEN, SECONDS = (f"PASSEPARTOUT_MILVUS{end}" for end in ("", "_TOKEN", "_SECONDS"))
 QUERY_PATIENCE = 3.0  # seconds
-MANY, LONGER = 64, 60.0  # more rows or queries at a time than the service's: seconds for these
+LARGE_CALL, LARGE_CALL_SECONDS = 64, 60.0  # rows or queries of a build's calls; the time limit of these
 FAILURE_PAUSE = 1.0  # seconds for which a Milvus that failed is not asked again
 QUERIES_AT_A_TIME = 256  # asked at a time
 GRAPH_WIDENING = 4  # candidates in a graph for each answer asked for, at least
@@ -141,7 +141,7 @@ def _rpc_error() -> type[Exception]:
 
 
 def _told(error: BaseException) -> str:
-    """A line of what went wrong."""
+    """The error in one line."""
     details = getattr(error, "details", None)  # of grpc's
     message = str(details() if callable(details) else getattr(error, "message", "") or error)
     return (message.strip() or type(error).__name__).splitlines()[0][:200]
@@ -171,7 +171,7 @@ def _connection(address: Address, token: str, seconds: float) -> Connection:
 def _import() -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     for name in ("pymilvus", "milvus_lite"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what they log, we say in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # our own errors say the same in one line
     try:
         import pymilvus  # noqa: F401
     except ImportError:
@@ -204,7 +204,7 @@ class MilvusIndex:
     def __init__(self, connection: Connection, held: Held, ef: int = 0) -> None:
         self._connection, self._held, self.ef = connection, held, ef
         self.dimension = held.dimension
-        self._checked = -1  # after how many failures of the connection
+        self._checked = -1  # the connection's number of failures at the last check
 
     @classmethod
     def open(cls, path: Path, count: int, dimension: int, search: SearchSettings) -> "MilvusIndex":
@@ -251,7 +251,7 @@ class MilvusIndex:
                 self.check()
             except DamagedError as error:
                 raise StoreError(str(error)) from error
-        seconds = max(LONGER, self._connection.seconds) if size > MANY else None
+        seconds = max(LARGE_CALL_SECONDS, self._connection.seconds) if size > LARGE_CALL else None
         return self._connection.call(method, self._held.collection, seconds=seconds, **named)
 
     def reconstruct(self, rows: Sequence[int] | Rows) -> Vectors:

@@ -25,8 +25,8 @@ CAPTION_COLUMNS = ("picture", "text in the new language")
 class Examples:
     """Texts of the new language; text i is about topic `rows[i]`, whose vector it should get.
 
-    topics: names and vectors of pictures or of translations. kind: captions, pairs (aligned sentences, which
-    is supervision) or sentences (mined). weight: that of a line.
+    topics: the names and vectors of pictures or translations. kind: captions, pairs (aligned sentences, which
+    are supervision) or sentences (mined). weight: of each line.
     """
 
     kind: Kind
@@ -51,11 +51,11 @@ class Examples:
 def read_captions(
     lines: Iterable[str], where: str, pictures: Pictures, known: str = "the bundle's"
 ) -> Examples:
-    """Lines of a picture's name, a tab and a text in the new language; `where` names them in errors, `known`
-    the pictures.
+    """Read captions: lines of a picture's name, a tab and a text in the new language.
 
-    A picture goes by SET/NAME, by its NAME where no other set has it, a pictogram by its emoji too, one's own
-    by its path. Raises UsageError for other lines, for pictures that are not there, and for none.
+    A picture is named SET/NAME, or NAME if no other set has it; a pictogram also by its emoji, a picture of
+    the user by its path. In errors, `where` names the lines and `known` the pictures. Raises UsageError for
+    malformed lines, unknown pictures, and no lines at all.
     """
     rows = _rows_by_name(pictures)
     table = list(_columns(lines, where, CAPTION_COLUMNS))
@@ -66,12 +66,12 @@ def read_captions(
 
 
 def names_of(lines: Iterable[str], where: str) -> list[str]:
-    """What the lines that `read_captions` reads call their pictures, each once."""
+    """The names of pictures in lines as `read_captions` reads them, each once."""
     return list(dict.fromkeys(name for name, _ in _columns(lines, where, CAPTION_COLUMNS)))
 
 
 def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Examples:
-    """Lines of a text in the new language, a tab and its translation into one that the encoder knows."""
+    """Read pairs: lines of a text in the new language, a tab and its translation into a known language."""
     table = list(_columns(lines, where, ("text in the new language", "translation")))
     translations = Numbering()
     rows = np.array([translations[translation] for _, translation in table], np.int64)
@@ -80,7 +80,7 @@ def read_pairs(lines: Iterable[str], where: str, encoder: TextEncoder) -> Exampl
 
 
 def read_sentences(lines: Iterable[str], where: str) -> list[str]:
-    """The distinct sentences of a text in the new language with one sentence on each line."""
+    """Read sentences in the new language, one on each line; each distinct one is returned once."""
     return list(dict.fromkeys(text for (text,) in _columns(lines, where, ("sentence",))))
 
 
@@ -117,7 +117,7 @@ def _columns(lines: Iterable[str], where: str, columns: Sequence[str]) -> Iterat
 
 
 def _rows_by_name(pictures: Pictures) -> Mapping[str, int]:
-    """What pictures may be called -> their rows."""
+    """Every name that pictures may be called by -> the row of the picture."""
     by_full_name = {full: row for row, full in enumerate(pictures.names)}
     rows: dict[str, int] = {}
     ambiguous: set[str] = set()

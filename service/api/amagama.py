@@ -1,8 +1,8 @@
 """amaGama's protocol, spoken by Weblate ("tmserver"), Virtaal and Pootle (contract: amaGama's docs/api.rst).
 
-A suggestion's `rank` is the score. Where the index holds a translation of (nearly) the text, it is one as
-amaGama makes them: `source` is the sentence that it translates and `quality` how alike that is, in percent.
-Else there is no pair to quote: `source` is the text that was asked for and `quality` the confidence.
+A suggestion's `rank` is the score. For a match of the translation memory, as in amaGama, `source` is the
+sentence of the corpus and `quality` its similarity to the text in percent. For other answers, `source` is the
+text that was sent and `quality` the confidence.
 """
 
 from typing import Annotated
@@ -129,7 +129,7 @@ def _suggestion(text: str, answer: Answer) -> Suggestion:
 
 
 def _option(request: Request, name: str, default: int) -> int:
-    """The option of this name; what is no number counts as left out, as amaGama has it."""
+    """A numeric option of the query; as in amaGama, a value that is not a number counts as left out."""
     value = request.query_params.get(name, "")
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else default
 

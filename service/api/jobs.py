@@ -192,7 +192,7 @@ async def events(
 
 
 async def _check(body: Request, engine: Engine, spool: Spool) -> None:
-    """ProblemError for languages that the encoder does not know, and uploads that are not there."""
+    """Raise ProblemError for languages that the encoder does not know, and for unknown uploads."""
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
         unknown = (
@@ -214,13 +214,13 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
 
 
 async def _serve_result(manager: IndexManager, job: Job) -> None:
-    """Serve at once what a job has made; a bad version is refused, which the log tells."""
+    """Serve the version that a job has made; if it is bad, it is refused and the log says so."""
     if job.state == "succeeded":
         await manager.try_reload()
 
 
 async def _ask(act: Callable[[], Result]) -> Result:
-    """What the queue says; in a thread, since it may keep us waiting."""
+    """Call a method of the queue in a thread, since it blocks."""
     try:
         return await asyncio.to_thread(act)
     except UnreachableError:

@@ -1,8 +1,8 @@
 """LibreTranslate's protocol, for its clients as they are (contract: docs.libretranslate.com, "API Usage").
 
-`GET /languages` is the native one, which has its fields. What is different, because answers are found and not
-written: `translatedText` is "" where nothing is likely enough (drop_in_min_confidence), a text may be
-refused because its language is not recognised, and an answer has none of the markup of the question.
+`GET /languages` is the native route, which also has LibreTranslate's fields. Because answers are retrieved,
+three things differ: `translatedText` is "" if nothing is likely enough (drop_in_min_confidence), a text may
+be refused because its language is not recognised, and an answer has none of the markup of the question.
 """
 
 import html
@@ -54,11 +54,11 @@ from service.settings import Settings
 
 router = APIRouter(tags=["LibreTranslate"])
 
-EXTRA_FORM_FIELDS = 16  # of a form, beside its texts
-MIN_DETECTED_CHANCE = 0.01  # the least likely language that /detect names, beside the likeliest
+EXTRA_FORM_FIELDS = 16  # fields of a form in addition to its texts
+MIN_DETECTED_CHANCE = 0.01  # of a language that /detect lists; the likeliest is always listed
 Model = TypeVar("Model", bound=BaseModel)
-SPEAKS_ALL = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
-READ_STATUSES = *SPEAKS_ALL, ProblemType.NOT_READY.status
+ALL_ROUTES_STATUSES = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
+READ_STATUSES = *ALL_ROUTES_STATUSES, ProblemType.NOT_READY.status
 TOO_MANY, TOO_LONG = ProblemType.TOO_MANY_REQUESTS.status, ProblemType.BODY_TOO_LARGE.status
 TRANSLATE_STATUSES = *READ_STATUSES, 403, ProblemType.BAD_REQUEST.status, TOO_LONG, TOO_MANY
 
@@ -70,7 +70,7 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Text:
-    """One text of a request, its language, and how likely it is in that."""
+    """One text of a request, with its language and the probability of that language."""
 
     sent: str
     cleaned: str
@@ -78,7 +78,7 @@ class Text:
     chance: float = 1.0
 
     def needs(self, target: str) -> bool:
-        """Whether there is anything to translate: not where it is blank, or in the target language."""
+        """Whether the text must be translated: it is not blank, and in another language than the target."""
         return bool(self.cleaned) and self.source != target
 
 
@@ -144,7 +144,7 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     "/suggest",
     summary="Refuse a suggestion",
     response_model=Suggested,
-    responses=failures(*SPEAKS_ALL, 403),
+    responses=failures(*ALL_ROUTES_STATUSES, 403),
 )
 async def suggest() -> Response:
     """Always refused, as LibreTranslate does if suggestions are switched off: add sentences to the corpus."""
@@ -182,7 +182,7 @@ async def health(engine: EngineNow) -> LibreTranslateHealth:
 
 
 def _read(kind: type[Model], fields: dict[str, object]) -> Model:
-    """The fields as a model; what is null or empty counts as left out, as LibreTranslate has it."""
+    """Validate the fields; as in LibreTranslate, null and empty values count as left out."""
     try:
         return kind.model_validate({name: value for name, value in fields.items() if value not in (None, "")})
     except ValidationError as error:
@@ -250,8 +250,11 @@ async def _put_together(
     engine: Engine,
     settings: Settings,
 ) -> list[str | None]:
-    """For each text of several sentences their translations as one text; None where not every sentence has
-    one, or the corpus has the whole."""
+    """Join the translations of the sentences of each text.
+
+    None for a text of one sentence, for one whose sentences do not all have a translation, and for one that
+    the translation memory has as a whole.
+    """
     remembered = [bool(row and row[0].match in ("exact", "memory")) for row in answers]
     queries = [Query(text.cleaned, text.source, (target,)) for text in texts]
     rows = [
@@ -270,7 +273,7 @@ async def _put_together(
 def _translated(
     text: Text, answers: Answers | None, joint: str | None, body: TranslateRequest
 ) -> dict[str, object]:
-    """What one text gets; a text that is blank or in the target language already is its own translation."""
+    """The result for one text; a text that needs no translation is its own translation."""
     translations = [text.sent] if answers is None else [_encoded(answer.text, body) for answer in answers]
     if joint is not None:
         translations.insert(0, _encoded(joint, body))
@@ -284,7 +287,7 @@ def _translated(
 
 
 def _merged(answers: Sequence[dict[str, object]], many: bool) -> dict[str, object]:
-    """A single `q` gets single values, a list gets lists."""
+    """Merge the results: a single `q` gets single values, a list gets lists."""
     if not many:
         return answers[0]
     return {name: [answer[name] for answer in answers] for name in answers[0]}

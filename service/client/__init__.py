@@ -1,4 +1,4 @@
-"""The typed client of the service. The one with an admin's key is in admin.py, which loads more."""
+"""The typed client of the service; admin.py, which imports more, has the one for administrators."""
 
 from service.client.client import AsyncClient, Client, RefusedError, ServiceError, UnreachableError
 

@@ -1,4 +1,4 @@
-"""The typed client with what an admin's key allows: upload corpora, change the index, watch, go back.
+"""The typed client for administrators: upload corpora, change the index, follow jobs, go back to a version.
 
     with AdminClient("http://127.0.0.1:8000", key=KEY) as admin:
         upload = admin.upload(Path("memory.tmx"), "tmx")
@@ -6,7 +6,7 @@
         for event in admin.watch(job.id):
             print(event.stage, event.done, event.total)
 
-`AsyncAdminClient` has the same methods, to be awaited.
+`AsyncAdminClient` has the same methods as coroutines.
 """
 
 import asyncio
@@ -33,24 +33,23 @@ from service.schemas.jobs import (
     Versions,
 )
 
-UPLOAD_SECONDS = 600.0  # for the whole of a file
-# Seconds without a sign of life from a job that is watched; the service gives one every 10.
-MAX_SILENCE = 30.0
+UPLOAD_SECONDS = 600.0  # for a whole file
+MAX_SILENCE = 30.0  # seconds without a line in a stream of events; the service sends one every 10
 UPLOAD_BLOCK_BYTES = 1 << 16  # bytes of a file that are sent at a time
-RECONNECT_PAUSE = 1.0  # seconds before a watch that was cut off is taken up again
+RECONNECT_PAUSE = 1.0  # seconds before a stream of events that was cut off is opened again
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Call(Generic[Model]):
-    """A request of the API, and what is answered."""
+    """A request to the API, and the model of its answer. `options` are those of httpx's `request`."""
 
     method: str
     path: str
     model: type[Model]
     body: dict[str, Any] | None = None
-    more: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 LIST_JOBS = Call("GET", "admin/jobs", Jobs)
@@ -58,44 +57,49 @@ LIST_UPLOADS = Call("GET", "admin/uploads", Uploads)
 LIST_VERSIONS = Call("GET", "admin/versions", Versions)
 
 
-def _submitting(change: Request, key: str | None) -> Call[Job]:
+def _submit_call(change: Request, key: str | None) -> Call[Job]:
     headers = {"Idempotency-Key": key} if key is not None else {}
     return Call("POST", "admin/jobs", Job, change.model_dump(exclude_defaults=True), {"headers": headers})
 
 
-class About(TypedDict, total=False):
-    """What the service is told of a file: its `language` where it does not say it, your own `name` of it,
-    which errors call it by, and what the `columns` of a table are, such as `en=English,de=German`."""
+class UploadOptions(TypedDict, total=False):
+    """The description of an uploaded file.
+
+    language: of its sentences, for formats that do not state it. name: the file's name in error messages.
+    columns: what the columns of a table mean, such as `en=English,de=German`.
+    """
 
     language: str
     name: str
     columns: str
 
 
-def _uploading(content: object, form: Format, compression: Compression, about: About) -> Call[Upload]:
-    more = {
-        "params": {"format": form, "compression": compression, **about},
+def _upload_call(
+    content: object, form: Format, compression: Compression, description: UploadOptions
+) -> Call[Upload]:
+    options = {
+        "params": {"format": form, "compression": compression, **description},
         "content": content,
         "headers": {"Content-Type": "application/octet-stream"},
         "timeout": UPLOAD_SECONDS,
     }
-    return Call("POST", "admin/uploads", Upload, None, more)
+    return Call("POST", "admin/uploads", Upload, None, options)
 
 
-def _named(path: Path, about: About) -> About:
-    return {"name": path.name, **about}
+def _with_name(path: Path, description: UploadOptions) -> UploadOptions:
+    return {"name": path.name, **description}
 
 
-def _looking(job: str) -> Call[Job]:
+def _job_call(job: str) -> Call[Job]:
     return Call("GET", f"admin/jobs/{job}", Job)
 
 
-def _cancelling(job: str) -> Call[Job]:
+def _cancel_call(job: str) -> Call[Job]:
     return Call("POST", f"admin/jobs/{job}/cancel", Job)
 
 
-class Watch:
-    """What a job's events say, from the lines of a stream."""
+class EventReader:
+    """Reads the events of a job from the lines of a stream (server-sent events)."""
 
     def __init__(self, job: str) -> None:
         self.path = f"admin/jobs/{job}/events"
@@ -103,13 +107,13 @@ class Watch:
         self.ended = False
 
     @property
-    def more(self) -> dict[str, Any]:
-        """What to send with the request for the stream."""
+    def options(self) -> dict[str, Any]:
+        """The options of the request for the stream, which continues after the last event that was read."""
         headers = {} if self.last is None else {"Last-Event-ID": self.last}
         return {"headers": headers, "timeout": MAX_SILENCE}
 
     def read(self, line: str) -> Event | None:
-        """The event that a line holds, if it does; the id that may follow it is kept."""
+        """Read a line; return its event, if it has one."""
         name, _, value = line.partition(": ")
         if name == "id":
             self.last = value
@@ -121,11 +125,11 @@ class Watch:
 
 
 class AdminClient(Client):
-    """A client with the key of an admin."""
+    """A Client whose key is that of an admin; every method raises RefusedError and UnreachableError."""
 
     def submit(self, change: Request, *, key: str | None = None) -> Job:
-        """Have the index changed; sent again with the same `key`, it is not changed twice."""
-        return self._do(_submitting(change, key))
+        """Submit a job that changes the index. Submitted again with the same `key`, it is still one job."""
+        return self._do(_submit_call(change, key))
 
     def upload(
         self,
@@ -133,62 +137,68 @@ class AdminClient(Client):
         form: Format,
         *,
         compression: Compression = "none",
-        **about: Unpack[About],
+        **description: Unpack[UploadOptions],
     ) -> Upload:
-        """Send a corpus file, for a job."""
+        """Upload a corpus file for a job, given as a path, bytes or blocks of bytes. Raises OSError."""
         if isinstance(content, Path):
             with content.open("rb") as file:
-                return self._do(_uploading(file, form, compression, _named(content, about)))
-        return self._do(_uploading(content, form, compression, about))
+                return self._do(_upload_call(file, form, compression, _with_name(content, description)))
+        return self._do(_upload_call(content, form, compression, description))
 
     def remove_upload(self, upload: str) -> None:
         """Remove an upload that no job has used."""
         self._send("DELETE", f"admin/uploads/{upload}")
 
     def watch(self, job: str) -> Iterator[Event]:
-        """What becomes of a job, to its end; what was missed while the service was away is told, too."""
-        watch = Watch(job)
-        while not watch.ended:
-            yield from self._followed(watch)
-            if not watch.ended:
+        """Yield the events of a job until it has ended, also those during interruptions of the connection."""
+        reader = EventReader(job)
+        while not reader.ended:
+            yield from self._follow(reader)
+            if not reader.ended:
                 time.sleep(RECONNECT_PAUSE)
 
     def job(self, job: str) -> Job:
-        return self._do(_looking(job))
+        """Return the state of a job, given by its id."""
+        return self._do(_job_call(job))
 
     def cancel(self, job: str) -> Job:
-        return self._do(_cancelling(job))
+        """Cancel a job, queued or running; one that has ended stays as it is."""
+        return self._do(_cancel_call(job))
 
     def jobs(self) -> Jobs:
+        """List the latest jobs, newest first, and count the workers."""
         return self._do(LIST_JOBS)
 
     def uploads(self) -> Uploads:
+        """List the uploads that no job has used, newest first."""
         return self._do(LIST_UPLOADS)
 
     def versions(self) -> Versions:
+        """List the versions of the index, newest first."""
         return self._do(LIST_VERSIONS)
 
     def _do(self, call: Call[Model]) -> Model:
-        return answer(call.model, self._send(call.method, call.path, call.body, **call.more))
+        return answer(call.model, self._send(call.method, call.path, call.body, **call.options))
 
-    def _followed(self, watch: Watch) -> Iterator[Event]:
+    def _follow(self, reader: EventReader) -> Iterator[Event]:
         try:
-            with self._http.stream("GET", watch.path, **watch.more) as response:
+            with self._http.stream("GET", reader.path, **reader.options) as response:
                 if not response.is_success:
                     response.read()
                     checked(self._url, response)
                 for line in response.iter_lines():
-                    if event := watch.read(line):
+                    if event := reader.read(line):
                         yield event
         except httpx2.TransportError:
-            self.ready()  # UnreachableError where the service is gone for good
+            self.ready()  # raises UnreachableError if the service does not come back
 
 
 class AsyncAdminClient(AsyncClient):
-    """As AdminClient, to be awaited."""
+    """The same as AdminClient with coroutines."""
 
     async def submit(self, change: Request, *, key: str | None = None) -> Job:
-        return await self._do(_submitting(change, key))
+        """See AdminClient.submit."""
+        return await self._do(_submit_call(change, key))
 
     async def upload(
         self,
@@ -196,28 +206,33 @@ class AsyncAdminClient(AsyncClient):
         form: Format,
         *,
         compression: Compression = "none",
-        **about: Unpack[About],
+        **description: Unpack[UploadOptions],
     ) -> Upload:
+        """See AdminClient.upload."""
         if isinstance(content, Path):
-            return await self._do(_uploading(_blocks(content), form, compression, _named(content, about)))
-        return await self._do(_uploading(content, form, compression, about))
+            return await self._do(
+                _upload_call(_blocks(content), form, compression, _with_name(content, description))
+            )
+        return await self._do(_upload_call(content, form, compression, description))
 
     async def remove_upload(self, upload: str) -> None:
+        """See AdminClient.remove_upload."""
         await self._send("DELETE", f"admin/uploads/{upload}")
 
     async def watch(self, job: str) -> AsyncIterator[Event]:
-        watch = Watch(job)
-        while not watch.ended:
-            async for event in self._followed(watch):
+        """See AdminClient.watch."""
+        reader = EventReader(job)
+        while not reader.ended:
+            async for event in self._follow(reader):
                 yield event
-            if not watch.ended:
+            if not reader.ended:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     async def job(self, job: str) -> Job:
-        return await self._do(_looking(job))
+        return await self._do(_job_call(job))
 
     async def cancel(self, job: str) -> Job:
-        return await self._do(_cancelling(job))
+        return await self._do(_cancel_call(job))
 
     async def jobs(self) -> Jobs:
         return await self._do(LIST_JOBS)
@@ -229,16 +244,16 @@ class AsyncAdminClient(AsyncClient):
         return await self._do(LIST_VERSIONS)
 
     async def _do(self, call: Call[Model]) -> Model:
-        return answer(call.model, await self._send(call.method, call.path, call.body, **call.more))
+        return answer(call.model, await self._send(call.method, call.path, call.body, **call.options))
 
-    async def _followed(self, watch: Watch) -> AsyncIterator[Event]:
+    async def _follow(self, reader: EventReader) -> AsyncIterator[Event]:
         try:
-            async with self._http.stream("GET", watch.path, **watch.more) as response:
+            async with self._http.stream("GET", reader.path, **reader.options) as response:
                 if not response.is_success:
                     await response.aread()
                     checked(self._url, response)
                 async for line in response.aiter_lines():
-                    if event := watch.read(line):
+                    if event := reader.read(line):
                         yield event
         except httpx2.TransportError:
             await self.ready()

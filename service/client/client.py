@@ -4,9 +4,9 @@
         answer = client.sentences("A dog runs on the beach.", ["de", "pt"], source="en", k=3)
         print(answer.results[0].translations["de"][0].text)
 
-`AsyncClient` has the same methods, to be awaited. A refusal is a RefusedError with the service's problem
-document, a service that does not answer an UnreachableError. One that is overloaded is asked again, after the
-time that it names and at most `retries` times.
+`AsyncClient` has the same methods as coroutines. If the service refuses a request, they raise RefusedError,
+which has the problem document; if it does not answer, UnreachableError. If it is overloaded (429 or 503), the
+request is repeated up to `retries` times, each time after the seconds in Retry-After.
 """
 
 import asyncio
@@ -36,7 +36,8 @@ from service.schemas import (
 
 DEFAULT_TIMEOUT = 10.0
 DEFAULT_RETRIES = 2
-LONGEST_WAIT = 30.0  # seconds before asking again, whatever the service says
+MAX_RETRY_WAIT = 30.0  # seconds before a repetition, whatever Retry-After says
+DEFAULT_RETRY_WAIT = 1.0  # seconds, without a valid Retry-After
 OVERLOAD_STATUSES = (429, 503)
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -44,8 +45,8 @@ Texts = str | Sequence[str]
 LANGUAGE_LIST = TypeAdapter(list[Language])
 
 
-class Options(TypedDict, total=False):
-    """The fields of a request that may be left out (service/schemas/requests.py)."""
+class TranslationOptions(TypedDict, total=False):
+    """The optional fields of a translation request; service/schemas/requests.py describes them."""
 
     source: str | None
     k: int
@@ -55,21 +56,21 @@ class Options(TypedDict, total=False):
 
 
 class LibreTranslateFailure(BaseModel):
-    """A refusal as LibreTranslate's routes have it."""
+    """The body of an error of LibreTranslate's routes."""
 
     error: str
 
 
 class ServiceError(PassepartoutError):
-    """The service gave no answer."""
+    """The service did not answer, or refused to."""
 
 
 class UnreachableError(ServiceError):
-    """Nothing answers at the address, or what answers is no Passepartout."""
+    """Nothing answers at the address, or something other than Passepartout does."""
 
 
 class RefusedError(ServiceError):
-    """The service refused; `problem` says why."""
+    """The service refused the request; `problem` is its problem document (RFC 9457)."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -77,24 +78,33 @@ class RefusedError(ServiceError):
         self.exit_code = 2 if 400 <= problem.status < 500 else 1
 
 
-class Connecting(TypedDict, total=False):
-    """`key`: the API key, where the service asks for one; `timeout`: seconds for each answer."""
+class ConnectionOptions(TypedDict, total=False):
+    """Options of a client.
+
+    key: the API key, if the service requires one. timeout: seconds for each answer. retries: how often a
+    request is repeated while the service is overloaded.
+    """
 
     key: str | None
     timeout: float
     retries: int
 
 
-class Page(TypedDict, total=False):
-    """Which part of a concordance: `begin` at `next` of the page before, at most `count` sentences."""
+class PageOptions(TypedDict, total=False):
+    """Which part of a concordance to return.
+
+    begin: the row to begin at, `next` of the previous page. count: the most sentences to return.
+    """
 
     begin: int
     count: int
 
 
-class Filling(TypedDict, total=False):
-    """`source`: the language of the texts, detected if left out; `fuzzy`: whether to fill in translations of
-    similar texts, by default where the format can mark them.
+class FileOptions(TypedDict, total=False):
+    """How to translate a file.
+
+    source: the language of its texts, detected if left out. fuzzy: whether to fill in translations of similar
+    texts; by default only in formats that can mark them.
     """
 
     source: str
@@ -102,31 +112,36 @@ class Filling(TypedDict, total=False):
 
 
 class _Connection:
-    """What both clients are made with."""
+    """The address and options that both clients have."""
 
-    def __init__(self, url: str, how: Connecting) -> None:
-        self._url, self._retries = url, how.get("retries", DEFAULT_RETRIES)
-        self._options: dict[str, Any] = {
+    def __init__(self, url: str, options: ConnectionOptions) -> None:
+        self._url, self._retries = url, options.get("retries", DEFAULT_RETRIES)
+        self._http_options: dict[str, Any] = {
             "base_url": _base(url),
-            "headers": _headers(how.get("key")),
-            "timeout": how.get("timeout", DEFAULT_TIMEOUT),
+            "headers": _headers(options.get("key")),
+            "timeout": options.get("timeout", DEFAULT_TIMEOUT),
         }
 
 
 class Client(_Connection):
-    """A connection to the service at `url`; close it, or use it in a `with`."""
+    """A client of the service at `url`; close it after use, or use it in a `with` statement.
+
+    Every method raises RefusedError and UnreachableError.
+    """
 
     def __init__(
-        self, url: str, *, transport: httpx2.BaseTransport | None = None, **how: Unpack[Connecting]
+        self, url: str, *, transport: httpx2.BaseTransport | None = None, **options: Unpack[ConnectionOptions]
     ) -> None:
-        super().__init__(url, how)
-        self._http = httpx2.Client(transport=transport, **self._options)
+        super().__init__(url, options)
+        self._http = httpx2.Client(transport=transport, **self._http_options)
 
-    def sentences(self, text: Texts, target: Texts, **options: Unpack[Options]) -> SentenceResponse:
+    def sentences(
+        self, text: Texts, target: Texts, **options: Unpack[TranslationOptions]
+    ) -> SentenceResponse:
         """Translate one or more sentences into one or more languages."""
         return self.ask(SentenceRequest(text=_list(text), target=_list(target), **options))
 
-    def words(self, word: Texts, target: Texts, **options: Unpack[Options]) -> WordResponse:
+    def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
         """Translate one or more words into one or more languages."""
         return self.ask(WordRequest(word=_list(word), target=_list(target), **options))
 
@@ -137,19 +152,19 @@ class Client(_Connection):
     @overload
     def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse: ...
     def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
-        """The answer to a request of the API."""
+        """Send a translation request and return the answer."""
         return _response(request, self._send("POST", _path(request), _body(request)))
 
     def languages(self) -> list[Language]:
-        """The languages of the index, and what each can be translated into."""
+        """List the languages of the index, and the targets of each."""
         return _languages(self._send("GET", "languages"))
 
     def concordance(
-        self, text: str | None, source: str, target: Texts = (), **page: Unpack[Page]
+        self, text: str | None, source: str, target: Texts = (), **page: Unpack[PageOptions]
     ) -> Concordance:
-        """Where a word or phrase stands in the sentences of `source`, with what the corpus aligns with them.
+        """Find the sentences in `source` that contain a word or phrase, with their translations.
 
-        All sentences where `text` is None; translations into all languages where `target` is empty.
+        text: None for all sentences. target: the languages of the translations; empty for all.
         """
         return answer(
             Concordance,
@@ -157,22 +172,26 @@ class Client(_Connection):
         )
 
     def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
-        """What to caption first in a language to be taught; all pictures without `count`."""
+        """List the pictures to caption first when teaching a language: the first `count`, or all."""
         return answer(TeachingPictures, self._send("GET", "teach/pictures", params=_given(count=count)))
 
     def translate_file(
-        self, path: Path, out: Path, target: str, **options: Unpack[Filling]
+        self, path: Path, out: Path, target: str, **options: Unpack[FileOptions]
     ) -> TranslatedFile:
-        """Fill a PO, XLIFF, TMX, JSON or text file from the translation memory, and write it to `out`."""
+        """Translate a PO, XLIFF, TMX, JSON or text file from the translation memory into `out`.
+
+        Texts that the memory does not have stay empty; the result counts them. Raises OSError.
+        """
         filled = answer(TranslatedFile, self._send("POST", "translate_file", **_file(path, target, options)))
         out.write_bytes(self._send("GET", _download(filled)).content)
         return filled
 
     def ready(self) -> Readiness:
-        """Which index and model are served; RefusedError where the service is not ready."""
+        """Return the index version and the model served; RefusedError if the service is not ready."""
         return answer(Readiness, self._send("GET", "health/ready"))
 
     def close(self) -> None:
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -188,32 +207,40 @@ class Client(_Connection):
         method: str,
         path: str,
         body: dict[str, Any] | None = None,
-        **more: Any,  # noqa: ANN401
+        **options: Any,  # noqa: ANN401
     ) -> httpx2.Response:
-        for tried in range(self._retries + 1):
+        for attempt in range(self._retries + 1):
             try:
-                response = self._http.request(method, path, json=body, **more)
+                response = self._http.request(method, path, json=body, **options)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
-            if response.status_code not in OVERLOAD_STATUSES or tried == self._retries:
+            if response.status_code not in OVERLOAD_STATUSES or attempt == self._retries:
                 break
             time.sleep(_wait(response))
         return checked(self._url, response)
 
 
 class AsyncClient(_Connection):
-    """As Client, to be awaited; close it, or use it in an `async with`."""
+    """The same as Client with coroutines; close it after use, or use it in an `async with` statement."""
 
     def __init__(
-        self, url: str, *, transport: httpx2.AsyncBaseTransport | None = None, **how: Unpack[Connecting]
+        self,
+        url: str,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        **options: Unpack[ConnectionOptions],
     ) -> None:
-        super().__init__(url, how)
-        self._http = httpx2.AsyncClient(transport=transport, **self._options)
+        super().__init__(url, options)
+        self._http = httpx2.AsyncClient(transport=transport, **self._http_options)
 
-    async def sentences(self, text: Texts, target: Texts, **options: Unpack[Options]) -> SentenceResponse:
+    async def sentences(
+        self, text: Texts, target: Texts, **options: Unpack[TranslationOptions]
+    ) -> SentenceResponse:
+        """See Client.sentences."""
         return await self.ask(SentenceRequest(text=_list(text), target=_list(target), **options))
 
-    async def words(self, word: Texts, target: Texts, **options: Unpack[Options]) -> WordResponse:
+    async def words(self, word: Texts, target: Texts, **options: Unpack[TranslationOptions]) -> WordResponse:
+        """See Client.words."""
         return await self.ask(WordRequest(word=_list(word), target=_list(target), **options))
 
     @overload
@@ -223,23 +250,28 @@ class AsyncClient(_Connection):
     @overload
     async def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse: ...
     async def ask(self, request: SentenceRequest | WordRequest) -> SentenceResponse | WordResponse:
+        """See Client.ask."""
         return _response(request, await self._send("POST", _path(request), _body(request)))
 
     async def languages(self) -> list[Language]:
+        """See Client.languages."""
         return _languages(await self._send("GET", "languages"))
 
     async def concordance(
-        self, text: str | None, source: str, target: Texts = (), **page: Unpack[Page]
+        self, text: str | None, source: str, target: Texts = (), **page: Unpack[PageOptions]
     ) -> Concordance:
+        """See Client.concordance."""
         params = _concordance_query(text, source, target, page)
         return answer(Concordance, await self._send("GET", "concordance", params=params))
 
     async def teaching_pictures(self, count: int | None = None) -> TeachingPictures:
+        """See Client.teaching_pictures."""
         return answer(TeachingPictures, await self._send("GET", "teach/pictures", params=_given(count=count)))
 
     async def translate_file(
-        self, path: Path, out: Path, target: str, **options: Unpack[Filling]
+        self, path: Path, out: Path, target: str, **options: Unpack[FileOptions]
     ) -> TranslatedFile:
+        """See Client.translate_file."""
         form = await asyncio.to_thread(_file, path, target, options)
         filled = answer(TranslatedFile, await self._send("POST", "translate_file", **form))
         content = (await self._send("GET", _download(filled))).content
@@ -247,9 +279,11 @@ class AsyncClient(_Connection):
         return filled
 
     async def ready(self) -> Readiness:
+        """See Client.ready."""
         return answer(Readiness, await self._send("GET", "health/ready"))
 
     async def close(self) -> None:
+        """Close the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -265,21 +299,21 @@ class AsyncClient(_Connection):
         method: str,
         path: str,
         body: dict[str, Any] | None = None,
-        **more: Any,  # noqa: ANN401
+        **options: Any,  # noqa: ANN401
     ) -> httpx2.Response:
-        for tried in range(self._retries + 1):
+        for attempt in range(self._retries + 1):
             try:
-                response = await self._http.request(method, path, json=body, **more)
+                response = await self._http.request(method, path, json=body, **options)
             except httpx2.HTTPError as error:
                 raise _unreachable(self._url, error) from error
-            if response.status_code not in OVERLOAD_STATUSES or tried == self._retries:
+            if response.status_code not in OVERLOAD_STATUSES or attempt == self._retries:
                 break
             await asyncio.sleep(_wait(response))
         return checked(self._url, response)
 
 
 def _base(url: str) -> httpx2.URL:
-    """The address, checked; UnreachableError for what is none."""
+    """Parse the address; UnreachableError if it is invalid."""
     try:
         base = httpx2.URL(url)
     except httpx2.InvalidURL as error:
@@ -306,24 +340,25 @@ def _body(request: SentenceRequest | WordRequest) -> dict[str, Any]:
 
 
 def _given(**values: object) -> dict[str, Any]:
+    """Leave out what is None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _concordance_query(text: str | None, source: str, target: Texts, page: Page) -> dict[str, Any]:
+def _concordance_query(text: str | None, source: str, target: Texts, page: PageOptions) -> dict[str, Any]:
     return _given(text=text, source=source, target=_list(target) or None, **page)
 
 
-def _file(path: Path, target: str, options: Filling) -> dict[str, Any]:
+def _file(path: Path, target: str, options: FileOptions) -> dict[str, Any]:
     fuzzy = options.get("fuzzy")
-    said = None if fuzzy is None else str(fuzzy).lower()
+    fuzzy_field = None if fuzzy is None else str(fuzzy).lower()
     return {
-        "data": _given(target=target, source=options.get("source"), fuzzy=said),
+        "data": _given(target=target, source=options.get("source"), fuzzy=fuzzy_field),
         "files": {"file": (path.name, path.read_bytes())},
     }
 
 
 def _download(filled: TranslatedFile) -> str:
-    # Behind a proxy the service may name itself by another address than that of this client.
+    # Only the file's name is used: behind a proxy, the service may state another address than the client's.
     return f"download_file/{filled.translatedFileUrl.rpartition('/')[2]}"
 
 
@@ -336,9 +371,9 @@ def _response(
 
 
 def _wait(response: httpx2.Response) -> float:
-    """Seconds until to ask again."""
+    """Seconds to wait before repeating the request."""
     given = response.headers.get("Retry-After", "")
-    return min(float(given), LONGEST_WAIT) if given.isascii() and given.isdigit() else 1.0
+    return min(float(given), MAX_RETRY_WAIT) if given.isascii() and given.isdigit() else DEFAULT_RETRY_WAIT
 
 
 def _unreachable(url: str, error: Exception) -> UnreachableError:
@@ -346,7 +381,7 @@ def _unreachable(url: str, error: Exception) -> UnreachableError:
 
 
 def checked(url: str, response: httpx2.Response) -> httpx2.Response:
-    """The response, if it is an answer; else RefusedError, UnreachableError where it is not the service's."""
+    """Return a successful response; raise RefusedError, or UnreachableError without a problem document."""
     if response.is_success:
         return response
     try:
@@ -359,7 +394,7 @@ def checked(url: str, response: httpx2.Response) -> httpx2.Response:
 
 
 def _problem(response: httpx2.Response) -> Problem:
-    """The problem document; on LibreTranslate's paths it has an error's words alone."""
+    """The problem document of a response; one is made from the `error` of LibreTranslate's routes."""
     try:
         return Problem.model_validate_json(response.content)
     except ValidationError:
@@ -369,6 +404,7 @@ def _problem(response: httpx2.Response) -> Problem:
 
 
 def answer(model: type[Model], response: httpx2.Response) -> Model:
+    """Parse the body of a response as a model; UnreachableError if it is something else."""
     try:
         return model.model_validate_json(response.content)
     except ValidationError:

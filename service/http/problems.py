@@ -184,7 +184,7 @@ class ProblemError(Exception):
 
 
 def brief(number: float) -> str:
-    """A number in a message: its first digits where it has thousands."""
+    """A number as a message shows it: shortened if it has very many digits."""
     text = str(number)
     return text if len(text) <= LONGEST_NUMBER else f"{text[:LONGEST_NUMBER]}..."
 

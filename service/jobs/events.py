@@ -79,7 +79,7 @@ class Follower:
         ]
 
     async def _ended_job(self) -> Job | None:
-        """The job if it has ended, else None. Raises UnreachableError if Redis no longer has it."""
+        """The job if it has ended, otherwise None. Raises UnreachableError if Redis no longer has it."""
         job = await asyncio.to_thread(self._queue.find, self._job_id)
         if job is None:
             raise UnreachableError

@@ -6,7 +6,7 @@ import { origin } from "./why.js";
 // The label of a translation, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
-// nothing: what to show where a language has no answer; why: makes the button that explains an answer.
+// nothing: returns what to show if a language has no answer; why: returns the button that explains an answer.
 export function resultView(result, { languageName, nothing, why }) {
   const blocks = (translations) => Object.entries(translations).map(([code, answers]) =>
     languageBlock(code, answers, { languageName, nothing, why }));
@@ -56,13 +56,13 @@ function joined(words) {
 
 // What kind of answer it is, with at most one percentage.
 function kind({ match, original, similarity, confidence }) {
-  const said = (text) => element("span", { class: "said" }, text);
+  const label = (text) => element("span", { class: "said" }, text);
   const share = (value, title) => element("span", { class: "percent", title }, percent(value));
-  if (match === "exact") return [said("from your corpus")];
-  if (original) return [said("from your corpus"), bar(similarity), share(similarity, "How alike your text and the sentence of the corpus are")];
-  if (match === "near") return [said("same scene, other details")];
-  const [, label] = LIKELIHOODS.find(([from]) => confidence >= from);
-  return [said(label), bar(confidence), share(confidence, "Estimated probability that this is a translation")];
+  if (match === "exact") return [label("from your corpus")];
+  if (original) return [label("from your corpus"), bar(similarity), share(similarity, "How alike your text and the sentence of the corpus are")];
+  if (match === "near") return [label("same scene, other details")];
+  const [, likelihood] = LIKELIHOODS.find(([from]) => confidence >= from);
+  return [label(likelihood), bar(confidence), share(confidence, "Estimated probability that this is a translation")];
 }
 
 // The text as nodes, with those words marked.
@@ -78,7 +78,7 @@ function marked(text, words = []) {
   return [...nodes, rest];
 }
 
-// Emoji are characters: no image is loaded. Nothing where there are none.
+// The pictograms as emoji, which are characters, so no image is loaded; empty if there are none.
 export function seen(pictograms, where) {
   if (!pictograms?.length) return "";
   const glyphs = pictograms.map(({ emoji }) => emoji).join(" ");

@@ -1,6 +1,6 @@
 // The page: reads the form, asks the API, shows the answers.
 
-import { ask, copy, element } from "./dom.js";
+import { UNREACHABLE, ask, copy, element } from "./dom.js";
 import { resultView, seen } from "./answers.js";
 import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
@@ -14,13 +14,12 @@ const HINTS = {
   sentence: { label: "Sentence to translate", placeholder: "A dog runs on the beach." },
   word: { label: "Word to translate", placeholder: "beach" },
 };
-// What can be tried: a text and what comes of it.
+// Examples to try: a text, and what its answer shows.
 const EXAMPLES = {
   sentence: [["A dog runs on the beach.", "a scene that it holds"], ["An old woman sells fish.", "the same scene with other details"],
     ["Interest rates rose by half a point.", "nothing to see: it should say so"]],
   word: [["dog", "a word"], ["beach", "a place"], ["snow", "weather"]],
 };
-const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
@@ -96,11 +95,11 @@ function remember() {
   try {
     localStorage.setItem("targets", chosenTargets().join(","));
   } catch {
-    // Then the next visit begins with the first languages.
+    // Storage is blocked: the next visit begins with the first languages.
   }
 }
 
-// The other way round: the first target is the language of the text, which becomes its first answer.
+// Swaps the languages: the first target becomes the source, and its first answer the text.
 function swap() {
   const [target] = chosenTargets();
   const source = page.source.value || state.asked?.source;
@@ -150,7 +149,7 @@ function address() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-// Where a sentence stands in the translator.
+// The address at which the translator shows a sentence.
 function sentenceAddress(text, source) {
   return `#${new URLSearchParams({ kind: "sentence", text, source, target: chosenTargets().filter((code) => code !== source).join(",") })}`;
 }
@@ -223,7 +222,7 @@ function showProblem(problem) {
     element("p", {}, problem.detail ?? "The service gave no reason."), ...candidateButtons(problem)));
 }
 
-// The likely languages of a text whose language is open.
+// A button for each likely language of a text whose language is not clear.
 function candidateButtons({ errors }) {
   const codes = errors?.flatMap(({ candidates }) => candidates ?? []) ?? [];
   if (!codes.length) return [];
@@ -238,7 +237,7 @@ function showResult(result, body) {
   show(...resultView(result, { languageName, nothing: nothingLikely, why: whyButton }));
 }
 
-// The button, and what it opens.
+// The button “Why?”, and the explanation that it opens.
 function whyButton(code, answer) {
   const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
   const button = element("button", {
@@ -254,7 +253,7 @@ function whyButton(code, answer) {
       const explained = result.translations[code].find((other) => other.id === answer.id);
       why.replaceChildren(...(explained ? reasons(explained, result.source, languageName) : ["The index has changed in the meantime. Please translate again."]));
     } catch (error) {
-      why.replaceChildren((error.problem ?? GONE).detail ?? "The service gave no reason.");
+      why.replaceChildren((error.problem ?? UNREACHABLE).detail ?? "The service gave no reason.");
     }
   });
   return [button, why];
@@ -297,7 +296,7 @@ async function translate() {
     showResult(answer.results[0], body);
   } catch (error) {
     if (error.name === "AbortError") return;
-    showProblem(error.problem ?? GONE);
+    showProblem(error.problem ?? UNREACHABLE);
   } finally {
     clearTimeout(slow);
     if (state.request === request) page.answered.setAttribute("aria-busy", "false");
@@ -376,5 +375,5 @@ try {
   await describe();
 } catch (error) {
   state.loading = false;
-  showProblem(error.problem ?? GONE);
+  showProblem(error.problem ?? UNREACHABLE);
 }

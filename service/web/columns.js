@@ -1,24 +1,24 @@
-// The columns of a table, with its first lines: what each of them holds is said before the file is sent.
+// The first lines of a table, where the user says what each column has before the file is uploaded.
 
 import { element } from "./dom.js";
 
 const BYTES_READ = 1 << 16;
 const LINES_SHOWN = 3;
-const DELIMITERS = [",", ";", "\t"]; // the first of those that a header has equally many of, as the service takes it
+const DELIMITERS = [",", ";", "\t"]; // the most frequent in the header, and of equally frequent ones the first, as in the service
 const KINDS = { "": "Other information", text: "Sentences", language: "Language of the sentence", id: "ID", group: "Group of translations" };
 const AS_NAMED = ["metadata", "translation"]; // columns that the service reads by their names
 
-// languages: those there are, {code, name}. `show(file, format)` shows the columns of a table, `mapping()` is what
-// the service is told of them, `check(language)` marks what is missing or said twice.
+// languages: {code, name} of each. Returns the `view`; `show(file, format)`, which shows the columns of a table;
+// `mapping()`, the parameter `columns` of the upload; and `check(language)`, which marks missing and repeated choices.
 export function columnsView(languages) {
   const view = element("div", { class: "mapped", hidden: "" });
   let columns = [];
   let shown = 0;
 
   async function show(file, format) {
-    const turn = shown += 1;
+    const request = shown += 1;
     const table = file && ["csv", "tsv", "jsonl"].includes(format) ? await firstLines(file, format).catch(() => []) : [];
-    if (turn !== shown) return; // another file was chosen meanwhile
+    if (request !== shown) return; // another file was chosen meanwhile
     const [names = [], ...lines] = table;
     columns = names.map((name) => ({ name, implied: implied(name, languages), select: null }));
     for (const column of columns) column.select = choice(column, languages);
@@ -56,12 +56,12 @@ function choice({ name, implied: meaning }, languages) {
     ...Object.entries(KINDS).map(([value, text]) => element("option", { value }, text)),
     element("optgroup", { label: "Sentences in" }, ...languages.map(({ code, name: text }) => element("option", { value: code }, text))));
   select.value = meaning || guessed(name, languages);
-  // The service parts pairs at commas.
+  // The service splits the parameter at commas.
   select.disabled = name.includes(",") || AS_NAMED.includes(name);
   return select;
 }
 
-// What the service takes a column of this name for.
+// What the service assumes that a column of this name has.
 function implied(name, languages) {
   if (name === "lang") return "language";
   if (name in KINDS) return name;

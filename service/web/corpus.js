@@ -1,16 +1,15 @@
-// The corpus, for whoever has an admin's key: upload a file and watch what becomes of it, go back to a version.
-// The key is kept in this page's memory alone, and goes with it.
+// The corpus, for admins: upload a file and follow its job, go back to an earlier version.
+// The key is kept only in the memory of the page.
 
 import { columnsView } from "./columns.js";
-import { ask, element } from "./dom.js";
+import { UNREACHABLE, ask, element } from "./dom.js";
 
 const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, one sentence per line" };
 const EXTENSIONS = { xlf: "xliff", xliff: "xliff", tmx: "tmx", po: "po", pot: "po", tsv: "tsv", csv: "csv", jsonl: "jsonl", ndjson: "jsonl", txt: "txt" };
 const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
-const ENDED = ["succeeded", "failed", "cancelled"];
+const END_STATES = ["succeeded", "failed", "cancelled"];
 const LONGEST_NAME = 200; // characters of a file's name
-const AGAIN = 2000; // milliseconds before a job is asked for anew
-const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
+const RECONNECT_PAUSE = 2000; // milliseconds before a stream of events is opened again
 
 const NO_KEY = { title: "Not an admin key", detail: "The service does not accept this key for changes: see its setting admin_keys." };
 
@@ -54,7 +53,7 @@ function lockedView() {
       part.open.querySelector("input").focus();
     } catch (error) {
       state.key = null;
-      message.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? GONE));
+      message.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? UNREACHABLE));
       key.focus();
     }
     key.value = "";
@@ -134,14 +133,14 @@ function compression(file) {
 async function add(file, description, action) {
   const given = Object.entries(description).filter(([, value]) => value);
   const query = new URLSearchParams([...given, ["compression", compression(file)], ["name", file.name.slice(-LONGEST_NAME)]]);
-  await going("Uploading", async (show) => {
-    const { id } = await sent(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
+  await runJob("Uploading", async (show) => {
+    const { id } = await upload(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
     return { action, uploads: [id] };
   });
 }
 
 // fetch does not report upload progress.
-function sent(path, file, progress) {
+function upload(path, file, progress) {
   return new Promise((done, fail) => {
     const request = new XMLHttpRequest();
     state.upload = request;
@@ -161,7 +160,7 @@ function sent(path, file, progress) {
 // ---- a job
 
 // Shows progress from the first byte to the new version; `prepare` returns the change to request.
-async function going(label, prepare) {
+async function runJob(label, prepare) {
   const text = element("p", { role: "status" }, label);
   const progress = element("progress", { max: "1", "aria-label": "Progress" });
   const cancel = element("button", { type: "button", class: "plain" }, "Cancel");
@@ -178,11 +177,11 @@ async function going(label, prepare) {
     const change = await prepare(show);
     show("Waiting for a worker");
     const job = await call("admin/jobs", change);
-    const ended = await watched(job, show);
+    const ended = await follow(job, show);
     part.going.replaceChildren(outcome(ended));
     if (ended.state === "succeeded") await Promise.all([showVersions(), state.changed()]);
   } catch (error) {
-    part.going.replaceChildren(error.name === "AbortError" ? element("p", { role: "status" }, "Cancelled.") : problem(error.problem ?? GONE));
+    part.going.replaceChildren(error.name === "AbortError" ? element("p", { role: "status" }, "Cancelled.") : problem(error.problem ?? UNREACHABLE));
   } finally {
     state.job = null;
     state.upload = null;
@@ -201,7 +200,7 @@ function outcome(job) {
 }
 
 // EventSource cannot send a key, so the stream is read here, and resumed where it was cut off.
-async function watched(job, show) {
+async function follow(job, show) {
   const control = new AbortController();
   state.job = Object.assign(control, { id: job.id });
   const { workers } = await call("admin/jobs");
@@ -218,13 +217,13 @@ async function watched(job, show) {
         if (line.startsWith("id: ")) last = line.slice(4);
         if (!line.startsWith("data: ")) continue;
         const event = JSON.parse(line.slice(6));
-        if (ENDED.includes(event.state)) return event;
+        if (END_STATES.includes(event.state)) return event;
         if (event.stage) show(stageName(event.stage), event.done, event.total, event.unit);
       }
     }
-    await new Promise((later) => { setTimeout(later, AGAIN); });
+    await new Promise((later) => { setTimeout(later, RECONNECT_PAUSE); });
     const now = await call(`admin/jobs/${job.id}`, undefined, control.signal);
-    if (ENDED.includes(now.state)) return now;
+    if (END_STATES.includes(now.state)) return now;
   }
 }
 
@@ -258,7 +257,7 @@ async function showVersions() {
 
 function versionRow({ id, base, created, sentences }, current) {
   const counts = Object.entries(sentences).map(([code, count]) => `${code} ${count.toLocaleString("en")}`).join(", ");
-  const back = () => going(`Switching to version ${id}`, async () => ({ action: "rollback", version: id }));
+  const back = () => runJob(`Switching to version ${id}`, async () => ({ action: "rollback", version: id }));
   const last = id === current ? element("span", { class: "served" }, "in use")
     : element("button", { type: "button", class: "plain", "aria-label": `Use version ${id}`, onclick: back }, "Use this");
   return element("tr", {}, element("th", { scope: "row" }, id),

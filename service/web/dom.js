@@ -1,5 +1,6 @@
 // Helpers to make elements; text enters the page as text only.
 
+export const UNREACHABLE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
 const SVG = "http://www.w3.org/2000/svg";
 
 export function element(name, attributes = {}, ...children) {
@@ -23,7 +24,7 @@ export function percent(share) {
   return `${Math.round(share * 100)}%`;
 }
 
-// A share of 1 as a bar; the number is shown beside it.
+// A bar for a share from 0 to 1; the number is shown next to it.
 export function bar(share) {
   const track = element("span", { class: "bar", "aria-hidden": "true" }, element("span"));
   track.firstChild.style.setProperty("--level", Math.max(0, Math.min(1, share)) * 100);
@@ -45,7 +46,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Browsers offer the clipboard to secure pages only: elsewhere, the old way.
+    // Browsers offer the clipboard only to secure pages; other pages copy a selection.
     const box = element("textarea", { class: "unseen", "aria-hidden": "true" });
     box.value = text;
     document.body.append(box);

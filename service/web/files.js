@@ -1,30 +1,30 @@
-// A file, chosen or dropped, filled from the translation memory.
+// Translates a file, chosen or dropped, from the translation memory.
 
 import { element } from "./dom.js";
 
-const FORMATS = ".po,.pot,.xliff,.xlf,.tmx,.json,.txt";
+const FILE_EXTENSIONS = ".po,.pot,.xliff,.xlf,.tmx,.json,.txt";
 
 export function fileView({ source, targets, languageName }) {
-  const file = element("input", { type: "file", accept: FORMATS });
-  const said = element("p", { class: "quiet", role: "status" });
+  const file = element("input", { type: "file", accept: FILE_EXTENSIONS });
+  const status = element("p", { class: "quiet", role: "status" });
   const field = element("label", { class: "drop" }, "A whole file (PO, XLIFF, TMX, JSON, text): choose it, or drop it here ", file);
-  const send = (chosen) => chosen && translateFile(chosen, source(), targets()[0], said, languageName);
+  const send = (chosen) => chosen && translateFile(chosen, source(), targets()[0], status, languageName);
   file.addEventListener("change", () => send(file.files[0]));
   field.addEventListener("dragover", (event) => event.preventDefault());
   field.addEventListener("drop", (event) => {
     event.preventDefault();
     send(event.dataTransfer.files[0]);
   });
-  return element("div", { class: "file" }, field, said);
+  return element("div", { class: "file" }, field, status);
 }
 
-// fuzzy: whether what is nearly known is written, too, where the format cannot mark it.
-async function translateFile(file, source, target, said, languageName, fuzzy = false) {
+// fuzzy: whether to write translations of similar texts even if the format cannot mark them.
+async function translateFile(file, source, target, status, languageName, fuzzy = false) {
   if (!target) {
-    said.textContent = "Choose a language to translate into first.";
+    status.textContent = "Choose a language to translate into first.";
     return;
   }
-  said.textContent = `Translating ${file.name} into ${languageName(target)} …`;
+  status.textContent = `Translating ${file.name} into ${languageName(target)} …`;
   const body = new FormData();
   body.append("file", file);
   body.append("source", source || "auto");
@@ -33,15 +33,15 @@ async function translateFile(file, source, target, said, languageName, fuzzy = f
   const response = await fetch("translate_file", { method: "POST", body }).catch(() => null);
   const answer = await response?.json().catch(() => null);
   if (!response?.ok || !answer) {
-    said.textContent = answer?.error ?? answer?.detail ?? "The service cannot be reached. Is it still running?";
+    status.textContent = answer?.error ?? answer?.detail ?? "The service cannot be reached. Is it still running?";
     return;
   }
   const { pathname } = new URL(answer.translatedFileUrl);
-  said.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
+  status.replaceChildren(element("a", { href: pathname.slice(pathname.lastIndexOf("download_file/")), download: file.name }, `Fetch ${file.name}`),
     ` in ${languageName(target)}: ${answer.translated} translated, ${answer.fuzzy} nearly, ${answer.empty} left empty. `);
   if (answer.fuzzy && !answer.fuzzyWritten) {
-    const again = () => translateFile(file, source, target, said, languageName, true);
-    said.append("What is nearly known is left empty, too: this format cannot mark it for checking. ",
+    const again = () => translateFile(file, source, target, status, languageName, true);
+    status.append("What is nearly known is left empty, too: this format cannot mark it for checking. ",
       element("button", { type: "button", class: "plain", onclick: again }, "Fill it in anyway"));
   }
 }

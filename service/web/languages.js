@@ -85,7 +85,7 @@ function scaled(distance) {
   return first.map((x, i) => [x, axis(centred, [first])[i]]);
 }
 
-// The main axis of a symmetric matrix besides those `known`, by power iteration; its length says how much it tells.
+// The main axis of a symmetric matrix orthogonal to those `known`, by power iteration, scaled by its importance.
 function axis(matrix, known) {
   let vector = matrix.map((_, i) => Math.cos(1 + 2 * i));
   let length = 1;
@@ -111,7 +111,7 @@ function fitted(places) {
   return places.map((place) => place.map((x, k) => middle[k] + (x - (least[k] + most[k]) / 2) * scale));
 }
 
-// A place for each name beside its point, where it covers the fewest other names and points.
+// Places each name next to its point, where it covers the fewest other names and points.
 function labelled(places, names) {
   const taken = places.map(([x, y]) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
   return places.map(([x, y], number) => {

@@ -1,22 +1,22 @@
-// A wall of what the index holds: each sentence a framed card with what the encoder sees and its translations.
+// Browses the index: each sentence is a framed card with its pictograms and translations.
 
 import { ask, element } from "./dom.js";
 import { seen } from "./answers.js";
 
-const CARDS = 12; // of a page
-const SHOWN = 2; // languages of a card, besides its own
+const CARDS_PER_PAGE = 12;
+const TRANSLATIONS_SHOWN = 2; // on each card
 
 const state = { begin: 0, request: null };
 const part = {};
 
-// targets: the languages that a card is shown in; opened: the address of a sentence in the translator.
+// targets: returns the languages to translate into; address: returns the address of a sentence in the translator.
 export function scenesView(languages, { targets, address }) {
   Object.assign(state, { languages: languages.filter(({ sentences }) => sentences), targets, address });
   part.language = element("select", { id: "scenes-language", form: "browsing" },
     ...state.languages.map(({ code, name }) => element("option", { value: code }, name)));
   part.text = element("input", { id: "scenes-text", type: "search", maxlength: "200", form: "browsing", placeholder: "a word or phrase" });
   part.wall = element("ul", { class: "wall" });
-  part.said = element("p", { class: "quiet", role: "status" });
+  part.status = element("p", { class: "quiet", role: "status" });
   part.more = element("button", { type: "button", class: "go", hidden: "", onclick: () => page() }, "More scenes");
   document.getElementById("browsing").onsubmit = (event) => {
     event.preventDefault();
@@ -27,14 +27,14 @@ export function scenesView(languages, { targets, address }) {
     element("p", {}, "Every answer is one of these sentences. The pictures are what the encoder sees in each."),
     element("div", { class: "fields" }, field("Language", part.language), field("Look for", part.text),
       element("button", { type: "submit", class: "go", form: "browsing" }, "Search")),
-    part.said, part.wall, part.more)];
+    part.status, part.wall, part.more)];
 }
 
 function field(name, control) {
   return element("div", { class: "field" }, element("label", { for: control.id }, name), control);
 }
 
-// The page from its beginning.
+// Shows the first page for a language and a phrase.
 export function browse(language, text) {
   part.language.value = language;
   if (part.language.selectedIndex < 0) part.language.selectedIndex = 0;
@@ -54,19 +54,19 @@ async function page() {
   state.request = new AbortController();
   const { signal } = state.request;
   const source = part.language.value, text = part.text.value.trim();
-  const query = new URLSearchParams({ source, begin: state.begin, count: CARDS, ...(text && { text }) });
-  const into = state.targets().filter((code) => code !== source).slice(0, SHOWN);
-  part.said.textContent = "Looking …";
+  const query = new URLSearchParams({ source, begin: state.begin, count: CARDS_PER_PAGE, ...(text && { text }) });
+  const into = state.targets().filter((code) => code !== source).slice(0, TRANSLATIONS_SHOWN);
+  part.status.textContent = "Looking …";
   try {
-    const found = await ask(`concordance?${query}`, undefined, signal);
-    const cards = await translated(found.results, source, into, signal);
+    const listed = await ask(`concordance?${query}`, undefined, signal);
+    const cards = await translated(listed.results, source, into, signal);
     part.wall.append(...cards);
-    state.begin = found.next;
-    part.more.hidden = found.next === null;
-    part.said.textContent = part.wall.firstChild ? "" : `No sentence has “${text}”.`;
+    state.begin = listed.next;
+    part.more.hidden = listed.next === null;
+    part.status.textContent = part.wall.firstChild ? "" : `No sentence has “${text}”.`;
   } catch (error) {
     if (error.name === "AbortError") return;
-    part.said.textContent = error.problem?.detail ?? "The service cannot be reached. Is it still running?";
+    part.status.textContent = error.problem?.detail ?? "The service cannot be reached. Is it still running?";
   }
 }
 

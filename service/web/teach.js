@@ -1,25 +1,24 @@
-// Teach a language: what pictograms are called in it is typed here, kept by the browser, and learned by a job.
+// Teach a language: the user names pictograms in it; a job learns from that. The browser keeps what was typed.
 
-import { ask, element } from "./dom.js";
+import { UNREACHABLE, ask, element } from "./dom.js";
 
-const MORE = 24; // pictograms shown at a time
-const LEAST = 10; // lines that can be learned from
-const ENDED = ["succeeded", "failed", "cancelled"];
-const AGAIN = 1000; // milliseconds before a job is asked for anew
-const CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
-const GONE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
-const KEPT = "teach:"; // and a language's code: what was typed
+const PICTURES_AT_A_TIME = 24;
+const MIN_LINES = 10; // fewer teach nothing
+const END_STATES = ["succeeded", "failed", "cancelled"];
+const POLL_PAUSE = 1000; // milliseconds between two looks at a job
+const LANGUAGE_CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
+const STORAGE_PREFIX = "teach:"; // followed by the language code: the key of what was typed
 
 const state = { pictures: [], shown: 0, code: "", typed: {} };
 const part = {};
 
-// taught: called when the index knows one more language.
+// taught: called when the index has one more language.
 export function teachView(languages, taught) {
   Object.assign(state, { languages, taught });
   part.code = element("input", { id: "teach-code", type: "text", maxlength: "11", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     form: "teaching", placeholder: "eo", required: "" });
   part.cards = element("ul", { class: "wall taught" });
-  part.said = element("p", { class: "quiet", role: "status" });
+  part.status = element("p", { class: "quiet", role: "status" });
   part.more = element("button", { type: "button", class: "plain", onclick: showMore }, "More pictures");
   part.count = element("p", { class: "quiet", role: "status" });
   part.key = element("input", { id: "teach-key", type: "password", autocomplete: "off", form: "teaching" });
@@ -36,7 +35,7 @@ export function teachView(languages, taught) {
       element("p", {}, "Say what the pictures are called in a language that is not here yet, and if you like a phrase about each. "
         + "Thirty are a beginning, three hundred are good. What you type stays in this browser until you teach it."),
       element("div", { class: "fields" }, field("Its code, such as eo or qu", part.code)),
-      part.cards, part.said, part.more),
+      part.cards, part.status, part.more),
     element("section", { class: "view" }, part.count,
       element("div", { class: "fields" }, field("Admin key", part.key), part.start,
         element("button", { type: "button", class: "plain", onclick: download }, "Download as TSV")), part.going),
@@ -48,31 +47,31 @@ function field(name, control) {
   return element("div", { class: "field" }, element("label", { for: control.id }, name), control);
 }
 
-// The pictures, when the tab is first opened.
+// Loads the pictures when the tab is first opened.
 export async function beginTeaching() {
   if (state.pictures.length) return;
-  part.said.textContent = "Looking …";
+  part.status.textContent = "Looking …";
   try {
     state.pictures = (await ask("teach/pictures")).results;
-    part.said.textContent = state.pictures.length ? "" : "The encoder of this index carries no pictures to teach with.";
+    part.status.textContent = state.pictures.length ? "" : "The encoder of this index carries no pictures to teach with.";
     showMore();
     count();
   } catch (error) {
-    part.said.textContent = (error.problem ?? GONE).detail ?? GONE.detail;
+    part.status.textContent = (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail;
   }
 }
 
 function showMore() {
-  const next = state.pictures.slice(state.shown, state.shown + MORE);
+  const next = state.pictures.slice(state.shown, state.shown + PICTURES_AT_A_TIME);
   state.shown += next.length;
   part.cards.append(...next.map(card));
   part.more.hidden = state.shown >= state.pictures.length;
 }
 
 function card({ picture, emoji }) {
-  const [name, phrase] = ["its name", "a phrase"].map((asked, row) => {
-    const input = element("input", { type: "text", maxlength: "200", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder: asked,
-      "aria-label": `${emoji} ${asked}`, "data-picture": picture, "data-row": row, form: "teaching" });
+  const [name, phrase] = ["its name", "a phrase"].map((hint, row) => {
+    const input = element("input", { type: "text", maxlength: "200", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder: hint,
+      "aria-label": `${emoji} ${hint}`, "data-picture": picture, "data-row": row, form: "teaching" });
     input.value = state.typed[picture]?.[row] ?? "";
     input.addEventListener("input", () => typed(picture, row, input.value));
     return input;
@@ -90,21 +89,21 @@ function typed(picture, row, value) {
 function keep() {
   count();
   try {
-    if (state.code) localStorage.setItem(KEPT + state.code, JSON.stringify(state.typed));
+    if (state.code) localStorage.setItem(STORAGE_PREFIX + state.code, JSON.stringify(state.typed));
   } catch {
-    // Then it is lost with the page, unless it is downloaded.
+    // Storage is blocked: what was typed is lost with the page unless it is downloaded.
   }
 }
 
-// Each language has its own lines; what was typed before there was a code belongs to the first.
+// Shows the lines of the language whose code was entered; lines typed before any code belong to the first one.
 function recall() {
-  const code = CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
+  const code = LANGUAGE_CODE.test(part.code.value.trim()) ? part.code.value.trim() : "";
   if (!code || code === state.code) return;
   let kept = {};
   try {
-    kept = JSON.parse(localStorage.getItem(KEPT + code)) ?? {};
+    kept = JSON.parse(localStorage.getItem(STORAGE_PREFIX + code)) ?? {};
   } catch {
-    // Nothing is kept.
+    // Storage is blocked, or has nothing.
   }
   state.typed = state.code ? kept : { ...kept, ...state.typed };
   state.code = code;
@@ -127,25 +126,25 @@ function count() {
 function download() {
   const table = lines().map(({ picture, text }) => `${picture}\t${text}\n`).join("");
   const address = URL.createObjectURL(new Blob([table], { type: "text/tab-separated-values" }));
-  element("a", { href: address, download: `captions.${CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), AGAIN);
+  element("a", { href: address, download: `captions.${LANGUAGE_CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), POLL_PAUSE);
 }
 
 // ---- learning
 
 async function teach() {
   const language = part.code.value.trim(), captions = lines();
-  if (!CODE.test(language)) return refuse(part.code, "Give the language's code, such as eo, qu or zh-Hant.");
-  if (captions.length < LEAST) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${LEAST} pictures or more.`);
+  if (!LANGUAGE_CODE.test(language)) return refuse(part.code, "Give the language's code, such as eo, qu or zh-Hant.");
+  if (captions.length < MIN_LINES) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${MIN_LINES} pictures or more.`);
   const headers = { "X-API-Key": part.key.value };
   const text = element("p", { role: "status" }, "Waiting for a worker …");
   part.going.replaceChildren(text);
   part.start.disabled = true;
   try {
     let job = await ask("admin/jobs", { action: "teach", language, captions }, undefined, headers);
-    while (!ENDED.includes(job.state)) {
+    while (!END_STATES.includes(job.state)) {
       if (job.stage) text.textContent = "Learning …";
-      await new Promise((later) => { setTimeout(later, AGAIN); });
+      await new Promise((later) => { setTimeout(later, POLL_PAUSE); });
       job = await ask(`admin/jobs/${job.id}`, undefined, undefined, headers);
     }
     if (job.state !== "succeeded") throw Object.assign(new Error("failed"), { problem: { title: "Nothing was learned", detail: job.reason } });
@@ -154,7 +153,7 @@ async function teach() {
     tryIt(language);
   } catch (error) {
     const noKey = error.problem?.status === 401 && { title: "Not an admin key", detail: "The service does not accept this key: see its setting admin_keys." };
-    const { title, detail } = noKey || error.problem || GONE;
+    const { title, detail } = noKey || error.problem || UNREACHABLE;
     part.going.replaceChildren(element("div", { class: "problem", role: "alert" }, element("h3", {}, title ?? "Something went wrong"),
       element("p", {}, detail ?? "The service gave no reason.")));
   } finally {
@@ -169,9 +168,9 @@ function refuse(control, message) {
 
 function outcome({ taught }) {
   if (!taught) return "Learned.";
-  const found = taught.asked ? ` Of ${taught.asked} lines that were left out to measure, ${Math.round(taught.r10)}% find their picture among `
-    + `the ten nearest (by lot ${taught.chance}%).` : " Too few lines to measure what was learned.";
-  return `Learned from ${taught.lines} lines.${found}`;
+  const measured = taught.asked ? ` Of ${taught.asked} lines that were left out to measure, ${Math.round(taught.r10)}% find their picture among `
+    + `the ten nearest (by chance: ${taught.chance}%).` : " Too few lines to measure what was learned.";
+  return `Learned from ${taught.lines} lines.${measured}`;
 }
 
 function tryIt(language) {
@@ -188,7 +187,7 @@ function tryIt(language) {
       answers.replaceChildren(...rows.map((row) => element("li", { lang: target.value, dir: "auto" }, row.text)));
       if (!rows.length) answers.replaceChildren(element("li", {}, "Nothing in the index is near."));
     } catch (error) {
-      answers.replaceChildren(element("li", {}, (error.problem ?? GONE).detail ?? GONE.detail));
+      answers.replaceChildren(element("li", {}, (error.problem ?? UNREACHABLE).detail ?? UNREACHABLE.detail));
     }
   };
   part.trying.replaceChildren(element("h2", {}, "Try it"),

@@ -1,4 +1,4 @@
-// Why an answer was given: the parts of its score, and what other routes lead to it.
+// Explains an answer: the parts of its score, and the other routes that lead to it.
 
 import { bar, element } from "./dom.js";
 
