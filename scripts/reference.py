@@ -306,7 +306,7 @@ def _class(name: str, client_class: type) -> Iterator[str]:
 
 
 def _signature(method: Callable[..., object]) -> str:
-    text = re.sub(r"\*<class '(\w+)'>", r"Unpack[\1]", str(inspect.signature(method)))
+    text = re.sub(r"\*<class '([\w.]+)'>", r"Unpack[\1]", str(inspect.signature(method)))
     text = re.sub(r"(?<!\w)(?:[a-z_]\w*\.)+(?=[A-Z])", "", text)
     return text.replace("(self, ", "(").replace("(self)", "()")
 
