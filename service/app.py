@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -196,17 +196,7 @@ def _lifespan(
         await manager.start(translator)
         translator = None  # only the manager keeps it, so that it is freed when another version is served
         app.state.index_manager = manager
-        if deployed:
-            return_freed_memory()
-            gc.freeze()  # objects that live as long as the process need no collection
-            sys.setswitchinterval(SWITCH_SECONDS)
-            async with manager.watching(settings.watch_seconds, settings.verify_seconds):
-                with (
-                    manager.reloading_on_hangup(),
-                    draining_on_sigterm(app.state.stopping, settings.drain_seconds),
-                ):
-                    yield
-        else:
+        async with _running(app, manager, settings) if deployed else nullcontext():
             yield
         app.state.index_manager = None
         manager.close()
@@ -221,6 +211,20 @@ def _lifespan(
             await asyncio.to_thread(tracing.close)
 
     return lifespan
+
+
+@asynccontextmanager
+async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> AsyncIterator[None]:
+    """Prepare a process that only serves; watch for new versions, reload on SIGHUP, drain on SIGTERM."""
+    return_freed_memory()
+    gc.freeze()  # objects that live as long as the process need no collection
+    sys.setswitchinterval(SWITCH_SECONDS)
+    async with manager.watching(settings.watch_seconds, settings.verify_seconds):
+        with (
+            manager.reloading_on_hangup(),
+            draining_on_sigterm(app.state.stopping, settings.drain_seconds),
+        ):
+            yield
 
 
 def _open_rates(settings: Settings) -> "Rates | None":

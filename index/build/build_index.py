@@ -235,6 +235,7 @@ class _Build:
         self.entries: dict[str, LanguageEntry] = {}
 
     def run(self, out: Path) -> IndexManifest:
+        """Run every stage and publish the version in the index `out`."""
         self.plan.inputs.resume(self.work, self.job.parts)
         self._copy_bundle()
         unchanged = self._unchanged_detector_rows(out)
@@ -243,28 +244,11 @@ class _Build:
             for code in self.bundle.manifest.languages
         }
         tokens = LanguageTokens(self.encoder, trained, self.plan.readers, unchanged)
-        trained = {code: trained[code] for code in self.plan.readers}
         with self._pool(tokens.detector) as pool:
             for code, reader in self.plan.readers.items():
-                self._language(code, reader, pool)
-        sizes = {code: entry.sentences for code, entry in self.entries.items()}
-        vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
-        sentence_search = write_indexes(self.job, "", vectors, self.plan.searching.factory)
-        write_neighbourhoods(self.job, "", sizes, sentence_search, "sentences")
-        all_counts = {code: counts + trained[code] for code, counts in self.counts.items()}
-        chosen = choose_words(all_counts, self.phrases, self.plan.word_options)
-        alignment, vectors = write_words(self.job, chosen, sizes)
-        word_search = write_indexes(self.job, ".words", vectors)
-        sizes = {code: len(words) for code, words in chosen.items()}
-        write_neighbourhoods(self.job, ".words", sizes, word_search, "words")
-        for code, entry in self.entries.items():
-            update = {
-                "words": sizes[code],
-                "phrases": sum(" " in word for word in chosen[code]),
-                "search": sentence_search[code],
-                "word_search": word_search[code],
-            }
-            self.entries[code] = entry.model_copy(update=update)
+                self._read_language(code, reader, pool)
+        self._index_sentences()
+        alignment = self._index_words({code: trained[code] for code in self.plan.readers})
         detector = tokens.with_corpora(self.counts)
         save_array(self.work / DETECTOR, detector.table)
         manifest = with_quality(
@@ -334,7 +318,35 @@ class _Build:
 
         return RayPool(self.job, detector, self.engine.address)
 
-    def _language(self, code: str, reader: CorpusReader, pool: ProcessPool) -> None:
+    def _index_sentences(self) -> None:
+        """Write the vector index and the neighbourhood means of each language's sentences."""
+        sizes = {code: entry.sentences for code, entry in self.entries.items()}
+        vectors = {code: vectors_of(self.job, code, size) for code, size in sizes.items()}
+        settings = write_indexes(self.job, "", vectors, self.plan.searching.factory)
+        write_neighbourhoods(self.job, "", sizes, settings, "sentences")
+        for code, search in settings.items():
+            self._update(code, search=search)
+
+    def _index_words(self, trained: Mapping[str, Counter[str]]) -> Alignment:
+        """Choose words among those of corpora and training, align them, and write their vector indexes."""
+        all_counts = {code: counts + trained[code] for code, counts in self.counts.items()}
+        chosen = choose_words(all_counts, self.phrases, self.plan.word_options)
+        sentences = {code: entry.sentences for code, entry in self.entries.items()}
+        alignment, vectors = write_words(self.job, chosen, sentences)
+        settings = write_indexes(self.job, ".words", vectors)
+        sizes = {code: len(words) for code, words in chosen.items()}
+        write_neighbourhoods(self.job, ".words", sizes, settings, "words")
+        for code, words in chosen.items():
+            phrases = sum(" " in word for word in words)
+            self._update(code, words=sizes[code], phrases=phrases, word_search=settings[code])
+        return alignment
+
+    def _update(self, code: str, **fields: object) -> None:
+        """Set fields of a language's entry in the manifest."""
+        self.entries[code] = self.entries[code].model_copy(update=fields)
+
+    def _read_language(self, code: str, reader: CorpusReader, pool: ProcessPool) -> None:
+        """Read, clean, encode and count the sentences of a language."""
         entry = read_language(self.job, reader, self.plan.cleaning, pool, self.plan.previous.get(code))
         self.counts[code], self.phrases[code] = count_language(self.job, code, pool, self.plan.word_options)
         self.entries[code] = entry

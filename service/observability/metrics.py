@@ -31,55 +31,46 @@ class Metrics:
     def __init__(self, tracing: Tracing | None = None) -> None:
         self._tracing = tracing
         self._registry = CollectorRegistry()
-        requests = Histogram(
-            "passepartout_request_seconds",
-            "Time to answer a request, by route and status.",
-            ["route", "status"],
-            buckets=SECONDS_BUCKETS,
-            registry=self._registry,
+        requests = self._histogram(
+            "request_seconds", "Time to answer a request, by route and status.", "route", "status"
         )
-        stages = Histogram(
-            "passepartout_stage_seconds",
+        stages = self._histogram(
+            "stage_seconds",
             "Time of each stage of answering; compute: all of queue (for a batch), tokenise, encode, search.",
-            ["stage"],
-            buckets=SECONDS_BUCKETS,
-            registry=self._registry,
+            "stage",
         )
-        self._batch = Histogram(
-            "passepartout_batch_texts",
-            "Texts encoded at once.",
-            buckets=TEXTS_BUCKETS,
-            registry=self._registry,
+        self._batch = self._histogram("batch_texts", "Texts encoded at once.", buckets=TEXTS_BUCKETS)
+        lookups = self._counter(
+            "cache_lookups", "Lookups in the cache of answers, a text and target each, by result.", "result"
         )
-        lookups = Counter(
-            "passepartout_cache_lookups",
-            "Lookups in the cache of answers, a text and target each, by result.",
-            ["result"],
-            registry=self._registry,
-        )
-        confidence = Histogram(
-            "passepartout_confidence",
+        confidence = self._histogram(
+            "confidence",
             "Confidence of the best answer to each text and target, before min_confidence.",
-            ["kind"],
+            "kind",
             buckets=CONFIDENCE_BUCKETS,
-            registry=self._registry,
         )
-        answers = Counter(
-            "passepartout_answers",
+        answers = self._counter(
+            "answers",
             "Texts translated, by pair of languages, and whether anything was likely enough.",
-            ["kind", "source", "target", "found"],
-            registry=self._registry,
+            *("kind", "source", "target", "found"),
+        )
+        self._rejected = self._counter(
+            "cache_rejected",
+            "Values in Redis that this service did not write, or not with this key: each is a miss.",
         )
         # Looking a child up by its labels would take longer than counting.
         self._request_child, self._answers_child = cache(requests.labels), cache(answers.labels)
         self._stages = {stage: stages.labels(stage) for stage in STAGES}
-        self._rejected = Counter(
-            "passepartout_cache_rejected",
-            "Values in Redis that this service did not write, or not with this key: each is a miss.",
-            registry=self._registry,
-        )
         self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
         self._confidences = {kind: confidence.labels(kind) for kind in get_args(Kind)}
+
+    def _histogram(
+        self, name: str, meaning: str, *labels: str, buckets: tuple[float, ...] = SECONDS_BUCKETS
+    ) -> Histogram:
+        return Histogram(f"passepartout_{name}", meaning, labels, buckets=buckets, registry=self._registry)
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"passepartout_{name}", meaning, labels, registry=self._registry)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count a request that has been answered."""
@@ -96,12 +87,15 @@ class Metrics:
             self.spent(stage, time.perf_counter() - started)
 
     def spent(self, stage: Stage, seconds: float) -> None:
+        """Record the time of a stage."""
         self._stages[stage].observe(seconds)
 
     def batch(self, texts: int) -> None:
+        """Record how many texts are encoded at once."""
         self._batch.observe(texts)
 
     def cached(self, hits: int, misses: int) -> None:
+        """Count lookups in the cache."""
         if hits:
             self._hits.inc(hits)
         if misses:

@@ -27,13 +27,13 @@ from index.build.maintenance import collect, roll_back
 from index.build.process_pool import Worker
 from index.build.vectors import SearchOptions
 from index.corpus.difference import Difference, compare
-from index.corpus.sentence_table import WORD_COLUMNS
+from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
 from index.search.ranking import Original
 from index.search.translator import Translator
-from index.search.word_index import WORD_COLUMNS as WORDS
+from index.search.word_index import WORD_COLUMNS
 from index.storage.files import describe
 from index.storage.index_manifest import Options
 from index.storage.tables import read_table
@@ -73,7 +73,7 @@ def texts(index: Path) -> dict[str, str]:
     folder, manifest = open_version(index)
     found = {}
     for code, entry in manifest.languages.items():
-        table = read_table(folder / f"{code}.arrow", WORD_COLUMNS, entry.sentences)
+        table = read_table(folder / f"{code}.arrow", SENTENCE_COLUMNS, entry.sentences)
         found |= dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
         assert entry.lines == entry.sentences + sum(entry.dropped.values())
     return found
@@ -179,7 +179,7 @@ def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path)
         assert made.languages["de"].search.factory == FACTORY
         assert made.languages["en"].phrases == 0
         table = read_table(
-            index / "versions" / made.version / "en.words.arrow", WORDS, made.languages["en"].words
+            index / "versions" / made.version / "en.words.arrow", WORD_COLUMNS, made.languages["en"].words
         )
         assert min(table.column("count").to_pylist()) >= 2
     said = ["index", "delete", str(index), "--id", "de:5", "--factory", "auto", "--phrases"]
