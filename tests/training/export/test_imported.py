@@ -50,7 +50,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def graph(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its transformer as ONNX: with it in a folder, the import needs no torch, and no time."""
+    """Its transformer as ONNX, made once: with it in a folder, the import needs no torch, and no time."""
     return export_transformer(source, tmp_path_factory.mktemp("graph"))
 
 
@@ -61,8 +61,11 @@ def with_graph(folder: Path, graph: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
+def imported(source: Path, graph: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """Imported from a folder without ONNX, which exports the transformer, as `graph` did."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.export.imported.export_transformer", lambda *_: graph)
+        return import_encoder(source, tmp_path_factory.mktemp("imported") / "bundle", Overrides())
 
 
 def assert_same(bundle: Bundle, rows: list[Tensor], texts: list[str] = TEXTS) -> None:
