@@ -52,10 +52,10 @@ def attractors(
 
     `others`: texts of other kinds, by language.
     """
-    asked = {source: probes for source, probes in others.items() if source != code}
+    questions = {source: probes for source, probes in others.items() if source != code}
     vectors, first_answers = [], []
-    for seed, (source, probes) in enumerate(asked.items()):
-        chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(asked)), seed))
+    for seed, (source, probes) in enumerate(questions.items()):
+        chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(questions)), seed))
         nearest = index.vectors.search(chosen.vectors, CANDIDATE_COUNT)
         _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
         vectors.append(chosen.vectors)

@@ -47,8 +47,8 @@ def write_indexes(
     """
     settings = {}
     for code, rows in vectors.items():
-        asked = factory if len(rows) >= LEAST_ROWS else None
-        settings[code] = SearchSettings(factory=asked or factory_string(*rows.shape))
+        requested = factory if len(rows) >= LEAST_ROWS else None
+        settings[code] = SearchSettings(factory=requested or factory_string(*rows.shape))
         if not (path := job.path(f"{code}{suffix}.faiss")).exists():
             with making(path) as draft:
                 write_faiss(draft, rows, settings[code].factory)
@@ -77,8 +77,8 @@ def write_neighbourhoods(
     `sizes`: the number of rows of each language; `unit`: the name of a row in the progress bar.
     """
     targets = {code: job.path(f"{code}{suffix}.hubness.npy") for code in sizes}
-    left = [code for code, _ in permutations(sizes, 2) if not targets[code].exists()]
-    with Progress(sum(sizes[code] for code in left), unit=unit, label="neighbourhoods") as bar:
+    missing = [code for code, _ in permutations(sizes, 2) if not targets[code].exists()]
+    with Progress(sum(sizes[code] for code in missing), unit=unit, label="neighbourhoods") as bar:
         for code in (code for code in sizes if not targets[code].exists()):
             rows = open_index(job, suffix, code, sizes[code], settings[code])
             means = np.empty((sizes[code], len(sizes) - 1), np.float32)

@@ -149,8 +149,8 @@ def by_language(
     skipped: dict[str, int] = {}
     expected: Counter[str] = Counter()
     for source in sources:
-        given = Counter({source.language: count_lines(source) if source.language else 0})
-        counts = given if source.language else count_languages(source, known)
+        estimate = Counter({source.language: count_lines(source) if source.language else 0})
+        counts = estimate if source.language else count_languages(source, known)
         if unknown := counts.pop(None, 0):
             skipped[source.path.name] = unknown
         if not counts:

@@ -84,8 +84,8 @@ def read(source: Source) -> Iterator[Sentence]:
         ) from error
     if source.columns and form not in TABLE_FORMATS:
         raise UsageError(f"{source.path}: {form} has no columns to map: leave --columns out")
-    given = (dict(source.columns),) if source.columns else ()
-    for unit in reader(source.path, source.language, *given):
+    columns = (dict(source.columns),) if source.columns else ()
+    for unit in reader(source.path, source.language, *columns):
         if isinstance(unit, Sentence):
             yield unit
         elif source.bad is None:

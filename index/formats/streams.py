@@ -129,12 +129,12 @@ class _Xz:
     def read(self, size: int) -> bytes:
         while True:
             decoder = self._decoder or lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            given = self._rest
-            if not given and decoder.needs_input and not (given := self._file.read(READ_BYTES)):
+            compressed = self._rest
+            if not compressed and decoder.needs_input and not (compressed := self._file.read(READ_BYTES)):
                 if self._decoder is not None:
                     raise EOFError("the file ends in the middle")
                 return b""
-            block = decoder.decompress(given, size)
+            block = decoder.decompress(compressed, size)
             # Streams may follow one another, padded with zeros.
             self._rest = decoder.unused_data.lstrip(b"\0") if decoder.eof else b""
             self._decoder = None if decoder.eof else decoder

@@ -120,16 +120,18 @@ def explain(
     Raises ValueError for an ID that does not exist.
     """
     targets = {target: _rows(indexes[target], ids) for target, ids in answers.items()}
-    asked = [target for target, rows in targets.items() if rows]
+    explained = [target for target, rows in targets.items() if rows]
     # If there is only one target, it is not a third language.
-    visited = [language for language in indexes if asked and language != source and [language] != asked]
-    rankings = {language: _ranked(indexes[language], query, [source])[0] for language in {*asked, *visited}}
+    visited = [code for code in indexes if explained and code != source and [code] != explained]
+    rankings = {
+        language: _ranked(indexes[language], query, [source])[0] for language in {*explained, *visited}
+    }
     stops = [
         _stop(language, indexes[language], rankings[language])
         for language in visited
         if len(rankings[language].rows)
     ]
-    vectors = {target: indexes[target].vectors.reconstruct(targets[target]) for target in asked}
+    vectors = {target: indexes[target].vectors.reconstruct(targets[target]) for target in explained}
     backs = _backs(indexes.get(source), query[0], vectors)
     return {
         target: _explain(

@@ -181,11 +181,11 @@ class SentenceIndex:
 
     def _contradiction(self, texts: Sequence[str], source: str) -> Contradiction:
         """The function that tells which rows, (n, k), have other numbers than the texts in `source`."""
-        asked = [_numbers(text, source) for text in texts]
+        question_numbers = [_numbers(text, source) for text in texts]
 
         def contradicting(rows: Rows) -> NDArray[np.bool_]:
             contradicts = np.zeros(rows.shape, bool)
-            for number, counts in enumerate(asked):
+            for number, counts in enumerate(question_numbers):
                 if counts:
                     answers = [_numbers(self.text(row), self._language) for row in rows[number].tolist()]
                     contradicts[number] = [contradict(counts, answer) for answer in answers]

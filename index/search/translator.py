@@ -204,13 +204,16 @@ class Translator:
         matches = [answers[question][rank] for question, rank in inexact]
         answer_vectors = index.vectors.reconstruct([match.row for match in matches])
         source_words, target_words = self._word_spaces[source], self._word_spaces[target]
-        asked = source_words.sentences(texts, vectors)
-        answered = target_words.sentences([match.text for match in matches], answer_vectors)
+        question_words = source_words.sentences(texts, vectors)
+        answer_words = target_words.sentences([match.text for match in matches], answer_vectors)
         questions_in_target = target_words.to_word_space(vectors)
         answers_in_source = source_words.to_word_space(answer_vectors)
         for number, (question, rank) in enumerate(inexact):
             differs = differences(
-                asked[question], answered[number], answers_in_source[number], questions_in_target[question]
+                question_words[question],
+                answer_words[number],
+                answers_in_source[number],
+                questions_in_target[question],
             )
             compared[question][rank] = replace(matches[number], differs=differs)
         return compared

@@ -1,4 +1,4 @@
-"""Manifests: JSON objects that list files with their checksums, in a numbered format.
+"""Manifests of bundles and of index versions: JSON objects that list files with checksums, by format number.
 
 Files are checked against the manifest; the manifest against its own `digest`, the SHA-256 of the rest.
 """

@@ -121,20 +121,20 @@ def _mined(encoder: TextEncoder, bundle: Bundle, given: Given, base: float) -> l
     if known is None:
         return []
     remaining = [held_out(part, MEASURING_PART)[0] for part in given.examples]
-    learned, asked = zip(*(held_out(part, CHOOSING_PART) for part in remaining), strict=True)
-    if not any(map(len, learned)):
+    training, held = zip(*(held_out(part, CHOOSING_PART) for part in remaining), strict=True)
+    if not any(map(len, training)):
         return []
-    before = learn(encoder, [part for part in learned if len(part)], base)
+    before = learn(encoder, [part for part in training if len(part)], base)
     mined = mine(encoder, before, given.sentences, known)
     if mined is None:
         return []
-    after = learn(encoder, [*(part for part in learned if len(part)), mined], base)
-    return [mined] if _mean_rank(encoder, after, asked) >= _mean_rank(encoder, before, asked) else []
+    after = learn(encoder, [*(part for part in training if len(part)), mined], base)
+    return [mined] if _mean_rank(encoder, after, held) >= _mean_rank(encoder, before, held) else []
 
 
-def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, asked: Sequence[Examples]) -> float:
+def _mean_rank(encoder: TextEncoder, taught: TaughtLanguage, questions: Sequence[Examples]) -> float:
     """The mean reciprocal rank of the right answers; 0 without questions."""
-    places = np.concatenate([places_of(encoder, taught, part) for part in asked])
+    places = np.concatenate([places_of(encoder, taught, part) for part in questions])
     return float((1 / (1 + places)).mean()) if len(places) else 0.0
 
 

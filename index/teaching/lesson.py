@@ -69,21 +69,21 @@ def learn(encoder: TextEncoder, examples: Sequence[Examples], base: float) -> Ta
 
 def choose_base(encoder: TextEncoder, examples: Sequence[Examples], part: int) -> float:
     """Choose the one of BASE_WEIGHTS with which held-out lines find their topics best."""
-    learned, asked = zip(*(held_out(kind, part) for kind in examples), strict=True)
-    if not all(map(len, learned)) or not any(map(len, asked)):
+    training, held = zip(*(held_out(kind, part) for kind in examples), strict=True)
+    if not all(map(len, training)) or not any(map(len, held)):
         return BASE_WEIGHTS[0]
     scores = []
     for base in BASE_WEIGHTS:
-        taught = learn(encoder, learned, base)
-        places = np.concatenate([places_of(encoder, taught, lines) for lines in asked])
+        taught = learn(encoder, training, base)
+        places = np.concatenate([places_of(encoder, taught, lines) for lines in held])
         scores.append(float((1 / (1 + places)).mean()))
     return BASE_WEIGHTS[int(np.argmax(scores))]
 
 
-def places_of(encoder: TextEncoder, taught: TaughtLanguage, asked: Examples) -> Integers:
+def places_of(encoder: TextEncoder, taught: TaughtLanguage, questions: Examples) -> Integers:
     """(n,) for each line, how many topics are nearer to it than its own."""
-    vectors = taught(asked.texts, encoder.encode(asked.texts))
-    return places_among(vectors, asked.topics.vectors, asked.rows)
+    vectors = taught(questions.texts, encoder.encode(questions.texts))
+    return places_among(vectors, questions.topics.vectors, questions.rows)
 
 
 def places_among(questions: Vectors, candidates: Vectors, rows: Integers) -> Integers:

@@ -196,9 +196,9 @@ async def _matches(
     matches: list[Sequence[Any]] = [[] for _ in document.units]
     places = [place for place, unit in enumerate(document.units) if len(unit.text) <= longest]
     for begin in range(0, len(places), TEXTS_ASKED):
-        asked = places[begin : begin + TEXTS_ASKED]
-        texts = [document.units[place].text for place in asked]
-        for place, remembered in zip(asked, await engine.remember(texts, source, target), strict=True):
+        batch = places[begin : begin + TEXTS_ASKED]
+        texts = [document.units[place].text for place in batch]
+        for place, remembered in zip(batch, await engine.remember(texts, source, target), strict=True):
             matches[place] = remembered
     return matches
 

@@ -372,8 +372,10 @@ def _response(
 
 def _wait(response: httpx2.Response) -> float:
     """Seconds to wait before repeating the request."""
-    given = response.headers.get("Retry-After", "")
-    return min(float(given), MAX_RETRY_WAIT) if given.isascii() and given.isdigit() else DEFAULT_RETRY_WAIT
+    seconds = response.headers.get("Retry-After", "")
+    return (
+        min(float(seconds), MAX_RETRY_WAIT) if seconds.isascii() and seconds.isdigit() else DEFAULT_RETRY_WAIT
+    )
 
 
 def _unreachable(url: str, error: Exception) -> UnreachableError:

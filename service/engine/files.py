@@ -49,13 +49,13 @@ class TranslatedFiles:
 
     def _sweep(self) -> int:
         """Remove old files; return the number of bytes left."""
-        left = 0
+        kept_bytes = 0
         for path in self._folder.iterdir():
             if self._is_old(path):
                 path.unlink(missing_ok=True)
             else:
-                left += _size(path)
-        return left
+                kept_bytes += _size(path)
+        return kept_bytes
 
     def _is_old(self, path: Path) -> bool:
         try:

@@ -123,9 +123,9 @@ class RedisCache:
     def _open(self, key: str, value: bytes | str | None) -> Answers | None:
         if value is None:
             return None
-        given = value.encode() if isinstance(value, str) else value
+        content = value.encode() if isinstance(value, str) else value
         length = len(self._digest(b""))
-        digest, document = given[:length], given[length:]
+        digest, document = content[:length], content[length:]
         try:
             if not hmac.compare_digest(digest, self._digest(document)):
                 raise ValueError("not written with this secret")

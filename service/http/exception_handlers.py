@@ -81,8 +81,8 @@ def _explain(detail: Mapping[str, Any]) -> FieldError:
     field = field_name(detail["loc"][1:])
     message = VALIDATION_MESSAGES.get(detail["type"], "{field} is not valid: see /openapi.json")
     limit = next((context[name] for name in LIMIT_KEYS if name in context), None)
-    given = detail.get("input")
-    shown = brief(given) if isinstance(given, int | float) else ""
+    value = detail.get("input")
+    shown = brief(value) if isinstance(value, int | float) else ""
     return FieldError(field=field, message=message.format(field=field, input=shown, **context), limit=limit)
 
 
