@@ -144,7 +144,7 @@ def test_the_temperature_is_learned(run: Run) -> None:
 
 
 def test_the_mean_leaves_pads_out(encoders: Path) -> None:
-    encoder = text_encoder(encoders).build(1, 1, encoders)
+    encoder = text_encoder(encoders).located(encoders).build(1, 1)
     encoder.eval()
     ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
     padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
@@ -157,7 +157,7 @@ def test_the_mean_leaves_pads_out(encoders: Path) -> None:
 def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    encoder = text_encoder(encoders).build(1, 1, encoders)
+    encoder = text_encoder(encoders).located(encoders).build(1, 1)
     stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
     name = next(key for key in stored if key.endswith("word_embeddings.weight"))
     torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
@@ -166,17 +166,17 @@ def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Pa
     (pickled / "model.safetensors").unlink()
     torch.save(stored, pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="safetensors"):
-        text_encoder(encoders).build(1, 1, tmp_path)
+        text_encoder(encoders).located(tmp_path).build(1, 1)
 
 
 def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
-    given = text_encoder(encoders)
+    given = text_encoder(encoders).located(encoders)
     with pytest.raises(DataError, match=r"set text\.width to it"):
-        given.model_copy(update={"width": 16}).build(1, 1, encoders)
+        given.model_copy(update={"width": 16}).build(1, 1)
     with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
-        given.model_copy(update={"max_tokens": 100}).build(1, 1, encoders)
-    with pytest.raises(DataError, match=r"text\.model weights/tiny: "):
-        given.model_copy(update={"model": "weights/tiny"}).own_tokenizer(encoders)
+        given.model_copy(update={"max_tokens": 100}).build(1, 1)
+    with pytest.raises(DataError, match=r"text\.model .*weights/tiny: "):
+        given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer()
     with pytest.raises(RecipeError, match="brings its own"):
         recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
 

@@ -75,7 +75,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> type[SentenceEncoder]:
     class GatedSettings(EncoderSettings):
         encoder: Literal["gated"]
 
-        def build(self, vocabulary: int, languages: int, data: Path) -> "Gated":
+        def build(self, vocabulary: int, languages: int) -> "Gated":
             return Gated(self, vocabulary)
 
     class Gated(SentenceEncoder):

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +26,14 @@ def _no_space() -> Vectors:
 class TrainingData:
     """The captions, sentences and pictures of a run.
 
-    folder: the data folder. captions, tokens: the captions of pictures, as text and as token ids. texts:
-    language -> its sentences without pictures. sentences: language -> token ids of `texts`, then of its
-    captions. text_sizes: name -> language -> how many of `texts` are of that name; they come in this order.
-    transferred: captions transferred to pictures from other languages. picture_space: (pictures, d)
-    rows, the input of the picture branch. whitened_space: (pictures, K) unit rows. mine_captions: whether
-    captions are mined for pairs, None if nothing is mined.
+    captions, tokens: the captions of pictures, as text and as token ids. texts: language -> its sentences
+    without pictures. sentences: language -> token ids of `texts`, then of its captions. text_sizes: name ->
+    language -> how many of `texts` are of that name; they come in this order. transferred: captions
+    transferred to pictures from other languages. picture_space: (pictures, d) rows, the input of the picture
+    branch. whitened_space: (pictures, K) unit rows. mine_captions: whether captions are mined for pairs, None
+    if nothing is mined.
     """
 
-    folder: Path
     languages: tuple[str, ...]
     seed: int
     tokenizer: Tokenizer

@@ -3,7 +3,6 @@
 (Visual Grounding in Video for Unsupervised Word Translation; for many languages as in globetrotter, 5.1.)
 """
 
-from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 import torch
@@ -23,7 +22,7 @@ class AdaptedSettings(EncoderSettings):
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Adapted":
+    def build(self, vocabulary: int, languages: int) -> "Adapted":
         return Adapted(self, vocabulary, languages)
 
 

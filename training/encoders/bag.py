@@ -1,7 +1,6 @@
 """The bag-of-subwords text encoder: the mean of token embeddings, the fastest encoder."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 import torch
@@ -33,7 +32,7 @@ class BagSettings(EncoderSettings):
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
     initial_scale: float = Field(default=0.02, gt=0)
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Bag":
+    def build(self, vocabulary: int, languages: int) -> "Bag":
         return Bag(self, vocabulary, languages)
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from training.data.folder import find_folder
 from training.data.settings import Table
 from training.data.training_data import TrainingData
 from training.encoders.vision import VisionSettings
@@ -26,6 +27,7 @@ class EncoderSettings(Table, ABC):
     a finished run. has_decoder_parts: whether a decoder can be built on its token and position embeddings.
     has_language_maps: whether each language's word vectors go through a matrix. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
+    folder_key: the key that may name a folder below the data folder, "" if there is none.
     """
 
     reads_sequence_token: ClassVar[bool] = False
@@ -34,6 +36,7 @@ class EncoderSettings(Table, ABC):
     has_language_maps: ClassVar[bool] = False
     brings_tokenizer: ClassVar[bool] = False
     shares_embeddings: ClassVar[bool] = False
+    folder_key: ClassVar[str] = ""
 
     encoder: str
     width: int
@@ -44,11 +47,17 @@ class EncoderSettings(Table, ABC):
         (name,) = get_args(cls.model_fields["encoder"].annotation)
         ENCODERS[name] = cls
 
-    @abstractmethod
-    def build(self, vocabulary: int, languages: int, data: Path) -> "SentenceEncoder":
-        """Build the encoder, with random or pretrained weights; `data` is the data folder."""
+    def located(self, data: Path) -> Self:
+        """A copy whose `folder_key` is a path below the data folder, if there is such a folder."""
+        name = getattr(self, self.folder_key) if self.folder_key else ""
+        folder = find_folder(name, data) if name else None
+        return self.model_copy(update={self.folder_key: str(folder)}) if folder else self
 
-    def own_tokenizer(self, data: Path) -> Tokenizer | None:
+    @abstractmethod
+    def build(self, vocabulary: int, languages: int) -> "SentenceEncoder":
+        """Build the encoder, with random or pretrained weights."""
+
+    def own_tokenizer(self) -> Tokenizer | None:
         """Load the encoder's own tokenizer; None if the run learns one."""
         return None
 

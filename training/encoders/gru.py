@@ -1,6 +1,5 @@
 """The text encoder of Kádár et al. 2019 (3.1): a GRU whose last state is the sentence."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -18,7 +17,7 @@ class GRUSettings(EncoderSettings):
     width: int = Field(default=1024, ge=2)
     dropout: float = Field(default=0.0, ge=0, lt=1)
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "GRU":
+    def build(self, vocabulary: int, languages: int) -> "GRU":
         return GRU(self, vocabulary)
 
 

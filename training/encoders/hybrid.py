@@ -4,8 +4,7 @@ The rest of a language's words are assigned to a small latent vocabulary that al
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -32,6 +31,8 @@ class HybridSettings(EncoderSettings):
     words.
     """
 
+    folder_key: ClassVar[str] = "vectors"
+
     encoder: Literal["hybrid"]
     kept: int | None = Field(default=None, ge=0)
     kept_width: int = Field(default=50, ge=1)
@@ -53,7 +54,7 @@ class HybridSettings(EncoderSettings):
             raise ValueError("kept_width: vectors_width or less")
         return self
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Hybrid":
+    def build(self, vocabulary: int, languages: int) -> "Hybrid":
         return Hybrid(self, vocabulary, languages)
 
 

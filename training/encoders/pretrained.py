@@ -1,6 +1,5 @@
 """Any Hugging Face text encoder, by name or folder, with its own tokenizer (Krasner et al. 2025, 3.1)."""
 
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -11,7 +10,6 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
-from training.data.folder import find_folder
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 
 # What libraries raise for a model that is missing, incomplete, or asks to run its own code.
@@ -27,17 +25,18 @@ class PretrainedSettings(EncoderSettings):
     """
 
     brings_tokenizer: ClassVar[bool] = True
+    folder_key: ClassVar[str] = "model"
 
     encoder: Literal["pretrained"]
     model: str = Field(min_length=1)
     width: int = Field(ge=2)
     pooling: Literal["mean", "first"] = "mean"
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Pretrained":
+    def build(self, vocabulary: int, languages: int) -> "Pretrained":
         """Load the encoder with its weights. DataError if that fails or it does not fit the recipe."""
         disable_progress_bar()
         try:
-            model = AutoModel.from_pretrained(self._place(data), use_safetensors=True, **EAGER_ATTENTION)
+            model = AutoModel.from_pretrained(self.model, use_safetensors=True, **EAGER_ATTENTION)
         except NOT_LOADABLE as error:
             raise self._error(error) from None
         self._check(model.config)
@@ -49,19 +48,16 @@ class PretrainedSettings(EncoderSettings):
             )
         return encoder
 
-    def own_tokenizer(self, data: Path) -> Tokenizer:
+    def own_tokenizer(self) -> Tokenizer:
         """Load the encoder's own tokenizer, truncating at `max_tokens`. DataError if that fails."""
         try:
-            fast = AutoTokenizer.from_pretrained(self._place(data), use_fast=True)
+            fast = AutoTokenizer.from_pretrained(self.model, use_fast=True)
             tokenizer = Tokenizer.from_str(fast.backend_tokenizer.to_str())
         except (*NOT_LOADABLE, AttributeError) as error:
             raise self._error(error) from None
         tokenizer.enable_padding(pad_id=fast.pad_token_id or 0, pad_token=fast.pad_token or "<pad>")
         tokenizer.enable_truncation(self.max_tokens)
         return tokenizer
-
-    def _place(self, data: Path) -> str:
-        return str(find_folder(self.model, data) or self.model)
 
     def _check(self, config: Any) -> None:  # noqa: ANN401 (transformers is untyped)
         if config.hidden_size != self.width:

@@ -1,6 +1,5 @@
 """The transformer text encoder (globetrotter, 3.5 and B.3)."""
 
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import torch
@@ -32,7 +31,7 @@ class TransformerSettings(EncoderSettings):
             raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         return self
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Transformer":
+    def build(self, vocabulary: int, languages: int) -> "Transformer":
         return Transformer(self, vocabulary)
 
     @property

@@ -1,7 +1,6 @@
 """The text encoder of MULE (Kim et al. 2020): word vectors and a linear layer for each language, one LSTM."""
 
-from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -22,6 +21,8 @@ class UniversalSettings(EncoderSettings):
     tune_words: whether word vectors are trained further.
     """
 
+    folder_key: ClassVar[str] = "vectors"
+
     encoder: Literal["universal"]
     words: int = Field(default=300, ge=2)
     universal: int = Field(default=512, ge=2)
@@ -30,7 +31,7 @@ class UniversalSettings(EncoderSettings):
     vectors: str = ""
     tune_words: bool = True
 
-    def build(self, vocabulary: int, languages: int, data: Path) -> "Universal":
+    def build(self, vocabulary: int, languages: int) -> "Universal":
         return Universal(self, vocabulary, languages)
 
 

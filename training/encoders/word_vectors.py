@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from index.errors import DataError
-from training.data.folder import find_folder
 from training.data.training_data import TrainingData
 
 Vectors = NDArray[np.float32]
@@ -21,12 +20,12 @@ CONTEXT_POWER = 0.75  # the power of a context's frequency, as in word2vec
 def initial_word_vectors(folder: str, data: TrainingData, width: int) -> list[Vectors]:
     """Word vectors of each language, in order: (vocabulary, width), zeros for words that have none.
 
-    Read from LANG.vec in `folder`, below the data folder or as a path; learned from its sentences for a
-    language without the file, or if `folder` is "". The mean length is 1 in each language, so that no
+    Read from LANG.vec in `folder`; learned from its sentences for a language without the file, or if
+    `folder` is "". The mean length is 1 in each language, so that no
     language outweighs another. DataError if the folder is missing or a file is not valid.
     """
-    vector_folder = find_folder(folder, data.folder) if folder else None
-    if folder and vector_folder is None:
+    vector_folder = Path(folder) if folder else None
+    if vector_folder and not vector_folder.is_dir():
         raise DataError(f"text.vectors {folder}: no folder of that name, in the data or elsewhere")
     tokenizer = data.tokenizer
     words = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]

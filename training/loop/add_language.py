@@ -151,7 +151,6 @@ def _source(base: Run, run: Run, data: Path, before: TwoBranch, schedule: Schedu
     tokenizer = _tokenizer(base, run, cached)
     tokens = tokenize(tokenizer, lines)
     learned = TrainingData(
-        data,
         recipe.data.languages,
         recipe.seed,
         tokenizer,

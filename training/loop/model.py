@@ -23,7 +23,7 @@ def build_model(
     backbone: the vision backbone if it is tuned, else None.
     """
     languages, dimension = len(recipe.data.languages), recipe.head.dimension
-    text = recipe.text.build(vocabulary, languages, data)
+    text = recipe.text.located(data).build(vocabulary, languages)
     text_head = build_head(recipe.head.text, text.width, dimension)
     kind = recipe.head.pictures if recipe.vision.space == "learned" else "none"
     picture_head = build_head(kind, features, dimension)

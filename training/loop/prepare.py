@@ -44,7 +44,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     texts = joined(named)
     train, dev = _captions_of_run(run, splits["train"], skipped, texts), splits["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts, recipe.text.own_tokenizer(folder.path))
+    tokenizer = vocabulary(run, train, texts, recipe.text.located(data).own_tokenizer())
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, folder.path)
     width = backbone.width(recipe.vision.image_size)
@@ -55,7 +55,6 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     model = build_model(recipe, folder.path, tokenizer.get_vocab_size(), width, tuned).to(device)
     tokens = tokenize(tokenizer, [caption.text for caption in train.captions])
     learned = TrainingData(
-        folder.path,
         recipe.data.languages,
         recipe.seed,
         tokenizer,

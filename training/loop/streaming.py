@@ -78,9 +78,7 @@ class StreamSource:
     def _source(self, window: Window) -> CaptionSource:
         recipe = self.run.recipe
         tokens = tokenize(self.tokenizer, [caption.text for caption in window.data.captions])
-        data = TrainingData(
-            self.stream.folder, recipe.data.languages, recipe.seed, self.tokenizer, window.data, tokens
-        )
+        data = TrainingData(recipe.data.languages, recipe.seed, self.tokenizer, window.data, tokens)
         return CaptionSource(
             self.run,
             data,

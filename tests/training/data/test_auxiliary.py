@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ def given(
     """What a supplier gives for captions of some pictures."""
     tokens = [np.array([10 + i], np.int32) for i in range(len(captions.captions))]
     data = TrainingData(
-        Path(),
         LANGUAGES,
         0,
         Tokenizer(models.BPE()),

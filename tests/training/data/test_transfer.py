@@ -93,7 +93,7 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
 
 def test_c2c_pairs_are_transferred_captions_and_their_partners() -> None:
     tokens = [np.asarray([10 + i], np.int32) for i in range(len(SHOWN.captions))]
-    data = TrainingData(Path(), ("en", "de"), 0, Tokenizer(models.BPE()), OWN, tokens[: len(OWN.captions)])
+    data = TrainingData(("en", "de"), 0, Tokenizer(models.BPE()), OWN, tokens[: len(OWN.captions)])
     data = replace(data, transferred=TRANSFERRED)
     vars(data)["shown_tokens"] = tokens
     pairs = data.pseudopairs

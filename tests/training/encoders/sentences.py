@@ -1,7 +1,6 @@
 """Training data made of token ids alone, for encoders that learn from them before the first step."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,4 +18,4 @@ def spoken(sentences: Sequence[Sequence[int] | NDArray[np.int32]], languages: Se
     for sentence, place in zip(sentences, languages, strict=True):
         by_language[names[place]].append(np.asarray(sentence, np.int32))
     empty: Any = CaptionedPictures((), ())
-    return TrainingData(Path(), names, 0, Tokenizer(models.BPE()), empty, [], sentences=by_language)
+    return TrainingData(names, 0, Tokenizer(models.BPE()), empty, [], sentences=by_language)

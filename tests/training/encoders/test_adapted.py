@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import torch
 from hypothesis import given
@@ -19,7 +17,7 @@ CAPTIONS = [np.arange(4, 12, dtype=np.int32), np.arange(12, 20, dtype=np.int32)]
 def built() -> Adapted:
     torch.manual_seed(0)
     table = {"encoder": "adapted", "width": WIDTH}
-    encoder = AdaptedSettings.model_validate(table).build(VOCABULARY, LANGUAGES, Path()).eval()
+    encoder = AdaptedSettings.model_validate(table).build(VOCABULARY, LANGUAGES).eval()
     encoder.initialise(spoken(CAPTIONS, [0, 1]))
     return encoder
 

@@ -1,4 +1,3 @@
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -22,7 +21,7 @@ def encoder(**settings: object) -> Bag:
     """Seeded and not training."""
     torch.manual_seed(0)
     table = {"encoder": "bag", "width": WIDTH, **settings}
-    return BagSettings.model_validate(table).build(VOCABULARY, 1, Path()).eval()
+    return BagSettings.model_validate(table).build(VOCABULARY, 1).eval()
 
 
 BAG = encoder()
@@ -95,7 +94,7 @@ SPOKEN = [np.arange(4, 12), np.arange(12, 20), np.arange(20, 24), np.arange(20, 
 def apart() -> Bag:
     torch.manual_seed(0)
     model = BagSettings.model_validate({"encoder": "bag", "width": WIDTH, "embeddings": "per-language"})
-    built = model.build(VOCABULARY, 2, Path()).eval()
+    built = model.build(VOCABULARY, 2).eval()
     built.initialise(spoken(SPOKEN, [0, 1, 0, 1]))
     return built
 

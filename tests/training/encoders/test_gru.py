@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -7,7 +5,7 @@ from training.encoders.base import last_states
 from training.encoders.gru import GRUSettings
 from training.encoders.universal import Universal, UniversalSettings
 
-GRU = GRUSettings(encoder="gru", embedding=6, width=8).build(20, 1, Path())
+GRU = GRUSettings(encoder="gru", embedding=6, width=8).build(20, 1)
 IDS = torch.tensor([[4, 5, 6, 0], [7, 0, 0, 0], [8, 9, 10, 11]])
 MASK = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
 
@@ -15,7 +13,7 @@ MASK = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
 def universal(**settings: object) -> Universal:
     torch.manual_seed(0)
     table = {"encoder": "universal", "words": 5, "universal": 6, "width": 7, **settings}
-    return UniversalSettings.model_validate(table).build(20, 2, Path())
+    return UniversalSettings.model_validate(table).build(20, 2)
 
 
 def test_the_sentence_is_the_state_after_its_last_token() -> None:
@@ -55,7 +53,7 @@ def test_each_language_has_its_word_vectors_and_its_layer() -> None:
 
 def test_the_papers_sizes_are_the_papers_parameters() -> None:
     """6.8 million in the language branch: LSTM and the layer above it."""
-    lstm = UniversalSettings(encoder="universal", words=2).build(5, 1, Path()).lstm
+    lstm = UniversalSettings(encoder="universal", words=2).build(5, 1).lstm
     assert sum(p.numel() for p in lstm.parameters()) + 1024 * 512 == pytest.approx(6.8e6, rel=0.01)
 
 

@@ -1,7 +1,5 @@
 """The hybrid embedding: who keeps a vector, who shares one; a checkpoint knows how many there are."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -36,7 +34,7 @@ def assigned() -> Assignment:
 
 def encoder(found: HybridSettings) -> Hybrid:
     torch.manual_seed(0)
-    model = found.build(VOCABULARY, 2, Path())
+    model = found.build(VOCABULARY, 2)
     model.set_words(*hybrid_tables(found, reduced(), COUNTS, assigned() if found.kept is not None else None))
     sentences = [np.asarray([4, 5, 6], np.int32), np.asarray([9, 10, 11], np.int32)]
     model.identifier.fit(spoken(sentences, [0, 1]))
@@ -90,11 +88,11 @@ def test_pads_change_nothing(recurrent: str) -> None:
 @pytest.mark.parametrize("kept", [2, 0, None])
 def test_a_checkpoint_brings_its_own_number_of_vectors(kept: int | None) -> None:
     model = encoder(settings(kept=kept))
-    again = settings(kept=kept).build(VOCABULARY, 2, Path()).eval()
+    again = settings(kept=kept).build(VOCABULARY, 2).eval()
     again.load_state_dict(model.state_dict())
     ids, mask = torch.tensor([[5, 7, 4]]), torch.ones(1, 3, dtype=torch.int64)
     assert torch.equal(model(ids, mask), again(ids, mask))
-    wrong = settings(kept=kept, kept_width=2).build(VOCABULARY, 2, Path())
+    wrong = settings(kept=kept, kept_width=2).build(VOCABULARY, 2)
     with pytest.raises(RuntimeError, match="size mismatch"):
         wrong.load_state_dict(model.state_dict())
 

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -23,7 +21,7 @@ def encoder(**settings: object) -> Transformer:
     torch.manual_seed(0)
     shape = {"width": 16, "layers": 2, "heads": 2, "feedforward": 24, "max_tokens": LONGEST}
     table = {"encoder": "transformer", **shape, **settings}
-    return TransformerSettings.model_validate(table).build(VOCABULARY, 1, Path()).eval()
+    return TransformerSettings.model_validate(table).build(VOCABULARY, 1).eval()
 
 
 MASKED, MEAN, UNMASKED = encoder(), encoder(pooling="mean"), encoder(attention_mask=False)

@@ -1,7 +1,6 @@
 """Whole words as evidence for mining: what a word is, and that it brings unlike languages together."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,7 +106,6 @@ def data() -> TrainingData:
     tokens = tokenize(tokenizer, [caption.text for caption in captions])
     space = unit(np.random.default_rng(0).standard_normal((TOPICS * WORDS_EACH, WIDTH)))
     return TrainingData(
-        folder=Path(),
         languages=tuple(texts),
         seed=0,
         tokenizer=tokenizer,

@@ -1,7 +1,5 @@
 """Denoising and back-translation: what is read, what must be written, and that writing can be learned."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -28,7 +26,7 @@ def built() -> TwoBranch:
     settings = TransformerSettings(
         encoder="transformer", width=16, layers=1, heads=2, feedforward=32, max_tokens=10, dropout=0
     )
-    text = settings.build(VOCABULARY, LANGUAGES, Path())
+    text = settings.build(VOCABULARY, LANGUAGES)
     model = TwoBranch(
         text, UnitNorm(16), None, UnitNorm(16), vocabulary=VOCABULARY, languages=LANGUAGES, dimension=16
     )

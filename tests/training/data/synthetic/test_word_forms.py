@@ -11,6 +11,7 @@ from training.data.captions import CaptionedPictures
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SPECIAL_TOKENS, UNKNOWN_ID, tokenize, train_tokenizer
 from training.data.training_data import TrainingData
+from training.encoders.universal import UniversalSettings
 from training.encoders.word_vectors import initial_word_vectors
 
 TEXTS = ["A dog runs, on the beach.", "Ein Hund rennt am Strand!", "狗在沙滩上跑。", "كلب على الشاطئ."] * 3
@@ -48,8 +49,9 @@ def test_the_file_carries_it_all_and_long_texts_are_cut() -> None:
 def first(folder: str, data: Path, width: int = 3) -> list[np.ndarray]:
     sentences = {"en": tokenize(WORDS, TEXTS[::4]), "de": tokenize(WORDS, TEXTS[1::4])}
     none = CaptionedPictures((), ())
-    given = TrainingData(data, ("en", "de"), 0, WORDS, none, [], sentences=sentences)
-    return [*initial_word_vectors(folder, given, width)]
+    given = TrainingData(("en", "de"), 0, WORDS, none, [], sentences=sentences)
+    settings = UniversalSettings(encoder="universal", vectors=folder).located(data)
+    return [*initial_word_vectors(settings.vectors, given, width)]
 
 
 def test_words_of_sentences_begin_alike_where_they_stand_alike(tmp_path: Path) -> None:
