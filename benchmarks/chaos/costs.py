@@ -103,6 +103,8 @@ def costly_jobs() -> Iterator[Costly]:
     for code in (b"de", b"xx"):
         sentences = b",".join(sentence % (code, number) for number in range(5_000))
         yield Costly(f"most sentences of {code.decode()}", JOBS, add + sentences + b"]}")
+        replace = b'{"action":"replace","sentences":[%b]}'
+        yield Costly(f"most replaced sentences of {code.decode()}", JOBS, replace % sentences)
     metadata = add + b'{"id":"de:x","text":"a","metadata":{%b}}]}'
     yield Costly("metadata", JOBS, metadata % fields(59_000))
     nested = filled(b'"a":[', b"[" * 19 + b"]" * 19, b"]", 100_000)

@@ -3,10 +3,12 @@
 import asyncio
 import gc
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from fastapi.routing import APIRoute
@@ -33,6 +35,7 @@ from index.formats.registry import Source
 from service.app import create_app
 from service.http.bodies import check_values
 from service.http.problems import ProblemError
+from service.schemas.jobs import Job
 from service.settings import Settings
 from tests.bundles import LANGUAGES, sentences
 from tests.service.conftest import ClientFactory, RedisServer, every_route
@@ -194,6 +197,11 @@ def test_every_route_with_a_choice_has_its_worst_requests() -> None:
         if not any(method == sent and matches(route, sent, path) for sent, path in asked)
     ]
     assert without == []
+
+
+def test_every_action_of_a_job_has_its_worst_requests() -> None:
+    sent = {action for request in costly_jobs() for action in re.findall(rb'"action":"(\w+)"', request.body)}
+    assert sent == {action.encode() for action in get_args(Job.model_fields["action"].annotation)}
 
 
 def chooses(route: APIRoute) -> bool:
