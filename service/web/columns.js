@@ -4,29 +4,29 @@ import { element } from "./dom.js";
 
 const BYTES_READ = 1 << 16;
 const LINES_SHOWN = 3;
+const READABLE = { none: null, gz: "gzip" }; // compressions, as DecompressionStream names them
+const UNREADABLE = "This compression can't be read in the page: columns will be taken as they are named. Compress with gz to choose.";
 const DELIMITERS = [",", ";", "\t"]; // the most frequent in the header, and of equally frequent ones the first, as in the service
 const KINDS = { "": "Other information", text: "Sentences", language: "Language of the sentence", id: "ID", group: "Group of translations" };
 const AS_NAMED = ["metadata", "translation"]; // columns that the service reads by their names
 
-// languages: {code, name} of each. Returns the `view`; `show(file, format)`, which shows the columns of a table;
+// languages: {code, name} of each. Returns the `view`; `show(file, format, compression)`, which shows the columns of a table;
 // `mapping()`, the parameter `columns` of the upload; and `check(language)`, which marks missing and repeated choices.
 export function columnsView(languages) {
   const view = element("div", { class: "mapped", hidden: "" });
   let columns = [];
   let shown = 0;
 
-  async function show(file, format) {
+  async function show(file, format, compression) {
     const request = shown += 1;
-    const table = file && ["csv", "tsv", "jsonl"].includes(format) ? await firstLines(file, format).catch(() => []) : [];
+    const [isTable, isReadable] = [file && ["csv", "tsv", "jsonl"].includes(format), compression in READABLE];
+    const table = isTable && isReadable ? await firstLines(file, format, READABLE[compression]).catch(() => []) : [];
     if (request !== shown) return; // another file was chosen meanwhile
     const [names = [], ...lines] = table;
     columns = names.map((name) => ({ name, implied: implied(name, languages), select: null }));
     for (const column of columns) column.select = choice(column, languages);
-    view.hidden = !columns.length;
-    view.replaceChildren(element("p", {}, "What is in each column? These are the first lines."),
-      element("div", { class: "scrolled", role: "region", "aria-label": "First lines of the file", tabindex: "0" }, element("table", { class: "counts" },
-        element("thead", {}, element("tr", {}, ...columns.map(({ name, select }) => element("th", { scope: "col" }, name, select)))),
-        element("tbody", {}, ...lines.map((cells) => element("tr", {}, ...names.map((_, place) => element("td", { dir: "auto" }, cells[place] ?? ""))))))));
+    view.hidden = !columns.length && !(isTable && !isReadable);
+    view.replaceChildren(...(columns.length ? preview(columns, lines) : [element("p", {}, UNREADABLE)]));
   }
 
   function mapping() {
@@ -49,6 +49,14 @@ export function columnsView(languages) {
   }
 
   return { view, show, mapping, check };
+}
+
+function preview(columns, lines) {
+  const head = element("tr", {}, ...columns.map(({ name, select }) => element("th", { scope: "col" }, name, select)));
+  const rows = lines.map((cells) => element("tr", {}, ...columns.map((_, place) => element("td", { dir: "auto" }, cells[place] ?? ""))));
+  return [element("p", {}, "What is in each column? These are the first lines."),
+    element("div", { class: "scrolled", role: "region", "aria-label": "First lines of the file", tabindex: "0" },
+      element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...rows)))];
 }
 
 function choice({ name, implied: meaning }, languages) {
@@ -82,8 +90,8 @@ function nameInItself(code) {
 // ---- reading
 
 // Names of the columns, then cells of the first lines.
-async function firstLines(file, format) {
-  const bytes = new Uint8Array(await file.slice(0, BYTES_READ).arrayBuffer());
+async function firstLines(file, format, compression) {
+  const bytes = await firstBytes(compression ? file.stream().pipeThrough(new DecompressionStream(compression)) : file.stream());
   const [first, second] = bytes;
   const encoding = first === 0xFF && second === 0xFE ? "utf-16le" : first === 0xFE && second === 0xFF ? "utf-16be" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes);
@@ -91,6 +99,20 @@ async function firstLines(file, format) {
   const table = format === "tsv" ? text.split("\n", LINES_SHOWN + 1).map((line) => line.replace(/\r$/, "").split("\t")) : ofCsv(text);
   const [names, ...lines] = table;
   return [names.map((name) => name.trim()), ...lines.filter((cells) => cells.join("").trim())];
+}
+
+// At least BYTES_READ of a stream, or all of it.
+async function firstBytes(stream) {
+  const reader = stream.getReader();
+  const parts = [];
+  for (let count = 0; count < BYTES_READ;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    count += value.length;
+  }
+  reader.cancel().catch(() => {});
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 function ofObjects(text) {

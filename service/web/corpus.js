@@ -86,8 +86,7 @@ function openView() {
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
   const columns = columnsView(state.languages);
-  // A compressed table is sent as its columns are named.
-  const showColumns = () => columns.show(compression(file.files[0]) === "none" && file.files[0], form.value);
+  const showColumns = () => columns.show(file.files[0], form.value, compression(file.files[0]));
   file.addEventListener("change", () => {
     const format = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
     if (format) form.value = format;

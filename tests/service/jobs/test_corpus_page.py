@@ -1,5 +1,8 @@
 """The page's corner for admins, in a real browser, with a real worker."""
 
+import gzip
+import lzma
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -124,6 +127,18 @@ def test_the_columns_of_a_table_are_said_beside_its_first_lines(page: Page, stag
     expect(page.get_by_role("listitem").filter(has_text="2 cells")).to_contain_text("my table.csv, line 5")
     assert "An owl reads." in stage.texts("en").values()
     assert "Eine Eule liest." in stage.texts("de").values()
+
+
+def test_columns_of_a_compressed_table(page: Page, stage: Stage) -> None:
+    table = b"English\tSatz\nA kite is stuck.\tEin Drachen klemmt.\n" + b"Filler.\tEtwas.\n" * 9999
+    unlock(page)
+    choose(page, "table.tsv.gz", gzip.compress(table))
+    expect(page.get_by_role("cell", name="Ein Drachen klemmt.")).to_be_visible()
+    expect(column(page, "English")).to_have_value("en")
+    choose(page, "table.tsv.xz", lzma.compress(table))
+    expect(page.get_by_text("This compression can't be read in the page")).to_be_visible()
+    choose(page, "table.txt.xz", b"")
+    expect(page.get_by_text("This compression can't be read in the page")).to_be_hidden()
 
 
 def test_a_table_without_sentences_is_not_sent(page: Page, stage: Stage) -> None:
