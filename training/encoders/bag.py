@@ -1,16 +1,23 @@
 """The bag-of-subwords text encoder: the mean of token embeddings, the fastest encoder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar, Literal, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import Field
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from index.encoder.bundle import open_bundle
+from index.errors import UsageError
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
+from training.encoders.stored import read_embeddings
 from training.encoders.vision import VisionSettings
 
 
@@ -18,13 +25,17 @@ class BagSettings(EncoderSettings):
     """embeddings: "shared": a token has one for all languages; "per-language": one in each language;
     "picture-verified": one in each, shared between languages whose pictures agree on what the token means
     (training.encoders.picture_verified).
+    start: an encoder bundle (looked for below the data folder first) of the same kind and width: the run goes
+    on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings.
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
     can_grow: ClassVar[bool] = True
     shares_embeddings: ClassVar[bool] = True
+    folder_key: ClassVar[str] = "start"
 
     encoder: Literal["bag"]
+    start: str = ""
     embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
     false_discovery_rate: float = Field(default=0.2, gt=0, lt=1)
     width: int = Field(default=256, ge=2)
@@ -35,9 +46,15 @@ class BagSettings(EncoderSettings):
     def build(self, vocabulary: int, languages: int) -> "Bag":
         return Bag(self, vocabulary, languages)
 
+    def own_tokenizer(self) -> Tokenizer | None:
+        """Load the tokenizer of `start`; None without one."""
+        return Tokenizer.from_file(str(open_bundle(Path(self.start)).tokenizer)) if self.start else None
+
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         if self.embeddings == "picture-verified" and vision.space != "whitened":
             yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
+        if self.start and self.embeddings != "shared":
+            yield 'text.start needs text.embeddings = "shared"'
 
     @property
     def averages_words(self) -> bool:
@@ -72,7 +89,10 @@ class Bag(SentenceEncoder):
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
 
     def initialise(self, data: TrainingData) -> None:
-        """Fit the language identifier, and share embeddings where pictures agree."""
+        """Take over the embeddings of `start`, fit the language identifier, share where pictures agree."""
+        if self.settings.start:
+            with torch.no_grad():
+                self.tokens.weight.copy_(torch.from_numpy(self._started()))
         if self.identifier:
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -93,6 +113,18 @@ class Bag(SentenceEncoder):
             owner = self._verified(data)[:, -1] // self.vocabulary
             shared = torch.nonzero(owner < count - 1)[:, 0]
             self.rows[shared, -1] = self.rows[shared, owner[shared]]
+
+    def _started(self) -> NDArray[np.float32]:
+        """The embeddings of `start`: (vocabulary, width). UsageError if they have another shape."""
+        bundle = open_bundle(Path(self.settings.start))
+        embeddings = read_embeddings(bundle)
+        rows, width = embeddings.shape
+        if (rows, width) != (self.vocabulary, self.settings.width):
+            raise UsageError(
+                f"text.start {bundle.folder}: {rows} embeddings of width {width}; "
+                f"the recipe has {self.vocabulary} of width {self.settings.width}"
+            )
+        return embeddings
 
     def _verified(self, data: TrainingData) -> Tensor:
         """Compute `rows`, shared where pictures agree."""

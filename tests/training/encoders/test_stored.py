@@ -1,0 +1,67 @@
+"""A run that goes on from a bundle."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import unit
+from index.errors import UsageError
+from tests.training.tiny import BAG, recipe
+from training.encoders.stored import read_embeddings
+from training.loop.model import load_model
+from training.loop.prepare import prepare
+from training.loop.run import Run, create_run
+from training.loop.training_loop import train
+
+
+def start_at(bundle: Bundle) -> str:
+    return f"text.start={bundle.folder}"
+
+
+def test_it_begins_with_the_vocabulary_and_the_embeddings_of_the_bundle(
+    data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
+) -> None:
+    given = recipe(BAG, tmp_path, start_at(bag_bundle), "tokenizer.vocabulary=200")
+    run = create_run(tmp_path / "run", given, resume=False)
+    prepared = prepare(run, data)
+    assert run.tokenizer().get_vocab() == bag_run.tokenizer().get_vocab()
+    trained = load_model(bag_run, data).text.word_table().detach()
+    assert np.allclose(prepared.model.text.word_table().detach(), trained)
+
+
+def test_eight_bits_are_read_as_well() -> None:
+    bundle = open_bundle(Path("models/small"))
+    assert bundle.encoder is None, "the shipped encoder has 8 bits alone"
+    sentences = ["a dog runs on the beach", "zwei katzen"]
+    tokenizer = Tokenizer.from_file(str(bundle.tokenizer))
+    embeddings = read_embeddings(bundle)
+    means = np.stack([embeddings[row.ids].mean(axis=0) for row in map(tokenizer.encode, sentences)])
+    assert np.allclose(unit(means), TextEncoder(bundle).encode(sentences), atol=1e-5)
+
+
+def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
+    brief = ("optimiser.epochs=1", "optimiser.learning_rate=1e-3")
+    anew = train(recipe(BAG, tmp_path, *brief), data, tmp_path / "anew")
+    on = train(recipe(BAG, tmp_path, *brief, start_at(bag_bundle)), data, tmp_path / "on")
+    assert float(str(on.result()["sum_of_recalls"])) > float(str(anew.result()["sum_of_recalls"])) + 5
+
+
+def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
+    given = recipe(BAG, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
+    run = create_run(tmp_path / "run", given, resume=False)
+    with pytest.raises(UsageError, match=r"embeddings of width 16; the recipe has \d+ of width 8"):
+        prepare(run, data)
+
+
+def test_an_encoder_of_another_kind_is_refused(transformer_bundle: Bundle) -> None:
+    with pytest.raises(UsageError, match="not a bag of subwords"):
+        read_embeddings(transformer_bundle)
+
+
+def test_embeddings_that_are_not_shared_cannot_begin_so(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=r'text\.start needs text\.embeddings = "shared"'):
+        recipe(BAG, tmp_path, "text.start=models/small", "text.embeddings=per-language")
