@@ -155,8 +155,8 @@ def _fit_confidence(
 def fit_choice(values: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
     """Fit the probability that the answer chosen for a question, the one with the highest, is right.
 
-    `values` (n, k, 8): the features of k answers to each question; `right` (n, k): which are right. The first
-    fit is to all answers, each later one to the answers that the fit before it chooses.
+    `values` (n, k, 10): the features of k answers to each question; `right` (n, k): which are right. The
+    first fit is to all answers, each later one to the answers that the fit before it chooses.
     """
     calibration = fit(values.reshape(-1, values.shape[2]), right.ravel())
     for _ in range(CHOICE_ROUNDS):

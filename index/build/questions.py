@@ -32,7 +32,7 @@ Indexes = Mapping[str, SentenceIndex]
 class PairQuestions:
     """n questions of one language pair, first with their translations in the index, then again without.
 
-    `values` (2 n, k, 8): the features of the k answers with the highest scores, best first. `right`
+    `values` (2 n, k, 10): the features of the k answers with the highest scores, best first. `right`
     (2 n, k): which of these answers are right. `right_in_ten` (2 n,): whether one of the ten with the highest
     scores is.
     """

@@ -1,4 +1,4 @@
-"""Confidence: the probability that an answer is a translation, by logistic regression on 4 to 8 features.
+"""Confidence: the probability that an answer is a translation, by logistic regression on 4 to 10 features.
 
 Platt (1999) scales one score. Here the features are the cosine, the CSLS score, the gap to the best other
 answer and the log of the number of candidates, since a score means less the more candidates there are. If the
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 FEATURES = ("cosine", "score", "gap", "log_candidates")
 LENGTHS = ("length_difference", "length")
-COVERAGE = ("question_covered", "answer_covered")
+COVERAGE = ("question_covered", "answer_covered", "question_lacking", "answer_lacking")
 RIDGE = 1e-2
 STEPS = 100
 BINS = 10

@@ -16,7 +16,7 @@ from index.storage.index_manifest import Scoring
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
 # by vectors; "near": found by vectors, too unlikely to be a translation, but the same scene in other details.
 MatchKind = Literal["exact", "memory", "translation", "near"]
-# The rows of answers (n, k) -> (n, k, 2): how much of the question the answer covers, and the reverse.
+# The rows of answers (n, k) -> (n, k, 4): how question and answer cover each other (calibration.COVERAGE).
 Coverage = Callable[[Rows], NDArray[np.float64]]
 # The rows of answers (n, k) -> (n, k): which of them have other numbers than the question.
 Contradiction = Callable[[Rows], NDArray[np.bool_]]
@@ -104,7 +104,7 @@ class Evidence:
     contradiction: Contradiction | None = None
 
     def extend(self, values: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-        """Add features to those of the answers `rows` (n, k): (n k, 4) -> (n k, 6), or 8 with coverage."""
+        """Add features to those of the answers `rows` (n, k): (n k, 4) -> (n k, 6), or 10 with coverage."""
         lengths = self.row_lengths(rows.ravel())
         values = with_lengths(values, np.repeat(self.question_lengths, rows.shape[1]), lengths)
         if self.coverage is None:

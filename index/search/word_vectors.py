@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.search.vector_index import Rows
+from index.search.hubness import csls_scores
+from index.search.vector_index import CANDIDATE_COUNT, Rows
 from index.search.word_index import WordIndex
 from index.text.normalisation import words
 
@@ -65,6 +66,7 @@ class WordVectors:
         self._rotation = None if index is None else np.array(index.rotation)
         self._rarities = np.ones(1, np.float32) if index is None else index.rarities
         self._crowding: dict[str, NDArray[np.float32]] = {}
+        self._best: dict[str, NDArray[np.float32]] = {}
         self._unknown: dict[str, Vectors] = {}
 
     def sentences(self, texts: Sequence[str], vectors: Vectors) -> list[Sentence]:
@@ -95,6 +97,25 @@ class WordVectors:
             means = np.zeros(0, np.float32) if self._index is None else self._index.means_from(other)
             self._crowding[other] = np.append(means, means.mean() if len(means) else 0).astype(np.float32)
         return self._crowding[other][rows]  # UNKNOWN_WORD is the last
+
+    def best_scores(self, words: Words, other: "WordVectors") -> NDArray[np.float32]:
+        """(w,) each word's highest CSLS score with any word that the index has in the `other` language."""
+        if other._index is None:
+            return np.zeros(len(words.rows), np.float32)
+        if other.language not in self._best:
+            self._best[other.language] = np.full(len(self._rarities), np.nan, np.float32)
+        known = self._best[other.language]
+        scores = known[words.rows]
+        missing = np.flatnonzero(np.isnan(scores))
+        if len(missing):
+            vectors, rows = words.vectors[missing], words.rows[missing]
+            cosines, nearest = other._index.vectors.search(vectors, CANDIDATE_COUNT)
+            crowding = self.crowding(rows, other.language)[:, None]
+            found = csls_scores(cosines, crowding, other.crowding(nearest, self.language)).max(axis=1)
+            scores[missing] = found
+            in_index = rows != UNKNOWN_WORD
+            known[rows[in_index]] = found[in_index]
+        return scores
 
     def _look_up(self, texts: Sequence[Sequence[str]]) -> Words:
         """Find words by their lower-cased spellings."""

@@ -9,7 +9,8 @@ from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.storage.files import FileEntry
 from index.storage.manifest import LANGUAGE_CODE, Manifest
 
-INDEX_FORMAT = 3  # 1: vectors in a format other than FAISS's; 2: of texts with their punctuation
+# 1: vectors in a format other than FAISS's; 2: of texts with their punctuation; 3: a confidence of 8 features
+INDEX_FORMAT = 4
 VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 
 Scoring = Literal["csls", "ratio"]

@@ -141,9 +141,9 @@ def test_the_ratio_margin_ranks_where_asked_for(noisy: Bundle, tmp_path: Path) -
     manifest = build_index(noisy, sources, tmp_path / "index", searching=SearchOptions(scoring="ratio"))
     assert manifest.scoring == "ratio"
     matches = Translator.open(tmp_path / "index").sentences(["The cat sleeps."], "en", "de", k=5)[0]
-    scores = [match.score for match in matches]
-    assert scores == sorted(scores, reverse=True)
-    assert min(scores) > 0
+    confidences = [match.confidence for match in matches]
+    assert confidences == sorted(confidences, reverse=True)
+    assert min(match.score for match in matches) > 0
 
 
 def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
