@@ -2,7 +2,7 @@
 
 import { drawn, element, percent } from "./dom.js";
 
-const WIDTH = 560, HEIGHT = 380, EDGE = 56, LETTER = 8.2;
+const WIDTH = 560, HEIGHT = 380, EDGE = 56, LETTER = 8.2, LEAST_RANK = 0.4;
 
 export function languagesView(languages) {
   const held = languages.filter(({ nearness }) => Object.keys(nearness).length);
@@ -59,7 +59,7 @@ function shade(quality) {
 
 function map(languages) {
   const distance = languages.map((a) => languages.map((b) => (a === b ? 0 : 1 - nearness(a, b))));
-  const places = fitted(scaled(distance));
+  const places = fitted(scaled(evened(distance)));
   const labels = labelled(places, languages.map(({ name }) => name));
   const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "map", "aria-labelledby": "map-title" },
     drawn("title", { id: "map-title" }, "A map of the languages; languages that the encoder finds similar are close together"),
@@ -67,8 +67,14 @@ function map(languages) {
       drawn("circle", { cx: places[number][0], cy: places[number][1], r: 5 }),
       drawn("text", labels[number], name)]));
   return section("Which languages are similar", "Languages are close together when the encoder gives their sentences similar vectors; each is linked to its "
-    + "nearest. Two dimensions can show this only roughly; “Nearest” in the table above is exact.",
+    + "nearest. Two dimensions can show only the order, and that roughly; “Nearest” in the table above is exact.",
     scrolled("Map of the languages", picture));
+}
+
+// By rank: one language that is far from all others would leave the rest no room for their names.
+function evened(distance) {
+  const sorted = distance.flat().filter((value) => value > 0).sort((a, b) => a - b);
+  return distance.map((row) => row.map((value) => (value > 0 ? LEAST_RANK + sorted.indexOf(value) / sorted.length : 0)));
 }
 
 function nearness(a, b) {

@@ -150,7 +150,9 @@ def _calibration(manifest: BundleManifest) -> str:
 def _made(recipe: Recipe) -> str:
     """The commands that reproduce the run, indented as a code block."""
     if not recipe.data.added:
-        return f"    passepartout train {recipe.name} --data DIR --out RUN"
+        begun = getattr(recipe.text, "start", "")  # a bundle that the run goes on from
+        begun = f" --set text.start={begun}" if begun else ""
+        return f"    passepartout train {recipe.name} --data DIR --out RUN{begun}"
     steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]
     first = f"a run of {', '.join(recipe.data.first)}"
     return "\n".join([f"    # from {first}, each step with a RUN of its own", *steps])
