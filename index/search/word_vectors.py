@@ -99,7 +99,7 @@ class WordVectors:
         return self._crowding[other][rows]  # UNKNOWN_WORD is the last
 
     def best_scores(self, words: Words, other: "WordVectors") -> NDArray[np.float32]:
-        """(w,) each word's highest CSLS score with any word that the index has in the `other` language."""
+        """(w,) each word's highest CSLS score with the words that `other` has in the index, 0 at least."""
         if other._index is None:
             return np.zeros(len(words.rows), np.float32)
         if other.language not in self._best:
@@ -111,10 +111,10 @@ class WordVectors:
             vectors, rows = words.vectors[missing], words.rows[missing]
             cosines, nearest = other._index.vectors.search(vectors, CANDIDATE_COUNT)
             crowding = self.crowding(rows, other.language)[:, None]
-            found = csls_scores(cosines, crowding, other.crowding(nearest, self.language)).max(axis=1)
-            scores[missing] = found
+            found = csls_scores(cosines, crowding, other.crowding(nearest, self.language))
+            scores[missing] = best = found.max(axis=1, initial=0)
             in_index = rows != UNKNOWN_WORD
-            known[rows[in_index]] = found[in_index]
+            known[rows[in_index]] = best[in_index]
         return scores
 
     def _look_up(self, texts: Sequence[Sequence[str]]) -> Words:
