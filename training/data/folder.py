@@ -1,13 +1,13 @@
 """The data folder (docs/data.md): captions, pictures, and sentences without pictures."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.suites.sets import read_lines
+from evaluation.suites.sets import read_captions, read_lines, read_split
 from index.errors import DataError
 from training.data.captions import CaptionedPictures, load_split
 from training.data.pictograms import open_artists
@@ -43,24 +43,46 @@ def find_folder(name: str, data: Path) -> Path | None:
 
 
 def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> dict[str, list[str]]:
-    """Read the distinct sentences of `text/NAME.LANG.txt`, for those languages that have the file.
+    """Read the distinct sentences of a text, for those languages that have it.
 
-    Each language is shuffled by itself: lines of two files may be translations, and training must not know
-    which. DataError if no language has a file.
+    It is `text/NAME.LANG.txt`; or the training captions of a picture set NAME; or LANG.txt in a folder NAME,
+    looked for below `data` first. Each language is shuffled by itself: lines of two files may be
+    translations, and training must not know which. DataError if no language has it.
     """
+    read = _reader(data, name, languages)
     sentences: dict[str, list[str]] = {}
     for language in languages:
-        file = data / "text" / f"{name}.{language}.txt"
-        if file.is_file():
-            lines = sorted(set(read_lines(file)))
-            order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
+        lines = sorted(set(read(language)))
+        order = np.random.default_rng([seed, *language.encode()]).permutation(len(lines))
+        if lines:
             sentences[language] = [lines[i] for i in order]
     if not sentences:
         raise DataError(
-            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}; add them, or do "
-            "without: --set data.texts="
+            f"{data / 'text'}: no {name}.LANG.txt for any of {', '.join(languages)}, and no folder {name} "
+            "with sentences of theirs; add them, or do without: --set data.texts="
         )
     return sentences
+
+
+def _reader(data: Path, name: str, languages: Sequence[str]) -> Callable[[str], Sequence[str]]:
+    """How to read a language's sentences of a text; none if it has no file of it."""
+    files = {language: data / "text" / f"{name}.{language}.txt" for language in languages}
+    folder = find_folder(name, data)
+    if folder is None or any(file.is_file() for file in files.values()):
+        return lambda language: _lines(files[language])
+    if not (folder / "splits.tsv").is_file():
+        return lambda language: _lines(folder / f"{language}.txt")
+    images = read_split(folder / "splits.tsv", "train")
+
+    def captions(language: str) -> list[str]:
+        file = folder / "captions" / f"{language}.tsv"
+        return [row.text for row in read_captions(file) if row.image in images] if file.is_file() else []
+
+    return captions
+
+
+def _lines(file: Path) -> list[str]:
+    return read_lines(file) if file.is_file() else []
 
 
 def joined(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:

@@ -57,7 +57,8 @@ class Pseudopairs(PairSupplier):
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
     number of their pairs to the power of 3/4, which favours those with few. Where `probabilities` has the
     languages, it is a text of theirs that is drawn, in proportion to the square root of the pairs expected to
-    be right in it, and of these pairs each in proportion to its probability.
+    be right in it, and of these pairs each in proportion to its probability. Single words are drawn as if
+    they were a text.
     rows: name of a text -> language -> its rows.
     """
 
@@ -71,9 +72,21 @@ class Pseudopairs(PairSupplier):
         self.tokens = tokens
         self.seed = seed
         self.rows = rows or {}
+        self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
         self.probabilities: Mapping[tuple[str, str], Probabilities] = {}
         self.file: Path | None = None  # where `pairs` is saved
+
+    def sentences(self, language: str) -> range:
+        """The rows of a language's sentences; those of any words come after them."""
+        return range(self._sizes[language])
+
+    def add_words(self, words: Mapping[str, Sequence[Tokens]]) -> None:
+        """Let words be paired, too: language -> token ids of each. They are added once."""
+        self.tokens = {
+            language: [*sentences[: self._sizes[language]], *words.get(language, ())]
+            for language, sentences in self.tokens.items()
+        }
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
         groups = [group for key in sorted(self.pairs) for group in self._groups(key)]

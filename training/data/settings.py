@@ -18,7 +18,7 @@ def _listed(names: object) -> object:
 
 
 TextNames = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], ...], BeforeValidator(_listed)
+    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_/-]*$")], ...], BeforeValidator(_listed)
 ]
 
 
@@ -46,8 +46,9 @@ class DataSettings(Table):
     caption_words: longer captions are cut between sentences, into pieces of no more words where sentences
     allow it; each piece is a caption of the picture. If left out, captions stay whole.
     open_licences: whether to refuse sets and texts that are not openly licensed (training.data.terms).
-    texts: one or more NAMEs of sentences without pictures, text/NAME.LANG.txt, for the vocabulary and for
-    mining; each language is shuffled by itself, so that corresponding lines are not used. "" or []: none.
+    texts: one or more NAMEs of sentences, for the vocabulary and for mining: text/NAME.LANG.txt; or a
+    picture set, for the sentences that its training captions are; or a folder with LANG.txt. Each language is
+    shuffled by itself, so that neither corresponding lines nor common pictures are used. "" or []: none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
     proportional, higher values are more even. If left out, each picture comes once.
     stream: a folder of shards, below the data folder, to stream training pictures and captions from instead

@@ -18,6 +18,7 @@ from index.errors import DamagedError
 from index.search.hubness import csls_scores
 from training.data.pairs import Pseudopairs
 from training.encoders.two_branch import TwoBranch
+from training.loop.alignment import FOLDS, align, bags
 from training.loop.probable_pairs import Side, decoys, probable_pairs
 from training.loop.run import Run
 from training.loop.validation import embed_texts
@@ -124,13 +125,15 @@ def load_or_mine_round(
     file = run.pseudopairs_file(round_epoch)
     if source.file == file:
         return {}
+    words = word_evidence() if settings.counts_words(round_epoch) else None
+    if words:
+        source.add_words({code: lexicon.tokens for code, lexicon in words.lexicons.items()})
     if file.is_file():
         source.read(file)
     elif round_epoch == epoch:
         if settings.probability is None:
             source.pairs, source.probabilities = _mine(source, epoch, model, device, settings), {}
         else:
-            words = word_evidence() if settings.counts_words(epoch) else None
             sides = _Sides(source, epoch, model, device, settings, words)
             source.pairs, source.probabilities = _mine_probable(sides)
         source.write(file)
@@ -182,6 +185,7 @@ def _mine_probable(sides: "_Sides") -> Mined:
         if not rows.keys() - {settings.pivot}:
             continue
         pivot_rows, pivot = sides.of(settings.pivot, rows.get(settings.pivot), 0)
+        pivot = pivot.with_words()
         for language in sorted(rows.keys() - {settings.pivot}):
             if len(rows[language]) < LEAST_SENTENCES:
                 continue
@@ -192,10 +196,32 @@ def _mine_probable(sides: "_Sides") -> Mined:
             kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
             parts.setdefault((language, settings.pivot), []).append((kept, probabilities[is_kept]))
     keys = sorted(parts)
-    return (
-        {key: np.concatenate([pairs for pairs, _ in parts[key]]) for key in keys},
-        {key: np.concatenate([probabilities for _, probabilities in parts[key]]) for key in keys},
+    joined = {key: _joined(parts[key]) for key in keys}
+    if sides.words:
+        joined = {key: _joined([pairs, _word_pairs(sides, key, *pairs)]) for key, pairs in joined.items()}
+    return {key: pairs for key, (pairs, _) in joined.items()}, {key: p for key, (_, p) in joined.items()}
+
+
+def _joined(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:
+    pairs, probabilities = zip(*parts, strict=True)
+    return np.concatenate(pairs), np.concatenate(probabilities)
+
+
+def _word_pairs(
+    sides: "_Sides", languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
+) -> tuple[Pairs, Vectors]:
+    """Pair each word with the one that translates it best in paired sentences; rows are those of words."""
+    assert sides.words is not None, "the caller asked"
+    assert sides.settings.probability is not None, "the caller asked"
+    lexicons = [sides.words.lexicons[code] for code in languages]
+    first, second = (
+        bags([lexicon.rows[row] for row in rows], lexicon.rarity).matrix
+        for lexicon, rows in zip(lexicons, pairs.T, strict=True)
     )
+    each = np.arange(len(pairs))
+    words = align(first, second, np.stack([each, each], axis=1), probabilities.astype(np.float64))
+    found, probable = words.best(sides.settings.probability)
+    return found + np.asarray([len(sides.source.sentences(code)) for code in languages]), probable
 
 
 @dataclass(frozen=True)
@@ -215,21 +241,26 @@ class _Sides:
         rows: which; all if None, for a text that lacks the pivot. Returns the rows drawn, and the side.
         """
         every = self.source.tokens[language]
-        rows = range(len(every)) if rows is None else rows
+        rows = self.source.sentences(language) if rows is None else rows
         seed = [self.source.seed, self.epoch, *language.encode()]
         drawn = rows.start + _draw(len(rows), self.settings.sentences, seed)
         draw = np.random.default_rng(seed)
         if self.words is None:
             tokens = [every[row] for row in drawn]
             tokens += decoys(tokens, share, draw)
-            vectors = self._embed(tokens)
-        else:
-            words_of = self.words.lexicons[language].rows
-            pairs = [np.stack([every[row], words_of[row]], axis=1) for row in drawn]
-            pairs += decoys(pairs, share, draw)
-            tokens, words = [rows[:, 0] for rows in pairs], [rows[:, 1] for rows in pairs]
-            vectors = sentence_vectors(self._embed(tokens), words, self._word_tables[language], len(drawn))
-        return drawn, Side(vectors, list(map(len, tokens)), len(drawn), self.source.seed)
+            return drawn, Side(self._embed(tokens), list(map(len, tokens)), len(drawn), self.source.seed)
+        words_of, stems = self.words.lexicons[language].rows, self.words.stems[language]
+        sentences = [np.stack([every[row], words_of[row], stems.rows[row]], axis=1) for row in drawn]
+        folds = [draw.integers(FOLDS, size=len(drawn))]
+        halves = [[sentences[row] for row in np.flatnonzero(folds[0] == fold)] for fold in range(FOLDS)]
+        for fold, of_fold in enumerate(halves):
+            made = decoys(of_fold, share, draw)
+            sentences += made
+            folds.append(np.full(len(made), fold))
+        tokens, words, stem_rows = ([rows[:, column] for rows in sentences] for column in range(3))
+        vectors = sentence_vectors(self._embed(tokens), words, self._word_tables[language], len(drawn))
+        lengths, bagged = list(map(len, tokens)), bags(stem_rows, stems.rarity)
+        return drawn, Side(vectors, lengths, len(drawn), self.source.seed, bagged, np.concatenate(folds))
 
     @cached_property
     def _word_tables(self) -> Mapping[str, tuple[Vectors, Vectors]]:

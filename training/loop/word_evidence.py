@@ -6,114 +6,28 @@ Vectors of the latter are rotated onto those of one language, the pivot, by self
 2018), which begins with the words that pictures and the encoder find similar.
 """
 
-import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from tokenizers import Tokenizer
 
 from index.encoder.vectors import unit
-from index.search.concordance import UNSPACED_SCRIPTS
 from index.search.hubness import csls_scores, neighbourhood_means
 from training.data.training_data import TrainingData
 from training.encoders.word_vectors import learn_vectors
+from training.loop.lexicon import Lexicon, lexicon, spellings, stems, word_starts
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Tokens = NDArray[np.int32]
 Embed = Callable[[list[Tokens]], Vectors]  # token ids of words -> unit vectors
 
-WORD_START = "▁"
-LEAST_OCCURRENCES, MOST_WORDS = 3, 9000  # of a language's vocabulary
 PICTURE_WIDTH, CONTEXT_WIDTH = 192, 160  # multiples of 4, as product quantisation needs
 PICTURE_WEIGHT, CONTEXT_WEIGHT = 0.7, 0.8  # beside the encoder's vector; chosen on dev, decision 99
 SEEN = 0.3  # captions, each divided by its number of words: with fewer, pictures don't say what a word means
 ALIGNED_WORDS, ALIGNMENT_ROUNDS = 4000, 5
 FIRST_SHARE, LATER_SHARE = 0.25, 0.5  # of the pairs of words, those with the highest scores
-HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-
-
-def word_starts(tokenizer: Tokenizer) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each subword starts a word, and whether the word ends with it (vocabulary,).
-
-    A subword without letters is a word, as is one in a script without spaces, and every one of a vocabulary
-    of whole words.
-    """
-    pieces = [(tokenizer.id_to_token(number) or "") for number in range(tokenizer.get_vocab_size())]
-    bare = [piece.removeprefix(WORD_START) for piece in pieces]
-    alone = [
-        not any(unicodedata.category(character)[0] in "LM" for character in text)
-        or unicodedata.name(text[0], "").startswith(UNSPACED_SCRIPTS)
-        for text in bare
-    ]
-    starts = [is_alone or piece.startswith(WORD_START) for piece, is_alone in zip(pieces, alone, strict=True)]
-    # The mark of a word's start is a subword by itself before some words.
-    ends = [is_alone and piece != WORD_START for piece, is_alone in zip(pieces, alone, strict=True)]
-    by_words = not any(piece.startswith(WORD_START) for piece in pieces)
-    return np.asarray(starts) | by_words, np.asarray(ends)
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """The words of a language.
-
-    rows: for each sentence, the number of the word that each of its tokens is part of; words outside the
-    vocabulary have the last number. tokens: of each word. rarity: (words,) log of sentences per occurrence.
-    """
-
-    rows: Sequence[Numbers]
-    tokens: list[Tokens]
-    rarity: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def sequences(self) -> list[Tokens]:
-        """Each sentence as numbers of words."""
-        lengths = np.append([len(tokens) for tokens in self.tokens], 1)
-        return [_words_of(row, lengths) for row in self.rows]
-
-
-def _words_of(row: Numbers, lengths: Numbers) -> Tokens:
-    """The words of a sentence, given the word of each token: words of several tokens once each."""
-    words, place = [], 0
-    while place < len(row):
-        words.append(row[place])
-        place += int(lengths[row[place]])
-    return np.asarray(words, np.int32)
-
-
-def lexicon(sentences: Sequence[Tokens], starts: NDArray[np.bool_], ends: NDArray[np.bool_]) -> Lexicon:
-    """List the words of sentences, given as token ids, most frequent first; see `word_starts`."""
-    flat = np.concatenate([*sentences, np.empty(0, np.int32)])
-    borders = np.cumsum([0, *map(len, sentences)])
-    is_start = starts[flat]
-    is_start[1:] |= ends[flat[:-1]]
-    is_start[borders[borders < len(flat)]] = True
-    begins = np.flatnonzero(is_start)
-    lengths = np.diff(np.append(begins, len(flat)))
-    places = np.arange(len(flat)) - np.repeat(begins, lengths)
-    hashes = np.add.reduceat(_mixed(flat, places), begins) if len(begins) else np.empty(0, np.uint64)
-    _, firsts, kinds, counts = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:MOST_WORDS]
-    order = order[counts[order] >= LEAST_OCCURRENCES]
-    numbers = np.full(len(counts), len(order))
-    numbers[order] = np.arange(len(order))
-    words = np.repeat(numbers[kinds], lengths)
-    rows = [words[start:end] for start, end in pairwise(borders)]
-    tokens = [flat[begins[i] : begins[i] + lengths[i]] for i in firsts[order]]
-    return Lexicon(rows, tokens, np.log(np.maximum(1, len(sentences) / counts[order])))
-
-
-def _mixed(tokens: Tokens, places: Numbers) -> NDArray[np.uint64]:
-    """A hash of each token and its place in the word."""
-    values = (tokens.astype(np.uint64) + np.uint64(1)) * HASH_FACTOR + places.astype(np.uint64)
-    values ^= values >> np.uint64(29)
-    return values * HASH_FACTOR
 
 
 class WordEvidence:
@@ -124,6 +38,8 @@ class WordEvidence:
         codes = [pivot, *(code for code in data.texts if code != pivot)]
         self._pivot = pivot
         self.lexicons = {code: lexicon(data.sentences[code], starts, ends) for code in codes}
+        spelled = spellings(data.tokenizer)
+        self.stems = {code: stems(data.sentences[code], starts, ends, spelled) for code in codes}
         space = _principal(data.picture_space())
         self._pictures, self._masses = {}, {}
         for code, words in self.lexicons.items():

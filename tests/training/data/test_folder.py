@@ -39,8 +39,30 @@ def test_the_order_is_the_seeds(data: Path) -> None:
 
 
 def test_no_file_at_all_is_refused(data: Path) -> None:
-    with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de; add them, or do without"):
+    with pytest.raises(DataError, match=r"no other\.LANG\.txt for any of en, de, and no folder other with"):
         load_texts(data, "other", ["en", "de"], 0)
+
+
+def test_training_captions_of_a_picture_set_are_a_text(data: Path) -> None:
+    captions = data / "pictures" / "captions"
+    captions.mkdir(parents=True)
+    (data / "pictures" / "splits.tsv").write_text("a.jpg\ttrain\nb.jpg\ttest\n", "utf-8")
+    (captions / "en.tsv").write_text(
+        "a.jpg\ta dog\thuman\na.jpg\ta dog\thuman\na.jpg\ta hound\thuman\nb.jpg\ta cat\thuman\n", "utf-8"
+    )
+    (captions / "pt.tsv").write_text("b.jpg\tum gato\thuman\n", "utf-8")
+    found = load_texts(data, "pictures", ["en", "de", "pt"], 0)
+    assert {code: sorted(lines) for code, lines in found.items()} == {"en": ["a dog", "a hound"]}
+
+
+def test_a_folder_is_a_text(data: Path) -> None:
+    folder = data / "corpora" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "en.txt").write_text("one\ntwo\n", "utf-8")
+    found = load_texts(data, "corpora/mine", ["en", "de"], 0)
+    assert {code: sorted(lines) for code, lines in found.items()} == {"en": ["one", "two"]}
+    (data / "lined").mkdir()
+    assert load_texts(data, "lined", ["de"], 0).keys() == {"de"}, "text/lined.de.txt comes before a folder"
 
 
 def test_the_digest_knows_the_sentences() -> None:

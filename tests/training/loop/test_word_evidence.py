@@ -1,11 +1,7 @@
-"""Whole words as evidence for mining: what a word is, and that it brings unlike languages together."""
-
-from collections import Counter
+"""Whole words as evidence for mining: they bring unlike languages together."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from index.encoder.vectors import unit
@@ -13,13 +9,7 @@ from training.data.captions import Caption, CaptionedPictures
 from training.data.settings import TokenizerSettings
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.loop.word_evidence import (
-    LEAST_OCCURRENCES,
-    WordEvidence,
-    lexicon,
-    sentence_vectors,
-    word_starts,
-)
+from training.loop.word_evidence import WordEvidence, sentence_vectors
 
 TOPICS, WORDS_EACH, SENTENCES, WIDTH = 20, 8, 3000, 16
 
@@ -30,48 +20,6 @@ def tokenizer_of(texts: list[str], vocabulary: int) -> Tokenizer:
     )
     tokenizer.no_padding()
     return tokenizer
-
-
-SCRIPTS = tokenizer_of(
-    ["the dogs run. the cats ran!", "犬が走る。猫も走る。", "हिन्दी में कुत्ता", "12 dogs, 3 cats"], 200
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("The dogs run.", ["▁the", "▁dogs", "▁run", "."]),
-        ("12 cats!", ["▁", "1", "2", "▁cats", "!"]),
-        ("हिन्दी में", ["▁हिन्दी", "▁में"]),
-    ],
-)
-def test_words_are_whole(text: str, words: list[str]) -> None:
-    sentences = tokenize(SCRIPTS, [text] * LEAST_OCCURRENCES)
-    listed = lexicon(sentences, *word_starts(SCRIPTS))
-    spelled = ["".join(SCRIPTS.id_to_token(int(token)) for token in tokens) for tokens in listed.tokens]
-    assert sorted(spelled) == sorted(set(words))
-    assert [spelled[number] for number in listed.sequences()[0]] == words
-
-
-def test_a_script_without_spaces_has_words_of_one_subword() -> None:
-    sentences = tokenize(SCRIPTS, ["犬が走る。猫も走る。"] * LEAST_OCCURRENCES)
-    assert all(len(tokens) == 1 for tokens in lexicon(sentences, *word_starts(SCRIPTS)).tokens)
-
-
-WORDS = st.lists(st.sampled_from(["dogs", "cats", "run", "ran", "the"]), min_size=1, max_size=6)
-
-
-@given(st.lists(WORDS, max_size=12))
-def test_words_are_listed_by_frequency(sentences: list[list[str]]) -> None:
-    tokens = tokenize(SCRIPTS, [" ".join(words) for words in sentences])
-    listed = lexicon(tokens, *word_starts(SCRIPTS))
-    assert [len(row) for row in listed.rows] == [len(row) for row in tokens]
-    counts = Counter(word for words in sentences for word in words)
-    frequent = {word for word, count in counts.items() if count >= LEAST_OCCURRENCES}
-    assert len(listed) == len(frequent)
-    assert (np.diff(listed.rarity) >= 0).all()
-    known = [bool((row < len(listed)).any()) for row in listed.rows]
-    assert known == [not frequent.isdisjoint(words) for words in sentences]
 
 
 def language(prefix: str, seed: int) -> list[str]:

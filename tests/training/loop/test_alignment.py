@@ -1,0 +1,114 @@
+"""Words that translate each other, learned from sentences that may."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from training.loop.alignment import FOLDS, MOST_WORDS, WordTranslations, align, bags, word_vectors
+
+WORDS, LENGTH = 60, 6
+Numbers = NDArray[np.int64]
+RARITY = np.linspace(1, 5, WORDS)  # words are numbered by frequency
+
+
+def sentences(count: int, seed: int) -> list[Numbers]:
+    draw = np.random.default_rng(seed)
+    return [draw.choice(WORDS, LENGTH, replace=False) for _ in range(count)]
+
+
+def translated(rows: list[Numbers]) -> list[Numbers]:
+    """In the other language, a word has the number counted from the end, and stands elsewhere."""
+    return [WORDS - 1 - row[::-1] for row in rows]
+
+
+def diagonal(count: int) -> Numbers:
+    return np.stack([np.arange(count), np.arange(count)], axis=1)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 3])
+def test_translations_are_found_among_wrong_pairs(wrong: int) -> None:
+    """For each right pair there are `wrong` of chance."""
+    ours = sentences(600, 0)
+    first, second = bags(ours, RARITY), bags(translated(ours), RARITY)
+    chance = [
+        np.stack([np.arange(600), np.random.default_rng(i).permutation(600)], axis=1) for i in range(wrong)
+    ]
+    pairs = np.concatenate([diagonal(600), *chance])
+    found, probabilities = align(first.matrix, second.matrix, pairs, np.ones(len(pairs))).best(0.1)
+    assert len(found) == WORDS
+    assert (found.sum(axis=1) == WORDS - 1).mean() > 0.95
+    assert (probabilities <= 1).all()
+
+
+def test_one_pair_teaches_next_to_nothing() -> None:
+    ours = sentences(1, 0)
+    words = align(bags(ours, RARITY).matrix, bags(translated(ours), RARITY).matrix, diagonal(1), np.ones(1))
+    assert (words.forward < 0.3).all()
+    assert len(words.best(0.0)[0]) == 0, "seen once"
+
+
+def test_weights_decide_between_pairs() -> None:
+    ours = sentences(400, 0)
+    first, second = bags(ours, RARITY), bags(translated(ours), RARITY)
+    false = np.stack([np.arange(400), np.roll(np.arange(400), 1)], axis=1)
+    weights = np.repeat([1.0, 0.05], 400)
+    words = align(first.matrix, second.matrix, np.concatenate([diagonal(400), false]), weights)
+    assert (words.best(0.3)[0].sum(axis=1) == WORDS - 1).all()
+
+
+def test_nothing_is_aligned_without_pairs() -> None:
+    ours = bags(sentences(3, 0), RARITY).matrix
+    words = align(ours, ours, np.empty((0, 2), np.int64), np.empty(0))
+    assert len(words.counts) == 0
+    assert len(words.best(0.0)[0]) == 0
+
+
+@pytest.fixture(scope="module")
+def learned() -> WordTranslations:
+    ours = sentences(600, 0)
+    folds = np.arange(600) % FOLDS
+    known = WordTranslations(bags(ours, RARITY), bags(translated(ours), RARITY), folds)
+    known.learn(diagonal(600), np.ones(600))
+    return known
+
+
+def test_translations_cover_each_other(learned: WordTranslations) -> None:
+    candidates = np.stack([np.arange(600), np.roll(np.arange(600), 7)], axis=1)
+    for covered in learned.coverage(np.arange(600), candidates):
+        assert covered.shape == (600, 2)
+        assert covered[:, 0].min() > 0.7
+        assert covered[:, 1].mean() < 0.4
+
+
+def test_translated_sentences_are_found_by_their_words(learned: WordTranslations) -> None:
+    scores = learned.vectors(3) @ word_vectors(learned.second, 3).T
+    assert (scores.argmax(axis=1) == np.arange(600)).mean() > 0.95
+
+
+def test_a_pair_does_not_speak_for_itself() -> None:
+    """What a wrong pair alone says of two rare words does not count when it is judged."""
+    ours = sentences(400, 0)
+    theirs = translated(ours)
+    rare = np.append(RARITY, [6.0, 6.0])
+    ours[0], theirs[0] = np.asarray([WORDS, WORDS + 1]), np.asarray([WORDS, WORDS + 1])
+    known = WordTranslations(bags(ours, rare), bags(theirs, rare), np.arange(400) % FOLDS)
+    known.learn(np.concatenate([diagonal(400), np.repeat([[0, 0]], 5, axis=0)]), np.ones(405))
+    own, other = (
+        known.coverage(np.asarray([0]), np.asarray([[0]])),
+        known.coverage(np.asarray([2]), np.asarray([[2]])),
+    )
+    assert own[0][0, 0] == own[1][0, 0] == 0
+    assert other[0][0, 0] > 0.7
+
+
+@given(st.lists(st.lists(st.integers(0, WORDS), max_size=20), max_size=8))
+def test_a_bag_has_the_rarest_known_words_once(rows: list[list[int]]) -> None:
+    made = bags([np.asarray(row, np.int64) for row in rows], RARITY)
+    assert made.size == WORDS
+    assert made.matrix.shape == (len(rows), WORDS)
+    for row, words, present in zip(rows, made.words, made.matrix.toarray(), strict=True):
+        expected = sorted({word for word in row if word < WORDS})[-MOST_WORDS:]
+        assert sorted(word for word in words.tolist() if word < WORDS) == expected
+        assert np.flatnonzero(present).tolist() == expected
