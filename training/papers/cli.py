@@ -104,6 +104,26 @@ def clusters(
 @experiment.command()
 @click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
 @DATA
+@click.option(
+    "--set", "sets", multiple=True, default=("stamps", "storybooks"), show_default=True, help="Picture sets."
+)
+@click.option("--languages", default="", help="Codes, separated by commas. [default: the paper's 52]")
+@click.option("--out", type=FOLDER, required=True, help="The report's folder.")
+def families(encoder: Path, data: Path, sets: tuple[str, ...], languages: str, out: Path) -> None:
+    """Figures 7 and 9: translation between every two languages, by family."""
+    from training.papers.experiments import families
+    from training.papers.experiments.sentences import open_frozen
+
+    frozen = open_frozen(encoder, data)
+    codes = [code.strip() for code in languages.split(",") if code.strip()] or families.PAPER_LANGUAGES
+    measured = [families.measure_families(frozen, data / name, codes) for name in sets]
+    facts = {"tables": [asdict(one) for one in measured]}
+    _write_report(out, "Families", families.figures(measured), facts, families.blocks(frozen.name, measured))
+
+
+@experiment.command()
+@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
+@DATA
 @click.option("--target", default="en", show_default=True, help="The language to write.")
 @click.option("--epochs", type=click.IntRange(1), default=4, show_default=True)
 @click.option(
