@@ -54,6 +54,20 @@ def test_a_batch_mixes_languages_those_with_few_pairs_a_little_more_often() -> N
     assert share == pytest.approx(expected, abs=0.05)
 
 
+def test_words_are_drawn_beside_the_sentences() -> None:
+    made = Pseudopairs(TOKENS, 0, rows={"text": {code: range(30) for code in TOKENS}})
+    words = {"de": [np.array([900], np.int32)], "en": [np.array([901, 902], np.int32)]}
+    for _ in range(2):  # a resumed run may add them again
+        made.add_words(words)
+    assert {code: len(made.tokens[code]) for code in TOKENS} == {"de": 31, "en": 31, "pt": 30}
+    assert made.sentences("de") == range(30)
+    made.pairs = {("de", "en"): np.array([[3, 4], [30, 30]])}
+    made.probabilities = {("de", "en"): np.array([1, 1], np.float32)}
+    pairs = [pair for number in range(100) for pair in drawn(made, 8, number)]
+    assert set(pairs) == {(103, 204), (900, 901)}
+    assert pairs.count((900, 901)) / len(pairs) == pytest.approx(0.5, abs=0.1), "as a text of its own"
+
+
 def test_fewer_pairs_than_rows_come_again() -> None:
     made = source()
     made.pairs = {("de", "pt"): np.array([[0, 1], [2, 3]])}

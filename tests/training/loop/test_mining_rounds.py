@@ -240,6 +240,17 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     for key, rows in rounds[0][3].items():
         np.testing.assert_array_equal(rounds[1][3][key], rows, "before that epoch nothing differs")
     assert any(not np.array_equal(rounds[1][5].get(key), rows) for key, rows in rounds[0][5].items())
+    texts = training_texts(words, data)
+    single = [
+        (rows >= [len(texts[code]) for code in key.split()[:2]])
+        for key, rows in rounds[1][5].items()
+        if rows.ndim == 2
+    ]
+    assert all((is_word[:, 0] == is_word[:, 1]).all() for is_word in single), "a word is paired with a word"
+    assert any(is_word.any() for is_word in single)
+    again = prepare(words, data)
+    again.begin(5, Processes())
+    assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
 
 
 def test_whole_words_need_a_probability(tmp_path: Path) -> None:
