@@ -13,15 +13,18 @@ from training.data.captions import CaptionedPictures
 from training.data.pictograms import is_drawing
 
 LEAST_COUNT = 3  # occurrences in training that a listed word has
+MOST_WORDS = 6000  # of a language's list, the most frequent
+QUOTED = 30.0  # times as large a share of another language's words: the word is quoted from there
 
 
 def write_word_lists(
     data: CaptionedPictures, texts: Mapping[str, Sequence[str]], languages: Sequence[str], folder: Path
 ) -> None:
     """Write LANG.tsv for each of `languages`: word TAB count, most frequent first, of words that occur at
-    least LEAST_COUNT times in the captions and the sentences without pictures.
+    least LEAST_COUNT times in the captions and the sentences without pictures; MOST_WORDS at most.
 
-    A pictogram's name counts once, however many artists drew the concept.
+    A pictogram's name counts once, however many artists drew the concept. A word is left out where it is
+    QUOTED from another of the languages: *boy* stands in German titles, and is no German for *boy*.
     """
     counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
     captions = {
@@ -35,10 +38,19 @@ def write_word_lists(
         if language in counts:
             for word in words(text, language):
                 counts[language][word] += times
+    shares: dict[str, float] = {}  # of a word, in the language that says it most
+    for frequencies in counts.values():
+        total = frequencies.total()
+        shares |= {word: max(count / total, shares.get(word, 0.0)) for word, count in frequencies.items()}
     folder.mkdir()
     for language, frequencies in counts.items():
-        listed = sorted((-count, word) for word, count in frequencies.items() if count >= LEAST_COUNT)
-        lines = [f"{word}\t{-count}\n" for count, word in listed]
+        least = frequencies.total() / QUOTED
+        listed = sorted(
+            (-count, word)
+            for word, count in frequencies.items()
+            if count >= max(LEAST_COUNT, least * shares[word])
+        )
+        lines = [f"{word}\t{-count}\n" for count, word in listed[:MOST_WORDS]]
         (folder / f"{language}.tsv").write_text("".join(lines), encoding="utf-8")
 
 

@@ -1,3 +1,4 @@
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from training.data.captions import Caption, CaptionedPictures
-from training.export.vocabulary import write_word_embeddings, write_word_lists
+from training.export.vocabulary import MOST_WORDS, write_word_embeddings, write_word_lists
 
 
 def written(tokens: NDArray[np.float32], dimension: int, folder: Path) -> NDArray[np.float16]:
@@ -78,6 +79,24 @@ def test_words_of_sentences_without_pictures_count(tmp_path: Path) -> None:
     data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "a dog"),))
     write_word_lists(data, {"en": ["a dog", "dog and cat"]}, ("en",), tmp_path / "words")
     assert (tmp_path / "words" / "en.tsv").read_text("utf-8") == "dog\t3\n"
+
+
+def test_words_quoted_from_another_language_are_not_listed(tmp_path: Path) -> None:
+    data = CaptionedPictures(("a.jpg",), (Caption(0, "en", "boy hotel " * 40), Caption(0, "de", "boy " * 3)))
+    texts = {"de": ["junge hotel"] * 40}
+    write_word_lists(data, texts, ("en", "de"), tmp_path / "both")
+    assert (tmp_path / "both" / "de.tsv").read_text("utf-8") == "hotel\t40\njunge\t40\nboy\t3\n"
+    write_word_lists(data, {"de": ["junge hotel"] * 100}, ("en", "de"), tmp_path / "more")
+    assert (tmp_path / "more" / "de.tsv").read_text("utf-8") == "hotel\t100\njunge\t100\n"
+    assert (tmp_path / "more" / "en.tsv").read_text("utf-8") == "boy\t40\nhotel\t40\n"
+
+
+def test_a_list_ends_with_the_most_frequent_words(tmp_path: Path) -> None:
+    told = " ".join(f"{''.join(word)} " * 3 for word in product("abcdefghijklmnopqrs", repeat=3))
+    write_word_lists(
+        CaptionedPictures(("a.jpg",), (Caption(0, "en", told),)), {}, ("en",), tmp_path / "words"
+    )
+    assert len((tmp_path / "words" / "en.tsv").read_text("utf-8").splitlines()) == MOST_WORDS
 
 
 def test_only_the_languages_asked_for_have_a_list(tmp_path: Path) -> None:
