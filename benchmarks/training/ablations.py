@@ -57,10 +57,16 @@ VARIATIONS: dict[str, tuple[str, ...]] = {
     "mule-shared-small": ("mule-small", "data.pictures=shared"),
     "smalr-latent-small": ("smalr-hybrid-small", "text.kept=0"),
     "caption-tuning-small-english": ("caption-tuning-small", 'data.rotation=["en"]'),
+    # Quechua has captions by machine alone, the others by people alone.
     "caption-tuning-small-quechua": (
         "caption-tuning-small",
         'data.languages=["en","de","pt","zh","ar","qu"]',
-        'data.sets=["photos", "pictograms"]',
+        'data.caption_kinds=["human","machine"]',
+    ),
+    "caption-tuning-small-pivot-quechua": (
+        "caption-tuning-small-pivot",
+        'data.languages=["en","de","pt","zh","ar","qu"]',
+        'data.caption_kinds=["human","machine"]',
     ),
 }
 PSEUDOPAIR_START = "pseudopairs-start-small"  # what the systems of Kádár et al. begin with
@@ -121,6 +127,7 @@ VARIANTS = (  # other ways that these papers name, beside what they vary
     "caption-tuning-small",
     "caption-tuning-small-pivot",
     "caption-tuning-small-quechua",
+    "caption-tuning-small-pivot-quechua",
 )
 JOINED = (  # what joins the papers, and what its parts are worth
     TRIGRAMS,
