@@ -19,7 +19,7 @@ from index.text.normalisation import clean
 from training.data.captions import CaptionedPictures
 from training.data.tokens import tokenize
 from training.data.transfer import TransferredCaption, write_transferred
-from training.loop.mining import BLOCK, mine
+from training.loop.mining.mutual import BLOCK, mine
 from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run, open_run

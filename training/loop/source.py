@@ -20,10 +20,10 @@ from training.data.transfer import TransferSampler
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
-from training.loop.mining import load_or_mine_round
+from training.loop.mining.rounds import load_or_mine_round
+from training.loop.mining.word_evidence import WordEvidence
 from training.loop.run import Run
 from training.loop.validation import ValidationSet
-from training.loop.word_evidence import WordEvidence
 from training.recipes.recipe import Recipe
 
 Numbers = NDArray[np.int64]

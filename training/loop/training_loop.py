@@ -16,7 +16,7 @@ from training.loop.caption_transfer import finished_start, start_folder, start_r
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
 from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
-from training.loop.mining import stage
+from training.loop.mining.rounds import stage
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
 from training.loop.source import Source

@@ -16,12 +16,12 @@ class MiningSettings(Table):
 
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
-    (training.loop.probable_pairs), and trains on each in proportion to it; then one sentence of each pair is
-    in the language `pivot` and of the same text, or of any where that text lacks the pivot. decoys: their
-    number for each sentence. neighbours: the k of CSLS. sentences: at most so many per language, drawn anew
-    for each round; with `keep` the time of a round grows with the square. captions: whether captions are
+    (training.loop.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
+    pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot. decoys:
+    their number for each sentence. neighbours: the k of CSLS. sentences: at most so many per language, drawn
+    anew for each round; with `keep` the time of a round grows with the square. captions: whether captions are
     mined; if not, no two captions are ever paired, which matters where pictures are shared. words: the epoch
-    from which sentences are also compared by their whole words (training.loop.word_evidence); needs
+    from which sentences are also compared by their whole words and these paired (training.loop.mining); needs
     `probability` and a backbone whose features are computed once.
     """
 

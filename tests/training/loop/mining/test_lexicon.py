@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from training.data.settings import TokenizerSettings
 from training.data.tokens import tokenize, train_tokenizer
-from training.loop.lexicon import (
+from training.loop.mining.lexicon import (
     LEAST_OCCURRENCES,
     LEAST_STEMS,
     Stems,

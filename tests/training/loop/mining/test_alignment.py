@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from training.loop.alignment import FOLDS, MOST_WORDS, WordTranslations, align, bags, word_vectors
+from training.loop.mining.alignment import MOST_WORDS, align, bags
+from training.loop.mining.translations import FOLDS, WordTranslations, word_vectors
 
 WORDS, LENGTH = 60, 6
 Numbers = NDArray[np.int64]

@@ -9,7 +9,7 @@ from training.data.captions import Caption, CaptionedPictures
 from training.data.settings import TokenizerSettings
 from training.data.tokens import tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.loop.word_evidence import WordEvidence, sentence_vectors
+from training.loop.mining.word_evidence import WordEvidence, sentence_vectors
 
 TOPICS, WORDS_EACH, SENTENCES, WIDTH = 20, 8, 3000, 16
 

@@ -1,9 +1,4 @@
-"""Learns which words translate each other from sentences that may (IBM model 1, Brown et al. 1993).
-
-An encoder that was trained on a mined pair finds it again, right or wrong. What other pairs say of its words
-does not depend on it. So sentences are divided into folds, and each is compared with its candidates by the
-translations that the other folds taught.
-"""
+"""Aligns the words of paired sentences (IBM model 1, Brown et al. 1993)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from index.encoder.vectors import unit
-
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
 
-FOLDS = 2
 ROUNDS = 5  # of expectation and maximisation
 LEAST_COUNT = 0.4  # subtracted from expected counts: one pair alone teaches next to nothing
 SMOOTHING = 1.0  # added to a word's occurrences
 CHANCE = 0.1  # the weight of a word's frequency against its translations
 MOST_WORDS = 10  # of a sentence: the rarest
-TRANSLATED_WIDTH = 192  # of the vectors by which sentences with the same translations are found
-BLOCK = 2000  # sentences compared at a time
 
 
 @dataclass(frozen=True)
@@ -154,71 +144,3 @@ def _shares(values: Weights, owners: Numbers, count: int, chances: Weights) -> W
     sums = np.bincount(owners, values, minlength=count)
     shares: Weights = values / (sums[owners] + chances + 1e-12)
     return shares
-
-
-class WordTranslations:
-    """Which words of `second` those of `first` mean, as the pairs of other folds say."""
-
-    def __init__(self, first: Bags, second: Bags, folds: NDArray[np.int64]) -> None:
-        """`folds`: of each sentence of `first`, below FOLDS."""
-        self.first, self.second, self.folds = first, second, folds
-        self._alignments: list[Alignment] = []
-
-    def learn(self, pairs: Numbers, weights: Weights) -> None:
-        """Learn from weighted pairs (m, 2), in place of what was learned before."""
-        self._alignments, self._tables = [], []
-        for fold in range(FOLDS):
-            others = self.folds[pairs[:, 0]] != fold
-            alignment = align(self.first.matrix, self.second.matrix, pairs[others], weights[others])
-            table = np.zeros((self.first.size + 1, self.second.size + 1), np.float16)
-            table[alignment.first, alignment.second] = np.maximum(alignment.forward, alignment.backward)
-            self._alignments.append(alignment)
-            self._tables.append(table)
-
-    def vectors(self, seed: int) -> Vectors:
-        """Unit vectors (n, TRANSLATED_WIDTH) of the translations of the first side's sentences.
-
-        Comparable with `word_vectors` of the second; zeros before anything is learned.
-        """
-        out = np.zeros((len(self.first.words), TRANSLATED_WIDTH), np.float32)
-        projection = _projection(self.second.size, seed)
-        for fold, alignment in enumerate(self._alignments):
-            shape = self.first.size, self.second.size
-            forward = csr_array((alignment.forward, (alignment.first, alignment.second)), shape=shape)
-            words = self.first.rarity[:-1, None] * (forward @ projection)
-            rows = np.flatnonzero(self.folds == fold)
-            out[rows] = unit((self.first.matrix[rows] @ words).astype(np.float32))
-        return out
-
-    def coverage(self, firsts: Numbers, seconds: Numbers) -> tuple[Vectors, Vectors]:
-        """How far sentences (m,) and candidates (m, k) have translations of each other's words: each (m, k).
-
-        The mean of a sentence's words by rarity, each as probable as its best translation in the other.
-        """
-        covered = np.zeros(seconds.shape, np.float32), np.zeros(seconds.shape, np.float32)
-        for start in range(0, len(firsts), BLOCK):
-            part = slice(start, start + BLOCK)
-            for fold, table in enumerate(self._tables):
-                rows = start + np.flatnonzero(self.folds[firsts[part]] == fold)
-                left = self.first.words[firsts[rows]]
-                right = self.second.words[seconds[rows]]
-                likely = table[left[:, None, :, None], right[:, :, None, :]].astype(np.float32)
-                covered[0][rows] = _mean(likely.max(axis=3), self.first.rarity[left][:, None])
-                covered[1][rows] = _mean(likely.max(axis=2), self.second.rarity[right])
-        return covered
-
-
-def word_vectors(sentences: Bags, seed: int) -> Vectors:
-    """Unit vectors (n, TRANSLATED_WIDTH) of sentences by their words, projected at random."""
-    weighted = sentences.rarity[:-1, None] * _projection(sentences.size, seed)
-    return unit((sentences.matrix @ weighted).astype(np.float32))
-
-
-def _projection(words: int, seed: int) -> Vectors:
-    draw = np.random.default_rng(seed)
-    return draw.standard_normal((words, TRANSLATED_WIDTH), np.float32)
-
-
-def _mean(values: Vectors, weights: Vectors) -> Vectors:
-    means: Vectors = (values * weights).sum(axis=-1) / np.maximum(weights.sum(axis=-1), 1e-6)
-    return means

@@ -1,106 +1,34 @@
-"""Mines pseudopairs: sentences of two languages that are each other's nearest (Kádár et al. 2019, 2.2).
+"""Rounds of mining: before some epochs pairs are mined with the encoder as it is (Kádár et al. 2019, 2.2).
 
-Before some epochs, pairs are mined with the encoder as it then is, and the next epochs train on them. Nearest
-is by CSLS over centred languages, and mutual: a sentence that is near to everything pairs with nothing.
+The next epochs train on them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from index.encoder.vectors import unit
 from index.errors import DamagedError
-from index.search.hubness import csls_scores
 from training.data.pairs import Pseudopairs
 from training.encoders.two_branch import TwoBranch
-from training.loop.alignment import FOLDS, align, bags
-from training.loop.probable_pairs import Side, decoys, probable_pairs
+from training.loop.mining.alignment import align, bags
+from training.loop.mining.mutual import mine
+from training.loop.mining.probable_pairs import probable_pairs
+from training.loop.mining.side import Side, decoys
+from training.loop.mining.translations import FOLDS, with_words
+from training.loop.mining.word_evidence import WordEvidence, sentence_vectors
 from training.loop.run import Run
 from training.loop.validation import embed_texts
-from training.loop.word_evidence import WordEvidence, sentence_vectors
 from training.recipes.settings import MiningSettings
 
-BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
-SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken
 
 Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
 Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their probabilities
-
-
-def mine(
-    vectors: Mapping[str, Vectors], *, keep: float, neighbours: int, seed: int
-) -> dict[tuple[str, str], Pairs]:
-    """Find mutually nearest sentences of each two languages.
-
-    vectors: language -> (n, d) unit rows. keep: the share of all pairs, those with the highest CSLS, that
-    stays, so that languages that are far apart wait until they are nearer. neighbours: the k of CSLS in the
-    whole of a language. Returns (language, other) -> (m, 2) rows of the paired sentences.
-    """
-    draw = np.random.default_rng(seed)
-    centred = {language: unit(rows - rows.mean(axis=0)) for language, rows in vectors.items()}
-    samples = {language: _sample(rows, draw) for language, rows in centred.items()}
-    candidates = {}
-    for first, second in combinations(centred, 2):
-        neighbourhoods = [
-            _neighbourhood(centred[a], samples[b], neighbours * len(samples[b]) / len(centred[b]))
-            for a, b in ((first, second), (second, first))
-        ]
-        candidates[first, second] = _mutual(centred[first], centred[second], *neighbourhoods)
-    return _best_share(candidates, keep)
-
-
-def _best_share(
-    candidates: Mapping[tuple[str, str], tuple[Pairs, Vectors]], keep: float
-) -> dict[tuple[str, str], Pairs]:
-    """Keep the share `keep` of all pairs that has the highest scores."""
-    scores = np.concatenate([scores for _, scores in candidates.values()])
-    order = np.argsort(-scores, kind="stable")
-    is_kept = np.zeros(len(scores), bool)
-    is_kept[order[: round(keep * len(scores))]] = True
-    ends = np.cumsum([len(scores) for _, scores in candidates.values()])
-    parts = np.split(is_kept, ends[:-1])
-    return {key: pairs[part] for (key, (pairs, _)), part in zip(candidates.items(), parts, strict=True)}
-
-
-def _sample(rows: Vectors, draw: np.random.Generator) -> Vectors:
-    return rows[draw.permutation(len(rows))[:SAMPLE]]
-
-
-def _neighbourhood(rows: Vectors, sample: Vectors, k: float) -> Vectors:
-    """Mean cosine of each row to its nearest k in a sample, at least 3, so that chance does not decide."""
-    count = min(len(sample), max(3, round(k)))
-    means = [
-        np.partition(rows[start : start + BLOCK] @ sample.T, -count, axis=1)[:, -count:].mean(axis=1)
-        for start in range(0, len(rows), BLOCK)
-    ]
-    return np.concatenate(means)
-
-
-def _mutual(
-    first: Vectors, second: Vectors, first_means: Vectors, second_means: Vectors
-) -> tuple[Pairs, Vectors]:
-    """(m, 2) rows of `first` and `second` that are each other's best by CSLS, and their scores (m,)."""
-    best, scores = np.empty(len(first), np.int64), np.empty(len(first), np.float32)
-    back, highest = np.zeros(len(second), np.int64), np.full(len(second), -np.inf, np.float32)
-    columns = np.arange(len(second))
-    for start in range(0, len(first), BLOCK):
-        part = slice(start, min(start + BLOCK, len(first)))
-        block = csls_scores(first[part] @ second.T, first_means[part, None], second_means)
-        best[part] = block.argmax(axis=1)
-        scores[part] = block[np.arange(len(block)), best[part]]
-        rows = block.argmax(axis=0)
-        better = block[rows, columns] > highest
-        highest[better] = block[rows, columns][better]
-        back[better] = rows[better] + start
-    mutual = np.flatnonzero(back[best] == np.arange(len(first)))
-    return np.stack([mutual, best[mutual]], axis=1), scores[mutual]
 
 
 def load_or_mine_round(
@@ -185,7 +113,7 @@ def _mine_probable(sides: "_Sides") -> Mined:
         if not rows.keys() - {settings.pivot}:
             continue
         pivot_rows, pivot = sides.of(settings.pivot, rows.get(settings.pivot), 0)
-        pivot = pivot.with_words()
+        pivot = with_words(pivot)
         for language in sorted(rows.keys() - {settings.pivot}):
             if len(rows[language]) < LEAST_SENTENCES:
                 continue

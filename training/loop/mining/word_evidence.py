@@ -16,7 +16,7 @@ from index.encoder.vectors import unit
 from index.search.hubness import csls_scores, neighbourhood_means
 from training.data.training_data import TrainingData
 from training.encoders.word_vectors import learn_vectors
-from training.loop.lexicon import Lexicon, lexicon, spellings, stems, word_starts
+from training.loop.mining.lexicon import Lexicon, lexicon, spellings, stems, word_starts
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from training.loop.probable_pairs import FLAT_ROWS, Side, decoys, probable_pairs
+from training.loop.mining.probable_pairs import probable_pairs
+from training.loop.mining.side import FLAT_ROWS, Side, decoys
 
 Vectors = NDArray[np.float32]
 Tokens = NDArray[np.int32]

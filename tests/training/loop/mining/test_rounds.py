@@ -18,7 +18,7 @@ from training.data.synthetic.dataset import TEXT_SET
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
 from training.loop.distributed import Processes
-from training.loop.mining import _mine, last_round, stage
+from training.loop.mining.rounds import _mine, last_round, stage
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
 from training.loop.training_loop import Loop, train
