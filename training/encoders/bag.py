@@ -27,6 +27,8 @@ class BagSettings(EncoderSettings):
     (training.encoders.picture_verified).
     start: an encoder bundle (looked for below the data folder first) of the same kind and width: the run goes
     on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings.
+    start_share: the share of `start` in the embeddings that the run ends with, a mean of both, so that what
+    `start` knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of zero-shot models).
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
@@ -36,6 +38,7 @@ class BagSettings(EncoderSettings):
 
     encoder: Literal["bag"]
     start: str = ""
+    start_share: float = Field(default=0.0, ge=0, lt=1)
     embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
     false_discovery_rate: float = Field(default=0.2, gt=0, lt=1)
     width: int = Field(default=256, ge=2)
@@ -55,6 +58,8 @@ class BagSettings(EncoderSettings):
             yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
         if self.start and self.embeddings != "shared":
             yield 'text.start needs text.embeddings = "shared"'
+        if self.start_share and not self.start:
+            yield "text.start_share needs text.start"
 
     @property
     def averages_words(self) -> bool:
@@ -97,6 +102,13 @@ class Bag(SentenceEncoder):
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
             self.rows.copy_(self._verified(data))
+
+    @torch.no_grad()
+    def conclude(self) -> None:
+        """Take the mean with the embeddings of `start`, if the settings say so."""
+        if self.settings.start_share:
+            start = torch.from_numpy(self._started()).to(self.tokens.weight.device)
+            self.tokens.weight.lerp_(start, self.settings.start_share)
 
     @torch.no_grad()
     def grow(self, smaller: Self, data: TrainingData) -> None:

@@ -119,6 +119,9 @@ class SentenceEncoder(nn.Module, ABC):
     def initialise(self, data: TrainingData) -> None:
         """Set what the data determines without a gradient, before the first step."""
 
+    def conclude(self) -> None:
+        """Set what the end of a run determines without a gradient, after the last step."""
+
     def grow(self, smaller: Self, data: TrainingData) -> None:
         """Copy the weights of `smaller`, an encoder without the last language of `data` and its new tokens.
 

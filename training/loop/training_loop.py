@@ -169,6 +169,8 @@ class Loop:
         # A gradient can overflow where the loss does not; damaged weights must not reach a checkpoint.
         if not all(torch.isfinite(weights).all() for weights in self.model.parameters()):
             raise self._stopped("weights are not finite")
+        if epoch + 1 == self.settings.epochs:
+            self.model.text.conclude()
         losses, high = self.guard.losses, self.guard.high
         self.counters = replace(
             self.counters, epoch=epoch + 1, seconds=self._seconds(), losses=losses, high=high

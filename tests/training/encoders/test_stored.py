@@ -50,6 +50,18 @@ def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path:
     assert float(str(on.result()["sum_of_recalls"])) > float(str(anew.result()["sum_of_recalls"])) + 5
 
 
+def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
+    brief = ("optimiser.epochs=2", "optimiser.learning_rate=1e-3", "run.keep=last", start_at(bag_bundle))
+    plain = train(recipe(BAG, tmp_path, *brief), data, tmp_path / "plain")
+    mean = train(recipe(BAG, tmp_path, *brief, "text.start_share=0.25"), data, tmp_path / "mean")
+    start = read_embeddings(bag_bundle)
+    own, mixed = (load_model(run, data).text.word_table().detach().numpy() for run in (plain, mean))
+    assert not np.allclose(own, start, atol=1e-3)
+    np.testing.assert_allclose(mixed, 0.75 * own + 0.25 * start, atol=1e-5)
+    with pytest.raises(Exception, match=r"text\.start_share needs text\.start"):
+        recipe(BAG, tmp_path, "text.start_share=0.25")
+
+
 def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
     given = recipe(BAG, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
     run = create_run(tmp_path / "run", given, resume=False)
