@@ -12,6 +12,7 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from tests.service.browser import OpenPage, serious
 from tests.service.server import serving
+from tests.waiting import until
 
 DOG = "A small dog runs on the beach."
 
@@ -213,7 +214,7 @@ def test_right_to_left_is_right(page: Page) -> None:
     for code, direction in (("ar", "rtl"), ("de", "ltr")):
         found = page.locator(f"[data-code={code}] .answer-text").first
         expect(found).to_be_visible()
-        assert found.evaluate("text => getComputedStyle(text).direction") == direction
+        expect(found).to_have_css("direction", direction)
 
 
 def test_a_refusal_is_shown_in_its_place(page: Page) -> None:
@@ -270,8 +271,8 @@ def test_only_the_last_question_is_answered(page: Page) -> None:
         field.fill(text)
         field.press("Enter")
     expect(page.locator("#answered")).to_have_attribute("aria-busy", "true")
-    page.wait_for_function("() => true")
-    assert len(held) == 2
+    # Requests reach `held` while the page is asked for something.
+    until(lambda: page.evaluate("true") and len(held) == 2, "the page asks both")
     held[1].continue_()
     expect(page.locator("[data-code=de] .answer-text").first).to_contain_text("Hund", ignore_case=True)
 
