@@ -5,6 +5,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
+from index.confidence import MIN_CONFIDENCE
 from service.http.page import PAGE_FILES, WEB_FOLDER
 
 SVG = 'SVG = "http://www.w3.org/2000/svg"'  # a name, not an address that anything is fetched from
@@ -40,3 +41,10 @@ def test_nothing_is_inline_and_nothing_is_external() -> None:
     for script in WEB_FOLDER.glob("*.js"):
         banned = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function"
         assert not re.search(banned, script.read_text("utf-8")), script.name
+
+
+def test_the_page_hides_what_every_protocol_hides() -> None:
+    page = (WEB_FOLDER / "index.html").read_text("utf-8")
+    (slider,) = re.findall(r'<input id="least"[^>]* value="(\d+)">', page)
+    (shown,) = re.findall(r'<output id="least-shown"[^>]*>(\d+)%<', page)
+    assert int(slider) / 100 == int(shown) / 100 == MIN_CONFIDENCE
