@@ -1,5 +1,7 @@
 """The model card of a bundle, from what the run and the export measured. No figure is written by hand."""
 
+import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +9,10 @@ from index.encoder.bundle import BundleManifest
 from index.text.languages import language
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
-from training.recipes.recipe import Recipe
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import Recipe, load_recipe
+
+WITHOUT_EFFECT = ("run",)  # tables that don't change what is learned
 
 CARD_TEMPLATE = """# {title}
 
@@ -147,12 +152,31 @@ def _calibration(manifest: BundleManifest) -> str:
     )
 
 
+def _overrides(recipe: Recipe) -> list[str]:
+    """What `--set` changed of a shipped recipe, each as an option; nothing for a recipe of one's own."""
+    if recipe.name not in shipped_recipes():
+        return []
+    shipped = _leaves(load_recipe(recipe.name).model_dump(mode="json"))
+    return [
+        f"--set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
+        for key, value in _leaves(recipe.model_dump(mode="json")).items()
+        if shipped.get(key, value) != value and key.split(".")[0] not in WITHOUT_EFFECT
+    ]
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values of nested tables by their dotted keys."""
+    leaves: dict[str, Any] = {}
+    for key, value in table.items():
+        leaves |= _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return leaves
+
+
 def _made(recipe: Recipe) -> str:
     """The commands that reproduce the run, indented as a code block."""
     if not recipe.data.added:
-        begun = getattr(recipe.text, "start", "")  # a bundle that the run goes on from
-        begun = f" --set text.start={begun}" if begun else ""
-        return f"    passepartout train {recipe.name} --data DIR --out RUN{begun}"
+        command = [f"passepartout train {recipe.name} --data DIR --out RUN", *_overrides(recipe)]
+        return " \\\n".join(f"    {'' if number == 0 else '  '}{part}" for number, part in enumerate(command))
     steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]
     first = f"a run of {', '.join(recipe.data.first)}"
     return "\n".join([f"    # from {first}, each step with a RUN of its own", *steps])

@@ -46,3 +46,20 @@ def test_those_who_drew_are_credited_by_name(tmp_path: Path) -> None:
     rows = "0001\tA Tall Man\tAnna Adeoye\n0002\tAt Sea\tBen Bello, Anna Adeoye\n"
     (tmp_path / "storybooks" / "stories.tsv").write_text(rows, "utf-8")
     assert "Credits of `storybooks`: African Storybook, Anna Adeoye, Ben Bello." in limits("open", tmp_path)
+
+
+def test_it_says_how_it_was_made(tmp_path: Path) -> None:
+    manifest = open_bundle(MODELS / "open").manifest
+    changed = ("text.start=models/open", "mining.begin=1", 'data.languages=["en","de"]', "run.threads=1")
+    made = {
+        overrides: model_card(load_recipe("open", overrides), manifest, RESULT, {}).split("## Made by")[1]
+        for overrides in ((), changed)
+    }
+    assert made[()].split("\n")[2] == "    passepartout train open --data DIR --out RUN"
+    assert [line.strip(" \\") for line in made[changed].split("\n")[2:6]] == [
+        "passepartout train open --data DIR --out RUN",
+        '--set \'data.languages=["en", "de"]\'',
+        "--set text.start=models/open",
+        "--set mining.begin=1",
+    ]
+    assert "run.threads" not in made[changed], "it changes nothing that is learned"
