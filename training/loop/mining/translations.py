@@ -28,15 +28,15 @@ LEAST_LIKELY = 0.02
 SAMPLE = 1500  # sentences over which the neighbourhoods of candidates are taken
 TRANSLATED_WIDTH = 192  # of the vectors by which sentences with the same translations are found
 TRANSLATED_WEIGHT = 0.6  # of these beside the other vectors
-COVERAGE_WEIGHT = 0.8  # of what translations cover, beside CSLS; as the one above chosen on dev, decision 99
+COVERAGE_WEIGHT = 0.8  # of what translations cover, beside CSLS; chosen as decision 99 says
 BLOCK = 2000  # sentences compared at a time
 
 
 def with_words(side: Side) -> Side:
     """The same sentences with the vectors of their words beside theirs, if they have words."""
-    return (
-        side if side.words is None else side.beside(TRANSLATED_WEIGHT * word_vectors(side.words, side.seed))
-    )
+    if side.words is None:
+        return side
+    return side.beside(TRANSLATED_WEIGHT * word_vectors(side.words, side.seed))
 
 
 def learned(first: Side, second: Side, k: int) -> tuple[Side, "WordTranslations | None"]:
