@@ -83,7 +83,9 @@ def pictures(run: Path, data: Path, split: str, out: Path) -> None:
 @click.option("--licence", default="unspecified", show_default=True, help="The licence of the weights.")
 @click.option("--without", multiple=True, metavar="CODE", help="A language to leave out; repeatable.")
 @click.option(
-    "--compact", is_flag=True, help="Only the 8-bit graph, without the float32 one and the word embeddings."
+    "--compact",
+    is_flag=True,
+    help="Only the graph with the fewest bits, without the 32-bit one and the word embeddings.",
 )
 def export(
     run: Path,

@@ -34,7 +34,7 @@ from index.errors import CorpusError, UnknownLanguageError, listed
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
-    from index.encoder.text_encoder import Precision
+    from index.encoder.bundle import Precision
     from index.storage.index_manifest import Scoring
 
 BATCH_SIZE = 64
@@ -54,14 +54,16 @@ BATCH_SIZE = 64
     required=True,
     help="The .npy file to write: float32, shape (lines, dimensions).",
 )
-@click.option("--precision", type=click.Choice(["auto", "fp32", "int8"]), default="auto", show_default=True)
+@click.option(
+    "--precision", type=click.Choice(["auto", "fp32", "int8", "int4"]), default="auto", show_default=True
+)
 @THREADS_OPTION
 def encode(
     folder: Path,
     language: str | None,
     source: Path | None,
     output: Path,
-    precision: Precision,
+    precision: "Precision | Literal['auto']",
     threads: int,
 ) -> None:
     """Turn sentences into unit vectors; row i is line i, empty lines included."""

@@ -1,6 +1,7 @@
 """The encoder bundle on disk: what training hands to everything else.
 
-manifest.json, encoder.onnx and encoder.int8.onnx (the one of the manifest's precision, or both),
+manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx), perhaps
+others beside it,
 tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the encoder's), words/LANG.tsv
 (word TAB count, most frequent first), pictures.safetensors (pictures.py; not in all) and with it
 picture_space.safetensors (picture_space.py), taught/LANG.safetensors (taught.py; for each language that was
@@ -23,11 +24,18 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import LANGUAGE_CODE, MANIFEST_NAME, Manifest, read_manifest, write_manifest
 from index.storage.versions import ENCODER as INDEX_ENCODER
 
-ENCODER, ENCODER_INT8 = "encoder.onnx", "encoder.int8.onnx"
+Precision = Literal["fp32", "int8", "int4"]
+
+ENCODER = "encoder.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
 PICTURES, PICTOGRAMS = "pictures.safetensors", "pictograms.safetensors"  # the latter in older bundles
 PICTURE_SPACE = "picture_space.safetensors"
-ENCODER_GRAPHS = {"fp32": ENCODER, "int8": ENCODER_INT8}
+ENCODER_GRAPHS: dict[Precision, str] = {
+    "fp32": ENCODER,
+    "int8": "encoder.int8.onnx",
+    "int4": "encoder.int4.onnx",
+}
+BITS: dict[Precision, int] = {"fp32": 32, "int8": 8, "int4": 4}
 BUNDLE_FILES = (*ENCODER_GRAPHS.values(), TOKENIZER, EMBEDDINGS, PICTURES, PICTOGRAMS, PICTURE_SPACE, CARD)
 BY_LANGUAGE = re.compile(r"words/[A-Za-z0-9-]{2,16}\.tsv|taught/[A-Za-z0-9-]{2,16}\.safetensors")
 
@@ -69,7 +77,7 @@ class BundleManifest(Manifest):
     languages: LanguageCodes
     dimension: int = Field(ge=1, le=65536)
     max_tokens: int = Field(ge=1, le=65536)
-    precision: Literal["fp32", "int8"] = "fp32"
+    precision: Precision = "fp32"
     words: Literal["table", "encoder"] = "table"
     punctuation: bool = False
     prefix: str = Field(default="", max_length=1000)
@@ -98,15 +106,9 @@ class Bundle:
         """Name and version, such as `small@1`."""
         return f"{self.manifest.name}@{self.manifest.version}"
 
-    @property
-    def encoder(self) -> Path | None:
-        """The 32-bit encoder; None if the bundle has none."""
-        return self._file(ENCODER)
-
-    @property
-    def encoder_int8(self) -> Path | None:
-        """The 8-bit encoder; None if the bundle has none."""
-        return self._file(ENCODER_INT8)
+    def graph(self, precision: Precision) -> Path | None:
+        """The encoder in a precision; None if the bundle has none."""
+        return self._file(ENCODER_GRAPHS[precision])
 
     @property
     def tokenizer(self) -> Path:

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from index.encoder.bundle import Bundle
+from index.encoder.bundle import BITS, Bundle, Precision
 from index.encoder.taught import read_taught
 from index.encoder.tokenizer import BundleTokenizer
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
 from index.text.pre_tokens import Tokens
-
-Precision = Literal["auto", "fp32", "int8"]
 
 GRAPH_INPUTS = ("input_ids", "attention_mask")
 GRAPH_OUTPUT = "sentence_embedding"  # not "embedding", the name that torch gives to an inner node
@@ -29,7 +27,9 @@ MEANS_AT_ONCE = 4096  # words whose token embeddings are averaged at a time
 class TextEncoder:
     """The text encoder of a bundle: sentences and words to unit vectors in one space."""
 
-    def __init__(self, bundle: Bundle, *, precision: Precision = "auto", threads: int = 1) -> None:
+    def __init__(
+        self, bundle: Bundle, *, precision: Precision | Literal["auto"] = "auto", threads: int = 1
+    ) -> None:
         """Open a bundle; `precision` "auto" is the one that its manifest recommends; `threads` for one call.
 
         Raises UsageError for a precision that the bundle does not have, DamagedError for files that do not
@@ -181,12 +181,12 @@ def _read_embeddings(file: Path, shape: tuple[int, int], languages: int) -> NDAr
     return tables
 
 
-def _graph(bundle: Bundle, precision: str) -> Path:
-    path = bundle.encoder if precision == "fp32" else bundle.encoder_int8
+def _graph(bundle: Bundle, precision: Precision) -> Path:
+    path = bundle.graph(precision)
     if path is None:
-        bits = "32" if precision == "fp32" else "8"
         raise UsageError(
-            f"{bundle.folder} has no {bits}-bit encoder: use --precision {bundle.manifest.precision}"
+            f"{bundle.folder} has no {BITS[precision]}-bit encoder: "
+            f"use --precision {bundle.manifest.precision}"
         )
     return path
 

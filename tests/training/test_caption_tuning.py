@@ -176,7 +176,7 @@ def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path
     with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
         given.model_copy(update={"max_tokens": 100}).build(1, 1)
     with pytest.raises(DataError, match=r"text\.model .*weights/tiny: "):
-        given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer()
+        given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer([])
     with pytest.raises(RecipeError, match="brings its own"):
         recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
 

@@ -1,6 +1,6 @@
 """The bag-of-subwords text encoder: the mean of token embeddings, the fastest encoder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from index.encoder.bundle import open_bundle
 from index.errors import UsageError
 from training.data.training_data import TrainingData
+from training.data.vocabulary_growth import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
@@ -29,6 +30,8 @@ class BagSettings(EncoderSettings):
     on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings.
     start_share: the share of `start` in the embeddings that the run ends with, a mean of both, so that what
     `start` knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of zero-shot models).
+    start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
+    vocabulary_growth) whose embedding begins as their sum, so that sentences begin where `start` has them.
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
@@ -39,6 +42,7 @@ class BagSettings(EncoderSettings):
     encoder: Literal["bag"]
     start: str = ""
     start_share: float = Field(default=0.0, ge=0, lt=1)
+    start_merges: int = Field(default=0, ge=0, le=50_000)
     embeddings: Literal["shared", "per-language", "picture-verified"] = "shared"
     false_discovery_rate: float = Field(default=0.2, gt=0, lt=1)
     width: int = Field(default=256, ge=2)
@@ -49,17 +53,21 @@ class BagSettings(EncoderSettings):
     def build(self, vocabulary: int, languages: int) -> "Bag":
         return Bag(self, vocabulary, languages)
 
-    def own_tokenizer(self) -> Tokenizer | None:
-        """Load the tokenizer of `start`; None without one."""
-        return Tokenizer.from_file(str(open_bundle(Path(self.start)).tokenizer)) if self.start else None
+    def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
+        """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
+        if not self.start:
+            return None
+        tokenizer = Tokenizer.from_file(str(open_bundle(Path(self.start)).tokenizer))
+        return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
         if self.embeddings == "picture-verified" and vision.space != "whitened":
             yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
         if self.start and self.embeddings != "shared":
             yield 'text.start needs text.embeddings = "shared"'
-        if self.start_share and not self.start:
-            yield "text.start_share needs text.start"
+        for key in ("start_share", "start_merges"):
+            if getattr(self, key) and not self.start:
+                yield f"text.{key} needs text.start"
 
     @property
     def averages_words(self) -> bool:
@@ -79,6 +87,7 @@ class Bag(SentenceEncoder):
     """
 
     rows: Tensor
+    start: Tensor | None = None  # the embeddings of `settings.start`, for this vocabulary
 
     def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
         super().__init__(settings)
@@ -96,8 +105,9 @@ class Bag(SentenceEncoder):
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, fit the language identifier, share where pictures agree."""
         if self.settings.start:
+            self.start = torch.from_numpy(self._started(data.tokenizer)).to(self.tokens.weight.device)
             with torch.no_grad():
-                self.tokens.weight.copy_(torch.from_numpy(self._started()))
+                self.tokens.weight.copy_(self.start)
         if self.identifier:
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -106,9 +116,8 @@ class Bag(SentenceEncoder):
     @torch.no_grad()
     def conclude(self) -> None:
         """Take the mean with the embeddings of `start`, if the settings say so."""
-        if self.settings.start_share:
-            start = torch.from_numpy(self._started()).to(self.tokens.weight.device)
-            self.tokens.weight.lerp_(start, self.settings.start_share)
+        if self.start is not None:
+            self.tokens.weight.lerp_(self.start, self.settings.start_share)
 
     @torch.no_grad()
     def grow(self, smaller: Self, data: TrainingData) -> None:
@@ -126,17 +135,23 @@ class Bag(SentenceEncoder):
             shared = torch.nonzero(owner < count - 1)[:, 0]
             self.rows[shared, -1] = self.rows[shared, owner[shared]]
 
-    def _started(self) -> NDArray[np.float32]:
-        """The embeddings of `start`: (vocabulary, width). UsageError if they have another shape."""
+    def _started(self, tokenizer: Tokenizer) -> NDArray[np.float32]:
+        """The embeddings of `start`: (vocabulary, width); the sum of its tokens for one that joins them.
+
+        UsageError if they are more, or of another width.
+        """
         bundle = open_bundle(Path(self.settings.start))
         embeddings = read_embeddings(bundle)
-        rows, width = embeddings.shape
-        if (rows, width) != (self.vocabulary, self.settings.width):
+        known, width = embeddings.shape
+        if known > self.vocabulary or width != self.settings.width:
             raise UsageError(
-                f"text.start {bundle.folder}: {rows} embeddings of width {width}; "
+                f"text.start {bundle.folder}: {known} embeddings of width {width}; "
                 f"the recipe has {self.vocabulary} of width {self.settings.width}"
             )
-        return embeddings
+        parts = Tokenizer.from_file(str(bundle.tokenizer)).model
+        joined = (parts.tokenize(tokenizer.id_to_token(number)) for number in range(known, self.vocabulary))
+        sums = [embeddings[[token.id for token in tokens]].sum(axis=0) for tokens in joined]
+        return np.concatenate([embeddings, np.reshape(sums, (-1, width)).astype(np.float32)])
 
     def _verified(self, data: TrainingData) -> Tensor:
         """Compute `rows`, shared where pictures agree."""

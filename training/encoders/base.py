@@ -1,7 +1,7 @@
 """Base classes of text encoders: settings that build one, and the encoder, from tokens to sentences."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
 
@@ -57,8 +57,8 @@ class EncoderSettings(Table, ABC):
     def build(self, vocabulary: int, languages: int) -> "SentenceEncoder":
         """Build the encoder, with random or pretrained weights."""
 
-    def own_tokenizer(self) -> Tokenizer | None:
-        """Load the encoder's own tokenizer; None if the run learns one."""
+    def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
+        """Load the encoder's own tokenizer, which may learn from texts; None if the run learns one."""
         return None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

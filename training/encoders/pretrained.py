@@ -1,5 +1,6 @@
 """Any Hugging Face text encoder, by name or folder, with its own tokenizer (Krasner et al. 2025, 3.1)."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -48,7 +49,7 @@ class PretrainedSettings(EncoderSettings):
             )
         return encoder
 
-    def own_tokenizer(self) -> Tokenizer:
+    def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer:
         """Load the encoder's own tokenizer, truncating at `max_tokens`. DataError if that fails."""
         try:
             fast = AutoTokenizer.from_pretrained(self.model, use_fast=True)

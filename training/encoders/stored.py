@@ -16,7 +16,7 @@ def read_embeddings(bundle: Bundle) -> NDArray[np.float32]:
 
     UsageError if the encoder is of another kind, or has layers after the mean.
     """
-    graph = onnx.load(bundle.encoder or bundle.encoder_int8).graph
+    graph = onnx.load(bundle.graph("fp32") or bundle.graph(bundle.manifest.precision)).graph
     values: dict[str, NDArray[np.float32]] = {
         value.name: numpy_helper.to_array(value).astype(np.float32) for value in graph.initializer
     }
@@ -26,4 +26,8 @@ def read_embeddings(bundle: Bundle) -> NDArray[np.float32]:
         case [name] if name == TABLE + "_quantized":  # in 8 bits, as ONNX Runtime's quantiser writes it
             zero_point, scale = values[f"{TABLE}_zero_point"], values[f"{TABLE}_scale"]
             return np.asarray((values[name] - zero_point) * scale)
+        case [_, _] if f"{TABLE}_Q4" in values:  # in 4 bits, with a scale for each block of a row
+            codes, scales = values[f"{TABLE}_Q4"], values[f"{TABLE}_scales"]
+            block = -(-codes.shape[1] // scales.shape[1])
+            return codes * scales.repeat(block, axis=1)[:, : codes.shape[1]]
     raise UsageError(f"text.start {bundle.folder}: not a bag of subwords without a head")

@@ -13,16 +13,16 @@ from evaluation.measures.scores import ALL_PAIRS, score_translation
 from index.encoder.bundle import (
     CARD,
     EMBEDDINGS,
-    ENCODER,
-    ENCODER_INT8,
+    ENCODER_GRAPHS,
     TOKENIZER,
     Bundle,
     BundleManifest,
     Origin,
+    Precision,
     publish_bundle,
     staging_folder,
 )
-from index.encoder.text_encoder import Precision, TextEncoder
+from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
 from index.search.encoder_calibration import calibrate
 from index.storage.files import describe
@@ -32,7 +32,7 @@ from training.data.terms import data_terms
 from training.data.tokens import tokenize
 from training.encoders.two_branch import TwoBranch
 from training.export.card import model_card
-from training.export.onnx import export_text_branch, quantise
+from training.export.onnx import export_text_branch, quantise, quantise_tables
 from training.export.validation import validation_texts
 from training.export.vocabulary import write_word_embeddings, write_word_lists
 from training.loop.model import load_model
@@ -43,7 +43,9 @@ from training.recipes.recipe import Recipe
 
 MAX_PARITY_DISTANCE = 1e-4  # largest cosine distance between torch and ONNX
 PARITY_SENTENCES = 1000
-INT8_LOSS = 1.0  # points of mean R@1 that 8 bits may cost
+MOST_LOSS = 1.0  # points of mean R@1 that fewer bits may cost
+FULL: Precision = "fp32"
+
 Vectors = NDArray[np.float32]
 
 
@@ -61,9 +63,10 @@ def export_run(
     """Publish the best checkpoint of a finished run as a bundle at `out`.
 
     ONNX must equal torch within 1e-4 cosine on up to 1,000 validation sentences (TrainingError otherwise);
-    the 8-bit graph is kept, and made the default, when it costs less than one point of mean R@1 between the
-    languages of the validation captions. `compact` leaves out what another file gives: the 32-bit graph where
-    the 8-bit one is the default, and the table of token embeddings where the graph gives a word's vector.
+    the graph with the fewest bits that costs less than one point of mean R@1 between the languages of the
+    validation captions is the default, and kept with that of 32 bits. `compact` leaves out what another file
+    gives: the 32-bit graph where another is the default, and the table of token embeddings where the graph
+    gives a word's vector.
     The bundle is for the run's languages but those of `without`, which are not good enough to offer.
     `data` is the folder that the run was trained on.
     """
@@ -125,8 +128,11 @@ def _write_parts(
     model: TwoBranch,
     staging: Path,
 ) -> None:
-    export_text_branch(model, staging / ENCODER)
-    quantise(staging / ENCODER, staging / ENCODER_INT8)
+    full = staging / ENCODER_GRAPHS["fp32"]
+    export_text_branch(model, full)
+    for precision in _fewer_bits(run.recipe):
+        write = quantise_tables if precision == "int4" else quantise
+        write(full, staging / ENCODER_GRAPHS[precision])
     (staging / TOKENIZER).write_text(run.tokenizer().to_str(pretty=False), encoding="utf-8")
     tokens = model.text.word_table().detach().numpy()
     if tokens.ndim == 3:  # languages in the manifest's order
@@ -145,35 +151,42 @@ def _measure(
     )
     bundle = Bundle(staging, manifest.model_copy(update={"files": describe(staging)}))
     distance = _parity(run, model, bundle, texts)
-    full, small = (_encode(bundle, texts, precision) for precision in ("fp32", "int8"))
-    measures = {
-        "onnx_cosine_distance": distance,
-        "validation_r1": _r1(full),
-        "validation_r1_int8": _r1(small),
-    }
-    keep = measures["validation_r1"] - measures["validation_r1_int8"] < INT8_LOSS
-    if not keep:
-        (staging / ENCODER_INT8).unlink()
-    kept: Precision = "int8" if keep else "fp32"
+    vectors = {precision: _encode(bundle, texts, precision) for precision in (*_fewer_bits(run.recipe), FULL)}
+    scores = {precision: _r1(encoded) for precision, encoded in vectors.items()}
+    within = (precision for precision, score in scores.items() if scores[FULL] - score < MOST_LOSS)
+    kept = next(within, FULL)
+    for precision in scores.keys() - {kept, FULL}:
+        (staging / ENCODER_GRAPHS[precision]).unlink()
+    told = {f"validation_r1_{precision}": score for precision, score in scores.items() if precision != FULL}
+    measures = {"onnx_cosine_distance": distance, "validation_r1": scores[FULL], **told}
     others = [_encode(bundle, lines, kept) for lines in more if len(lines) > 1]
     return manifest.model_copy(
         update={
             "measures": {name: round(value, 6) for name, value in measures.items()},
             "precision": kept,
-            "calibration": calibrate([small if keep else full, *others], run.recipe.seed),
+            "calibration": calibrate([vectors[kept], *others], run.recipe.seed),
         }
     )
 
 
 def _compact(recipe: Recipe, model: TwoBranch, staging: Path, manifest: BundleManifest) -> BundleManifest:
     """Delete the files that a service can do without; return the manifest that says so."""
-    if manifest.precision == "int8":
-        (staging / ENCODER).unlink()
-    # The mean of embeddings, to unit norm, is what such a graph gives for a word as for a sentence.
-    if not recipe.text.averages_words or recipe.head.text != "none":
+    if manifest.precision != FULL:
+        (staging / ENCODER_GRAPHS[FULL]).unlink()
+    if not _is_mean(recipe):
         return manifest
     (staging / EMBEDDINGS).unlink()
     return manifest.model_copy(update={"words": "encoder"})
+
+
+def _is_mean(recipe: Recipe) -> bool:
+    """Whether a sentence is the mean of its tokens' embeddings, as a word then is."""
+    return recipe.text.averages_words and recipe.head.text == "none"
+
+
+def _fewer_bits(recipe: Recipe) -> list[Precision]:
+    """The precisions to try beside 32 bits, the smallest first: 4 bits where embeddings are all there is."""
+    return ["int4", "int8"] if _is_mean(recipe) else ["int8"]
 
 
 def _parity(run: Run, model: TwoBranch, bundle: Bundle, texts: Mapping[str, list[str]]) -> float:

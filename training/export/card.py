@@ -42,9 +42,9 @@ On the validation pictures, whose captions were not trained on:
 {measures}
 
 `sum_of_recalls` is sentence-picture retrieval (R@1 + R@5 + R@10, both directions, mean over languages);
-{kept}. `validation_r1` is retrieval between languages with CSLS, in 32 and in 8 bits.
-The 8-bit encoder is used when it costs less than one point. `onnx_cosine_distance` is the largest difference
-between the trained model and the exported one.
+{kept}. `validation_r1` is retrieval between languages with CSLS, in 32 bits and in fewer.
+The encoder with the fewest bits that cost less than one point is used. `onnx_cosine_distance` is the
+largest difference between the trained model and the exported one.
 {calibration}
 
 ## Limits

@@ -1,4 +1,4 @@
-"""The text branch as ONNX: token ids and mask in, unit vectors out; and its 8-bit version."""
+"""The text branch as ONNX: token ids and mask in, unit vectors out; and its versions in fewer bits."""
 
 import tempfile
 from pathlib import Path
@@ -7,12 +7,15 @@ from typing import Any
 import onnx
 import onnxruntime.quantization as quantization
 import torch
+from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 from torch import Tensor, nn
 
 from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.importing.graph import save_without_notes
 from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
+
+BLOCK = 128
 
 
 class _TextBranch(nn.Module):
@@ -72,3 +75,20 @@ def quantise(file: Path, target: Path) -> None:
         draft = Path(folder) / target.name
         quantization.quantize_dynamic(model, draft, weight_type=quantization.QuantType.QInt8)
         target.write_bytes(draft.read_bytes())
+
+
+def quantise_tables(file: Path, target: Path) -> None:
+    """Write the graph of `file` to `target` with the tables of vectors that it looks up in 4 bits.
+
+    BLOCK numbers of a vector have a scale in common (ONNX Runtime's GatherBlockQuantized).
+    """
+    with quiet():
+        quantiser = MatMulNBitsQuantizer(
+            onnx.load(file),
+            block_size=BLOCK,
+            is_symmetric=True,
+            op_types_to_quantize=("Gather",),
+            quant_axes=(("Gather", 1),),
+        )
+        quantiser.process()
+    save_without_notes(quantiser.model.model, target)

@@ -23,6 +23,7 @@ from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
 from training.data.transfer import read_transferred
 from training.data.whitening import fit_whitening
+from training.encoders.base import EncoderSettings
 from training.encoders.features import features_of_collection
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
@@ -44,7 +45,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     texts = joined(named)
     train, dev = _captions_of_run(run, splits["train"], skipped, texts), splits["dev"].without(skipped.names)
     archive.require(train.pictures + dev.pictures)
-    tokenizer = vocabulary(run, train, texts, recipe.text.located(data).own_tokenizer())
+    tokenizer = vocabulary(run, train, texts, recipe.text.located(data))
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, folder.path)
     width = backbone.width(recipe.vision.image_size)
@@ -138,14 +139,15 @@ def vocabulary(
     run: Run,
     train: CaptionedPictures,
     texts: Mapping[str, Sequence[str]],
-    own_tokenizer: Tokenizer | None = None,
+    encoder: EncoderSettings | None = None,
 ) -> Tokenizer:
-    """The run's tokenizer: `own_tokenizer`, or one learned from captions and texts when the run begins."""
+    """The run's tokenizer: the encoder's own, or one learned from captions and texts when the run begins."""
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    tokenizer = own_tokenizer or train_tokenizer(
-        balanced(_by_language(train, texts), recipe.tokenizer.language_temperature),
+    lines = balanced(_by_language(train, texts), recipe.tokenizer.language_temperature)
+    tokenizer = (encoder or recipe.text).own_tokenizer(lines) or train_tokenizer(
+        lines,
         recipe.tokenizer,
         sequence_token=recipe.text.reads_sequence_token,
         max_tokens=recipe.text.max_tokens,

@@ -17,12 +17,14 @@ class MiningSettings(Table):
     Mined among the sentences of data.texts and the captions. keep: the share of pairs kept, those with the
     highest CSLS. probability: keeps in its place the pairs that are at least so probably translations
     (training.loop.mining.probable_pairs), and trains on each in proportion to it; then one sentence of each
-    pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot. decoys:
-    their number for each sentence. neighbours: the k of CSLS. sentences: at most so many per language, drawn
-    anew for each round; with `keep` the time of a round grows with the square. captions: whether captions are
-    mined; if not, no two captions are ever paired, which matters where pictures are shared. words: the epoch
-    from which sentences are also compared by their whole words and these paired (training.loop.mining); needs
-    `probability` and a backbone whose features are computed once.
+    pair is in the language `pivot` and of the same text, or of any where that text lacks the pivot.
+    further_pivots: languages that are asked after the pivot, in this order, where less than half of a
+    language's sentences in a text is paired. decoys: their number for each sentence. neighbours: the k of
+    CSLS. sentences: at most so many per language, drawn anew for each round; with `keep` the time of a round
+    grows with the square. captions: whether captions are mined; if not, no two captions are ever paired,
+    which matters where pictures are shared. words: the epoch from which sentences are also compared by their
+    whole words and these paired (training.loop.mining); needs `probability` and a backbone whose features are
+    computed once.
     """
 
     begin: int = Field(ge=1)
@@ -32,6 +34,7 @@ class MiningSettings(Table):
     probability: float | None = Field(default=None, gt=0, lt=1)
     decoys: float = Field(default=0.3, gt=0, le=1)
     pivot: str = ""
+    further_pivots: tuple[str, ...] = ()
     neighbours: int = Field(default=10, ge=1)
     sentences: int = Field(default=50_000, ge=2)
     words: int | None = Field(default=None, ge=0)
@@ -42,7 +45,14 @@ class MiningSettings(Table):
             raise ValueError("probability and pivot need each other")
         if self.words is not None and self.probability is None:
             raise ValueError("words needs probability and pivot")
+        if self.further_pivots and not self.pivot:
+            raise ValueError("further_pivots needs a pivot")
         return self
+
+    @property
+    def pivots(self) -> tuple[str, ...]:
+        """The languages that others are paired with, the most important first."""
+        return (self.pivot, *self.further_pivots)
 
     def counts_words(self, epoch: int) -> bool:
         """Whether the round that begins with `epoch` compares whole words, too."""

@@ -58,11 +58,11 @@ def test_a_published_bundle_opens_and_knows_its_files(copy: Path) -> None:
     found = open_bundle(copy)
     assert found.name == "tiny@1"
     assert set(found.manifest.files) == set(NAMES) - {"manifest.json"}
-    assert found.encoder.is_file()
+    assert found.graph("fp32").is_file()
     assert found.tokenizer.is_file()
     assert found.embeddings.is_file()
     assert found.card.is_file()
-    assert found.encoder_int8 is None
+    assert found.graph("int8") is None
     assert found.words("de") == copy / "words" / "de.tsv"
     assert found.words("fr") is None
 
@@ -77,7 +77,7 @@ def test_publishing_moves_the_staging_folder_and_replaces_a_bundle(tmp_path: Pat
 def test_an_8_bit_encoder_is_part_of_the_bundle(tmp_path: Path) -> None:
     found = open_bundle(make_bundle(tmp_path / "b", int8=True).folder)
     assert found.manifest.precision == "int8"
-    assert found.encoder_int8 == tmp_path / "b" / "encoder.int8.onnx"
+    assert found.graph("int8") == tmp_path / "b" / "encoder.int8.onnx"
 
 
 def test_a_calibration_survives(tmp_path: Path) -> None:

@@ -148,12 +148,12 @@ def test_a_sealed_file_that_is_not_what_it_should_be_is_refused(
 
 
 def test_a_graph_with_other_names_or_dimensions_is_refused(bundle: Bundle, tmp_path: Path) -> None:
-    graph = onnx.load(bundle.encoder)
+    graph = onnx.load(bundle.graph("fp32"))
     graph.graph.output[0].name = graph.graph.node[-1].output[0] = "other"
     renamed = republish(bundle, tmp_path / "1", "encoder.onnx", graph.SerializeToString())
     with pytest.raises(DamagedError, match="inputs and outputs"):
         TextEncoder(renamed)
-    smaller = make_bundle(tmp_path / "small", dimension=24).encoder.read_bytes()
+    smaller = make_bundle(tmp_path / "small", dimension=24).graph("fp32").read_bytes()
     with pytest.raises(DamagedError, match="gives 24 dimensions, the manifest says 48"):
         TextEncoder(republish(bundle, tmp_path / "2", "encoder.onnx", smaller))
 

@@ -22,7 +22,7 @@ def compact(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 def test_it_has_no_other_files(compact: Bundle) -> None:
     found = open_bundle(compact.folder)
-    assert (found.encoder, found.embeddings) == (None, None)
+    assert (found.graph("fp32"), found.embeddings) == (None, None)
     plain = {name for name in found.manifest.files if not name.startswith("words/")}
     assert plain == {"encoder.int8.onnx", "pictures.safetensors", "tokenizer.json", "README.md"}
     assert TextEncoder(found).precision == "int8"

@@ -1,17 +1,27 @@
 """A run that goes on from a bundle."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from index.encoder.bundle import Bundle, open_bundle
+from index.encoder.bundle import (
+    ENCODER,
+    ENCODER_GRAPHS,
+    Bundle,
+    Precision,
+    publish_bundle,
+    staging_folder,
+)
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
 from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
+from training.data.tokens import tokenize
 from training.encoders.stored import read_embeddings
+from training.export.onnx import quantise, quantise_tables
 from training.loop.model import load_model
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
@@ -33,9 +43,16 @@ def test_it_begins_with_the_vocabulary_and_the_embeddings_of_the_bundle(
     assert np.allclose(prepared.model.text.word_table().detach(), trained)
 
 
-def test_eight_bits_are_read_as_well() -> None:
-    bundle = open_bundle(Path("models/small"))
-    assert bundle.encoder is None, "the shipped encoder has 8 bits alone"
+@pytest.mark.parametrize(("precision", "write"), [("int8", quantise), ("int4", quantise_tables)])
+def test_fewer_bits_are_read_as_well(
+    bag_bundle: Bundle, tmp_path: Path, precision: Precision, write: Callable[[Path, Path], None]
+) -> None:
+    staging = staging_folder(tmp_path / "bundle", bag_bundle.folder)
+    for file in staging.glob("*.onnx"):
+        file.unlink()
+    write(bag_bundle.folder / ENCODER, staging / ENCODER_GRAPHS[precision])
+    manifest = bag_bundle.manifest.model_copy(update={"precision": precision})
+    bundle = publish_bundle(staging, tmp_path / "bundle", manifest)
     sentences = ["a dog runs on the beach", "zwei katzen"]
     tokenizer = Tokenizer.from_file(str(bundle.tokenizer))
     embeddings = read_embeddings(bundle)
@@ -48,6 +65,28 @@ def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path:
     anew = train(recipe(BAG, tmp_path, *brief), data, tmp_path / "anew")
     on = train(recipe(BAG, tmp_path, *brief, start_at(bag_bundle)), data, tmp_path / "on")
     assert float(str(on.result()["sum_of_recalls"])) > float(str(anew.result()["sum_of_recalls"])) + 5
+
+
+def test_it_may_begin_with_further_merges(
+    data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
+) -> None:
+    given = recipe(BAG, tmp_path, start_at(bag_bundle), "text.start_merges=40")
+    run = create_run(tmp_path / "run", given, resume=False)
+    prepared = prepare(run, data)
+    before, after = bag_run.tokenizer(), run.tokenizer()
+    assert before.get_vocab_size() < after.get_vocab_size() <= before.get_vocab_size() + 40
+    captions = [caption.text for caption in prepared.data.captions.captions]
+    old, new = (sum(map(len, tokenize(tokenizer, captions))) for tokenizer in (before, after))
+    assert new < old
+    table = prepared.model.text.word_table().detach().numpy()
+    for caption in captions[:50]:
+        first, second = (
+            weights[tokenizer.encode(caption).ids].sum(axis=0)
+            for weights, tokenizer in ((read_embeddings(bag_bundle), before), (table, after))
+        )
+        np.testing.assert_allclose(second, first, atol=1e-4, err_msg="sentences keep their place")
+    with pytest.raises(Exception, match=r"text\.start_merges needs text\.start"):
+        recipe(BAG, tmp_path, "text.start_merges=40")
 
 
 def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:

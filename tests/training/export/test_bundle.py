@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from evaluation.measures.scores import score_translation
-from index.encoder.bundle import ENCODER, Bundle, open_bundle
-from index.encoder.text_encoder import Precision, TextEncoder
+from index.encoder.bundle import ENCODER, ENCODER_GRAPHS, Bundle, Precision, open_bundle
+from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, TrainingError, UsageError
 from index.text.normalisation import bare, words
 from tests.training.tiny import BAG, LANGUAGES, TRANSFORMER, recipe
@@ -41,6 +41,12 @@ def sentences(data: Path) -> list[str]:
 def run_of(kind: str, request: pytest.FixtureRequest) -> Run:
     found: Run = request.getfixturevalue(f"{kind}_run")
     return found
+
+
+def told(bundle: Bundle) -> str:
+    """The measure of the recommended precision."""
+    precision = bundle.manifest.precision
+    return "validation_r1" if precision == "fp32" else f"validation_r1_{precision}"
 
 
 def bundle_of(kind: str, request: pytest.FixtureRequest) -> Bundle:
@@ -100,8 +106,8 @@ def test_parity_and_retrieval_are_as_measured(kind: str, data: Path, request: py
     measures = bundle.manifest.measures
     assert 0 <= measures["onnx_cosine_distance"] + 1e-6 < 1e-4
     texts = validation_texts(data, run.recipe.data)[0]
-    precisions: list[Precision] = ["fp32", "int8"] if bundle.encoder_int8 else ["fp32"]
-    for precision, name in zip(precisions, ("validation_r1", "validation_r1_int8"), strict=False):
+    names: dict[Precision, str] = {"fp32": "validation_r1", bundle.manifest.precision: told(bundle)}
+    for precision, name in names.items():
         encoder = TextEncoder(bundle, precision=precision)
         vectors = {language: encoder.encode(rows) for language, rows in texts.items()}
         expected = score_translation("again", "", vectors).means["all"]["csls_r1"]
@@ -109,42 +115,46 @@ def test_parity_and_retrieval_are_as_measured(kind: str, data: Path, request: py
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_8_bits_are_kept_when_they_cost_less_than_a_point(kind: str, request: pytest.FixtureRequest) -> None:
+def test_the_fewest_bits_that_cost_less_than_a_point_are_kept(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
     bundle = bundle_of(kind, request)
     measures = bundle.manifest.measures
-    keep = measures["validation_r1"] - measures["validation_r1_int8"] < 1
-    assert (bundle.encoder_int8 is not None) is keep
-    assert bundle.manifest.precision == ("int8" if keep else "fp32")
+    tried: list[Precision] = ["int8"] if kind == "transformer" else ["int4", "int8"]
+    cheap = [p for p in tried if measures["validation_r1"] - measures[f"validation_r1_{p}"] < 1]
+    assert bundle.manifest.precision == (cheap[0] if cheap else "fp32")
+    kept = {"fp32", bundle.manifest.precision}
+    assert {precision for precision in ENCODER_GRAPHS if bundle.graph(precision)} == kept
 
 
-@pytest.mark.parametrize(("loss", "precision"), [(-200.0, "fp32"), (200.0, "int8")])
-def test_the_rule_of_8_bits(
+@pytest.mark.parametrize(("loss", "precision"), [(-200.0, "fp32"), (200.0, "int4")])
+def test_the_rule_of_fewer_bits(
     quickly: Exporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: float, precision: str
 ) -> None:
-    monkeypatch.setattr(export, "INT8_LOSS", loss)
+    monkeypatch.setattr(export, "MOST_LOSS", loss)
     bundle = open_bundle(quickly(tmp_path / "bundle").folder)
     assert bundle.manifest.precision == precision
-    assert (bundle.encoder_int8 is not None) is (precision == "int8")
-    assert (bundle.folder / "encoder.int8.onnx").exists() is (precision == "int8")
+    assert (bundle.graph("int4") is not None) is (precision == "int4")
+    assert (bundle.folder / "encoder.int4.onnx").exists() is (precision == "int4")
     assert TextEncoder(bundle).precision == precision
     assert f"| precision used | {precision} |" in bundle.card.read_text("utf-8")
-    assert "validation_r1_int8" in bundle.manifest.measures, "what 8 bits would cost is told either way"
+    told = bundle.manifest.measures.keys() & {"validation_r1_int8", "validation_r1_int4"}
+    assert len(told) == 2, "what fewer bits would cost is told either way"
 
 
-def test_8_bits_are_smaller_and_nearly_the_same(
+def test_fewer_bits_are_smaller_and_nearly_the_same(
     quickly: Exporter, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "INT8_LOSS", 200.0)  # they are kept, whatever they cost
+    monkeypatch.setattr(export, "MOST_LOSS", 200.0)  # they are kept, whatever they cost
     bundle = quickly(tmp_path / "bundle")
-    assert bundle.encoder_int8 is not None
-    assert bundle.encoder is not None
-    assert bundle.encoder_int8.stat().st_size < bundle.encoder.stat().st_size
-    full, small = (TextEncoder(bundle, precision=p).encode(sentences(data)) for p in ("fp32", "int8"))
+    sizes = {p: graph.stat().st_size for p in ENCODER_GRAPHS if (graph := bundle.graph(p))}
+    assert sizes["int4"] < 0.4 * sizes["fp32"]
+    full, small = (TextEncoder(bundle, precision=p).encode(sentences(data)) for p in ("fp32", "int4"))
     assert (full * small).sum(axis=1).min() > 0.98
     assert not np.array_equal(full, small)
 
 
-def test_a_compact_bundle_has_8_bits_alone_and_the_same_words(
+def test_a_compact_bundle_has_the_fewest_bits_alone_and_the_same_words(
     bag_run: Run, bag_bundle: Bundle, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -152,7 +162,7 @@ def test_a_compact_bundle_has_8_bits_alone_and_the_same_words(
     )
     made = {}
     for loss in (200.0, -200.0):
-        monkeypatch.setattr(export, "INT8_LOSS", loss)
+        monkeypatch.setattr(export, "MOST_LOSS", loss)
         out = tmp_path / f"{loss}"
         export_run(bag_run.folder, data, out, name=None, version="1", licence="CC0-1.0", compact=True)
         made[loss] = open_bundle(out)
@@ -160,7 +170,7 @@ def test_a_compact_bundle_has_8_bits_alone_and_the_same_words(
         "encoder.onnx",
         "word_embeddings.safetensors",
     }
-    assert "encoder.onnx" in made[-200.0].manifest.files, "8 bits that cost too much do not stand in for 32"
+    assert "encoder.onnx" in made[-200.0].manifest.files, "bits that cost too much do not stand in for 32"
     plain = ["ball", "house", "bola"]
     expected = TextEncoder(bag_bundle).word_vectors(plain, "en")
     for bundle in made.values():

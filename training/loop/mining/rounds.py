@@ -3,7 +3,7 @@
 The next epochs train on them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from training.loop.validation import embed_texts
 from training.recipes.settings import MiningSettings
 
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
+ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
 
 Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
@@ -106,28 +107,50 @@ def _mine(
 
 def _mine_probable(sides: "_Sides") -> Mined:
     """Probable translations within each text, and how probable they are."""
-    settings = sides.settings
-    assert settings.probability is not None, "the caller chose by it"
     parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
     for rows in sides.source.rows.values():
-        if not rows.keys() - {settings.pivot}:
-            continue
-        pivot_rows, pivot = sides.of(settings.pivot, rows.get(settings.pivot), 0)
-        pivot = with_words(pivot)
-        for language in sorted(rows.keys() - {settings.pivot}):
-            if len(rows[language]) < LEAST_SENTENCES:
-                continue
-            own_rows, own = sides.of(language, rows[language], settings.decoys)
-            pairs, probabilities = probable_pairs(own, pivot, settings.neighbours)
-            is_kept = probabilities >= settings.probability
-            first, second = pairs[is_kept].T
-            kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
-            parts.setdefault((language, settings.pivot), []).append((kept, probabilities[is_kept]))
+        for languages, pairs, probabilities in _probable_in_text(sides, rows):
+            parts.setdefault(languages, []).append((pairs, probabilities))
     keys = sorted(parts)
     joined = {key: _joined(parts[key]) for key in keys}
     if sides.words:
         joined = {key: _joined([pairs, _word_pairs(sides, key, *pairs)]) for key, pairs in joined.items()}
     return {key: pairs for key, (pairs, _) in joined.items()}, {key: p for key, (_, p) in joined.items()}
+
+
+def _probable_in_text(
+    sides: "_Sides", rows: Mapping[str, range]
+) -> Iterator[tuple[tuple[str, str], Pairs, Vectors]]:
+    """The pairs of each language of a text with each pivot that is asked for it, and their probabilities.
+
+    A further pivot is asked where the text has it and those before it paired too few. rows: of the text.
+    """
+    settings = sides.settings
+    assert settings.probability is not None, "the caller chose by it"
+    pivots: dict[str, tuple[Pairs, Side]] = {}
+    for language in sorted(rows.keys() - {settings.pivot}):
+        if len(rows[language]) < LEAST_SENTENCES:
+            continue
+        own_rows, own = sides.of(language, rows[language], settings.decoys)
+        is_paired = np.zeros(len(own_rows), bool)
+        for pivot in settings.pivots:
+            if pivot == language or is_paired.mean() >= ENOUGH:
+                break
+            if pivot not in rows and pivot != settings.pivot:
+                continue
+            if pivot not in pivots:
+                drawn, side = sides.of(pivot, rows.get(pivot), 0)
+                pivots[pivot] = drawn, with_words(side)
+            pivot_rows, side = pivots[pivot]
+            pairs, probabilities = probable_pairs(own, side, settings.neighbours)
+            is_kept = probabilities >= settings.probability
+            first, second = pairs[is_kept].T
+            is_paired[first] = True
+            yield (
+                (language, pivot),
+                np.stack([own_rows[first], pivot_rows[second]], axis=1),
+                probabilities[is_kept],
+            )
 
 
 def _joined(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

@@ -18,6 +18,7 @@ from training.data.synthetic.dataset import TEXT_SET
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
 from training.loop.distributed import Processes
+from training.loop.mining import rounds
 from training.loop.mining.rounds import _mine, last_round, stage
 from training.loop.prepare import prepare, training_texts
 from training.loop.run import Run, create_run
@@ -225,6 +226,26 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     again = prepare(run, copied)
     again.begin(5, Processes())
     assert all(np.array_equal(again.data.pseudopairs.pairs[key], rows) for key, rows in before.items())
+
+
+@pytest.mark.parametrize(("enough", "asked"), [(0.01, False), (1.1, True)])
+def test_a_further_pivot_is_asked_where_too_few_are_paired(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, enough: float, asked: bool
+) -> None:
+    monkeypatch.setattr(rounds, "ENOUGH", enough)
+    given = mining(tmp_path, *PROBABLE, 'mining.further_pivots=["de"]', "optimiser.epochs=4")
+    run = train(given, data, tmp_path / "run")
+    source = prepare(run, data).data.pseudopairs
+    source.read(run.pseudopairs_file(3))
+    assert set(source.pairs) == {("de", "en"), ("pt", "en"), *([("pt", "de")] if asked else [])}
+    for (first, second), pairs in source.pairs.items():
+        assert (pairs[:, 0] < len(source.tokens[first])).all()
+        assert (pairs[:, 1] < len(source.tokens[second])).all()
+
+
+def test_a_further_pivot_needs_a_first(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="further_pivots needs a pivot"):
+        mining(tmp_path, 'mining.further_pivots=["de"]')
 
 
 def test_probability_and_pivot_need_each_other(tmp_path: Path) -> None:

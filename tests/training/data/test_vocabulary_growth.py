@@ -1,0 +1,66 @@
+"""Merges that are added to a vocabulary."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from training.data.settings import TokenizerSettings
+from training.data.tokens import SPECIAL_TOKENS, train_tokenizer
+from training.data.vocabulary_growth import MOST_TOKENS, grown_vocabulary
+
+CAPTIONS = ["a bicycle stands beside a wall", "two children ride a bicycle", "the bicycles are red"] * 3
+SPOKEN = ["where is the railway station", "the railway is late", "a railway beside the station", "☃ ☃"] * 5
+
+
+def learned() -> Tokenizer:
+    settings = TokenizerSettings(vocabulary=200)
+    return train_tokenizer(CAPTIONS, settings, sequence_token=False, max_tokens=64)
+
+
+BEFORE = learned()
+AFTER = grown_vocabulary(BEFORE, SPOKEN, 100)
+
+
+def test_words_of_the_texts_are_told_in_fewer_tokens() -> None:
+    assert len(BEFORE.encode("railway").tokens) > 1
+    assert AFTER.encode("railway").tokens == ["▁railway"]
+    assert BEFORE.get_vocab_size() < AFTER.get_vocab_size() <= BEFORE.get_vocab_size() + 100
+
+
+def test_what_was_there_keeps_its_number() -> None:
+    vocabulary = AFTER.get_vocab()
+    assert all(vocabulary[token] == number for token, number in BEFORE.get_vocab().items())
+    assert [AFTER.id_to_token(number) for number in range(len(SPECIAL_TOKENS))] == list(SPECIAL_TOKENS)
+
+
+def test_other_settings_stay() -> None:
+    padded = AFTER.encode_batch(["a", "a bicycle stands"])
+    assert len(padded[0].ids) == len(padded[1].ids)
+    assert len(AFTER.encode("ball " * 100).ids) == 64
+
+
+WORDS = ["a", "the", "railway", "railways", "bicycle", "station", "stationed", "ride", "red", "late"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=10))
+def test_tokens_are_joined_and_never_divided_otherwise(words: list[str]) -> None:
+    text = " ".join(words)
+    ends = [end for _, end in BEFORE.encode(text).offsets]
+    assert {end for _, end in AFTER.encode(text).offsets} <= set(ends)
+    assert "".join(AFTER.encode(text).tokens) == "".join(BEFORE.encode(text).tokens)
+
+
+def test_in_a_script_without_spaces_a_token_is_no_longer_than_a_word() -> None:
+    lines = ["女孩在公园里骑自行车", "男孩在公园里骑自行车"] * 6
+    settings = TokenizerSettings(vocabulary=200)
+    base = train_tokenizer(list(lines[0] + lines[1]), settings, sequence_token=False, max_tokens=64)
+    grown = grown_vocabulary(base, lines, 50)
+    added = set(grown.get_vocab()) - set(base.get_vocab())
+    assert {"女孩", "公园"} <= added
+    assert not any("公园里" in token for token in added)
+
+
+def test_more_tokens_than_can_be_told_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="can be told apart"):
+        grown_vocabulary(BEFORE, SPOKEN, MOST_TOKENS)
