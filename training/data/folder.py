@@ -45,9 +45,9 @@ def find_folder(name: str, data: Path) -> Path | None:
 def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> dict[str, list[str]]:
     """Read the distinct sentences of a text, for those languages that have it.
 
-    It is `text/NAME.LANG.txt`; or the training captions of a picture set NAME; or LANG.txt in a folder NAME,
-    looked for below `data` first. Each language is shuffled by itself: lines of two files may be
-    translations, and training must not know which. DataError if no language has it.
+    It is `text/NAME.LANG.txt`; or the training captions of a picture set NAME; or LANG.txt in a folder NAME
+    below `data`, or elsewhere if NAME has a slash. Each language is shuffled by itself: lines of two files
+    may be translations, and training must not know which. DataError if no language has it.
     """
     read = _reader(data, name, languages)
     sentences: dict[str, list[str]] = {}
@@ -67,7 +67,7 @@ def load_texts(data: Path, name: str, languages: Sequence[str], seed: int) -> di
 def _reader(data: Path, name: str, languages: Sequence[str]) -> Callable[[str], Sequence[str]]:
     """How to read a language's sentences of a text; none if it has no file of it."""
     files = {language: data / "text" / f"{name}.{language}.txt" for language in languages}
-    folder = find_folder(name, data)
+    folder = find_folder(name, data) if "/" in name or (data / name).is_dir() else None
     if folder is None or any(file.is_file() for file in files.values()):
         return lambda language: _lines(files[language])
     if not (folder / "splits.tsv").is_file():

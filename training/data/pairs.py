@@ -75,7 +75,17 @@ class Pseudopairs(PairSupplier):
         self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
         self.probabilities: Mapping[tuple[str, str], Probabilities] = {}
+        self._groups: list[_Group] = []
         self.file: Path | None = None  # where `pairs` is saved
+
+    def pair(
+        self,
+        pairs: Mapping[tuple[str, str], Pairs],
+        probabilities: Mapping[tuple[str, str], Probabilities] | None = None,
+    ) -> None:
+        """Supply these pairs (m, 2) of each two languages, and no others; probabilities: (m,) of some."""
+        self.pairs, self.probabilities = pairs, probabilities or {}
+        self._groups = [group for key in sorted(pairs) for group in self._grouped(key)]
 
     def sentences(self, language: str) -> range:
         """The rows of a language's sentences; those of any words come after them."""
@@ -89,7 +99,7 @@ class Pseudopairs(PairSupplier):
         }
 
     def draw(self, size: int, epoch: int, number: int) -> list[tuple[Tokens, Tokens]] | None:
-        groups = [group for key in sorted(self.pairs) for group in self._groups(key)]
+        groups = self._groups
         weights = np.asarray([group.weight for group in groups])
         if not weights.sum():
             return None
@@ -102,7 +112,7 @@ class Pseudopairs(PairSupplier):
             sentences.append((self.tokens[first][i], self.tokens[second][j]))
         return sentences
 
-    def _groups(self, languages: tuple[str, str]) -> Iterator["_Group"]:
+    def _grouped(self, languages: tuple[str, str]) -> Iterator["_Group"]:
         """The pairs of two languages: of each text apart if they are probable, otherwise all together."""
         pairs = self.pairs[languages]
         if languages not in self.probabilities:
@@ -133,8 +143,10 @@ class Pseudopairs(PairSupplier):
             raise DamagedError(f"{file} can't be read ({error}): train again into another folder") from None
         self.file = file
         named = {tuple(key.split()): rows for key, rows in tensors.items()}
-        self.pairs = {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2}
-        self.probabilities = {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2}
+        self.pair(
+            {(key[0], key[1]): rows for key, rows in named.items() if len(key) == 2},
+            {(key[0], key[1]): rows for key, rows in named.items() if len(key) > 2},
+        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Licences of the data: those that a folder states, and those of the sources that this project knows.
 
 A set states its terms in `SET/set.toml`, a text in `text/NAME.toml` (docs/data.md); where there is no such
-file, `sources.toml` beside this module is asked.
+file, `sources.toml` beside this module is asked. A set that is used as a text has the terms of the set.
 """
 
 import tomllib
@@ -41,8 +41,12 @@ def data_terms(data: Path, settings: DataSettings) -> dict[str, Terms]:
     """
     names = (*settings.sets, settings.stream) if settings.stream else settings.sets
     terms = {name: _terms(data / name / "set.toml", SETS, name) for name in names}
-    texts = {f"text/{name}": _terms(data / "text" / f"{name}.toml", TEXTS, name) for name in settings.texts}
-    return terms | texts
+    for name in settings.texts:
+        if name in terms or (data / name / "splits.tsv").is_file():
+            terms[name] = _terms(data / name / "set.toml", SETS, name)
+        else:
+            terms[f"text/{name}"] = _terms(data / "text" / f"{name}.toml", TEXTS, name)
+    return terms
 
 
 def require_open(data: Path, settings: DataSettings) -> None:

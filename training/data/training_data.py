@@ -128,5 +128,5 @@ def transferred_pairs(data: TrainingData) -> Pseudopairs:
         key = data.captions.captions[transferred.caption].language, transferred.language
         pairs.setdefault(key, []).append((rows[transferred.caption], rows[number]))
     supplier = Pseudopairs(by_language, data.seed)
-    supplier.pairs = {key: np.asarray(places, dtype=np.int64) for key, places in pairs.items()}
+    supplier.pair({key: np.asarray(places, dtype=np.int64) for key, places in pairs.items()})
     return supplier

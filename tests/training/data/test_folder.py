@@ -55,12 +55,15 @@ def test_training_captions_of_a_picture_set_are_a_text(data: Path) -> None:
     assert {code: sorted(lines) for code, lines in found.items()} == {"en": ["a dog", "a hound"]}
 
 
-def test_a_folder_is_a_text(data: Path) -> None:
+def test_a_folder_is_a_text(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = data / "corpora" / "mine"
     folder.mkdir(parents=True)
     (folder / "en.txt").write_text("one\ntwo\n", "utf-8")
     found = load_texts(data, "corpora/mine", ["en", "de"], 0)
     assert {code: sorted(lines) for code, lines in found.items()} == {"en": ["one", "two"]}
+    monkeypatch.chdir(data / "corpora")
+    with pytest.raises(DataError, match="no folder mine"):
+        load_texts(data, "mine", ["en"], 0)
     (data / "lined").mkdir()
     assert load_texts(data, "lined", ["de"], 0).keys() == {"de"}, "text/lined.de.txt comes before a folder"
 

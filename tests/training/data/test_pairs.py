@@ -25,10 +25,12 @@ def source(seed: int = 0) -> Pseudopairs:
     """Sentence i of German is paired with i of English, the first ten also with i + 1 of Portuguese."""
     made = Pseudopairs(TOKENS, seed)
     same = np.arange(30)
-    made.pairs = {
-        ("de", "en"): np.stack([same, same], axis=1),
-        ("de", "pt"): np.stack([same[:10], same[:10] + 1], axis=1),
-    }
+    made.pair(
+        {
+            ("de", "en"): np.stack([same, same], axis=1),
+            ("de", "pt"): np.stack([same[:10], same[:10] + 1], axis=1),
+        }
+    )
     return made
 
 
@@ -61,8 +63,7 @@ def test_words_are_drawn_beside_the_sentences() -> None:
         made.add_words(words)
     assert {code: len(made.tokens[code]) for code in TOKENS} == {"de": 31, "en": 31, "pt": 30}
     assert made.sentences("de") == range(30)
-    made.pairs = {("de", "en"): np.array([[3, 4], [30, 30]])}
-    made.probabilities = {("de", "en"): np.array([1, 1], np.float32)}
+    made.pair({("de", "en"): np.array([[3, 4], [30, 30]])}, {("de", "en"): np.array([1, 1], np.float32)})
     pairs = [pair for number in range(100) for pair in drawn(made, 8, number)]
     assert set(pairs) == {(103, 204), (900, 901)}
     assert pairs.count((900, 901)) / len(pairs) == pytest.approx(0.5, abs=0.1), "as a text of its own"
@@ -70,14 +71,14 @@ def test_words_are_drawn_beside_the_sentences() -> None:
 
 def test_fewer_pairs_than_rows_come_again() -> None:
     made = source()
-    made.pairs = {("de", "pt"): np.array([[0, 1], [2, 3]])}
+    made.pair({("de", "pt"): np.array([[0, 1], [2, 3]])})
     assert set(drawn(made, 8, 0)) == {(100, 301), (102, 303)}
 
 
 def test_nothing_mined_gives_nothing() -> None:
     made = Pseudopairs(TOKENS, 0)
     assert made.draw(8, 0, 0) is None
-    made.pairs = {("de", "en"): np.empty((0, 2), np.int64)}
+    made.pair({("de", "en"): np.empty((0, 2), np.int64)})
     made.begin(8, 0, 0)
     assert made.part(CAPTIONS, EVERY, UNUSED_DRAW, CPU) is None
 
@@ -163,7 +164,7 @@ def test_a_sentence_of_one_token_has_no_halves() -> None:
 def probable(seed: int = 0) -> Pseudopairs:
     """As `source`; of German and English the first pair is three times as probable as the others."""
     made = source(seed)
-    made.probabilities = {("de", "en"): np.array([0.9, *[0.3] * 29], np.float32)}
+    made.pair(made.pairs, {("de", "en"): np.array([0.9, *[0.3] * 29], np.float32)})
     return made
 
 
@@ -179,7 +180,7 @@ def test_probable_pairs_come_more_often() -> None:
 def test_a_text_with_few_probable_pairs_is_drawn_more_often_than_its_share() -> None:
     made = probable()
     made.rows = {"captions": {"de": range(28)}, "sayings": {"de": range(28, 30)}}
-    made.pairs = {("de", "en"): made.pairs["de", "en"]}
+    made.pair({("de", "en"): made.pairs["de", "en"]}, made.probabilities)
     sayings = sum(one >= 128 for number in range(400) for one, _ in drawn(made, 8, number))
     expected = (2 * 0.3) ** 0.5 / ((2 * 0.3) ** 0.5 + (0.9 + 27 * 0.3) ** 0.5)
     assert sayings / 3200 == pytest.approx(expected, rel=0.1)

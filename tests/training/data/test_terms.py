@@ -48,6 +48,14 @@ def test_texts_have_terms_too(tmp_path: Path) -> None:
     assert terms["text/ours"].licence == "CC0-1.0"
 
 
+def test_a_set_that_is_a_text_has_the_terms_of_the_set(tmp_path: Path) -> None:
+    state(tmp_path, "ours", STATED)
+    (tmp_path / "ours" / "splits.tsv").write_text("a.jpg\ttrain\n", "utf-8")
+    terms = data_terms(tmp_path, settings("photos", texts=["ours", "photos"]))
+    assert terms.keys() == {"photos", "ours"}
+    assert terms["ours"].open
+
+
 def test_what_nobody_states_is_not_open(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^ours is not openly licensed \(none stated\): change data.sets"):
         require_open(tmp_path, settings("ours", open_licences=True))

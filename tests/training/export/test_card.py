@@ -34,7 +34,7 @@ def test_it_says_what_was_seen(tmp_path: Path) -> None:
 def test_terms_of_the_data_go_with_what_was_learned_from_them(name: str, bound: bool, tmp_path: Path) -> None:
     found = limits(name, tmp_path)
     assert ("not openly licensed, nor are these weights: use them for research only" in found) == bound
-    research_only = "`photos`, `stamps`, `text/multi30k_train`, `text/multi30k_machine`, `text/photos`"
+    research_only = "`photos`, `stamps`, `text/multi30k_train`, `text/multi30k_machine`"
     assert (f"What is learned from {research_only} is" in found) == bound
     assert ("GPL-2.0-or-later" in found) == bound
     assert "CC BY-SA 3.0" in found

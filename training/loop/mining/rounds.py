@@ -61,10 +61,10 @@ def load_or_mine_round(
         source.read(file)
     elif round_epoch == epoch:
         if settings.probability is None:
-            source.pairs, source.probabilities = _mine(source, epoch, model, device, settings), {}
+            source.pair(_mine(source, epoch, model, device, settings))
         else:
             sides = _Sides(source, epoch, model, device, settings, words)
-            source.pairs, source.probabilities = _mine_probable(sides)
+            source.pair(*_mine_probable(sides))
         source.write(file)
     else:
         raise DamagedError(f"{file} is missing; train again into another folder")
