@@ -7,7 +7,6 @@ from typing import Any
 import onnx
 import onnxruntime.quantization as quantization
 import torch
-from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 from torch import Tensor, nn
 
 from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
@@ -15,7 +14,7 @@ from index.importing.graph import save_without_notes
 from training.encoders.two_branch import TwoBranch
 from training.quiet import quiet
 
-BLOCK = 128
+BLOCK = 128  # numbers of a vector that have a scale in common, in 4 bits
 
 
 class _TextBranch(nn.Module):
@@ -82,6 +81,8 @@ def quantise_tables(file: Path, target: Path) -> None:
 
     BLOCK numbers of a vector have a scale in common (ONNX Runtime's GatherBlockQuantized).
     """
+    with quiet():  # the module sets the level of the root logger when it is imported
+        from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
     with quiet():
         quantiser = MatMulNBitsQuantizer(
             onnx.load(file),
