@@ -63,7 +63,7 @@ def encode(
     language: str | None,
     source: Path | None,
     output: Path,
-    precision: "Precision | Literal['auto']",
+    precision: Precision | Literal["auto"],
     threads: int,
 ) -> None:
     """Turn sentences into unit vectors; row i is line i, empty lines included."""
