@@ -62,6 +62,20 @@ def scenes(language: str) -> list[str]:
     return path.read_text("utf-8").splitlines()[:SCENE_LINES] if path.is_file() else []
 
 
+def shortened(texts: Sequence[str], seed: int = 0) -> list[str]:
+    """Each text without one of its words, drawn by a seed; without a letter where there are no spaces.
+
+    The encoder may have learned from these very texts, and would be surer of them than of other text.
+    """
+    random = np.random.default_rng(seed)
+    parts = [(text.split(" ") if " " in text else list(text), " " if " " in text else "") for text in texts]
+    left_out = [int(random.integers(len(units))) if len(units) > 1 else len(units) for units, _ in parts]
+    return [
+        space.join(unit for place, unit in enumerate(units) if place != out)
+        for (units, space), out in zip(parts, left_out, strict=True)
+    ]
+
+
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:
     """The (kind, text) lines of corpora/elsewhere in a language: those for fitting, or those `held_out`."""
     path = PROBE_FOLDER / "elsewhere" / f"{language}.tsv"

@@ -56,12 +56,14 @@ HUBNESS_SAMPLE = 2000  # sentences of each language
 def calibrate(
     indexes: Indexes,
     scenes: Mapping[str, Probes] | None = None,
+    asked_scenes: Mapping[str, Probes] | None = None,
     seed: int = 0,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> tuple[Confidence | None, dict[Pair, PairQuality]]:
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
-    The confidence is None if there are too few of both. `progress` is called with 1 after each ordered pair
+    `asked_scenes` are asked in place of the scenes that stand among the answers. The confidence is None if
+    there are too few of both. `progress` is called with 1 after each ordered pair
     of languages.
     """
     random = np.random.default_rng(seed)
@@ -79,13 +81,14 @@ def calibrate(
         confidence, chances = _fit_confidence(asked, lengths, random, "aligned")
         return confidence, {pair: _quality(answered, chances[pair]) for pair, answered in asked.items()}
     quality = {pair: _quality(answered, None) for pair, answered in asked.items()}
-    asked_scenes = _ask_scenes(indexes, scenes or {}, lengths)
-    count = sum(map(len, asked_scenes.values()))
-    answered_right = sum(len(answered) * answered.accuracy for answered in asked_scenes.values())
+    scenes = scenes or {}
+    asked = _ask_scenes(indexes, asked_scenes or scenes, scenes, lengths)
+    count = sum(map(len, asked.values()))
+    answered_right = sum(len(answered) * answered.accuracy for answered in asked.values())
     # Scenes that an encoder hardly understands say nothing about its confidence in other text.
     if count < LEAST_QUESTIONS or answered_right < LEAST_ACCURACY * count:
         return None, quality
-    return _fit_confidence(asked_scenes, lengths, random, "scenes")[0], quality
+    return _fit_confidence(asked, lengths, random, "scenes")[0], quality
 
 
 def measure_lines(
@@ -118,7 +121,10 @@ def measure_lines(
 
 
 def _ask_scenes(
-    indexes: Indexes, scenes: Mapping[str, Probes], lengths: Mapping[str, float]
+    indexes: Indexes,
+    asked_scenes: Mapping[str, Probes],
+    scenes: Mapping[str, Probes],
+    lengths: Mapping[str, float],
 ) -> dict[Pair, PairQuestions]:
     """Ask scenes in each pair of languages; an index of one language is asked in others of its encoder."""
     sources = scenes if len(indexes) == 1 else [code for code in indexes if code in scenes]
@@ -127,7 +133,7 @@ def _ask_scenes(
     for seed, (source, target) in enumerate(pairs):
         if target in scenes:
             rows = scenes[source].draw(-(-MAX_QUESTIONS // len(pairs)), seed)
-            aligned = scenes[source].take(rows), scenes[target].take(rows)
+            aligned = asked_scenes[source].take(rows), scenes[target].take(rows)
             asked[source, target] = ask_scenes(indexes, (source, target), *aligned, lengths)
     return asked
 
@@ -231,11 +237,12 @@ def with_quality(job: Job, manifest: IndexManifest, *, by_line: bool = False) ->
     `by_line`: the corpora are aligned line by line, which is used for measuring only.
     """
     scenes = _probes(job, probes.scenes)
+    asked_scenes = _probes(job, lambda code: probes.shortened(probes.scenes(code)))
     others = _probes(job, lambda code: [text for _, text in probes.other_kinds(code)])
     words = _words(job, manifest)
     indexes = damp_attractors(job, partial(_opened, job, manifest, words), others)
     with Progress(len(indexes) * (len(indexes) - 1), unit="pairs", label="calibrate") as bar:
-        fitted, quality = calibrate(indexes, scenes, progress=bar.advance)
+        fitted, quality = calibrate(indexes, scenes, asked_scenes, progress=bar.advance)
     if by_line:
         quality = measure_lines(indexes, {code: lines_of(job, code) for code in indexes}, fitted) | quality
     table, domain = fit_domain(job, indexes, scenes, others)

@@ -3,4 +3,4 @@ and the quality of an index for each pair of languages (quality.py)."""
 
 # The least confidence with which the page, the commands and every protocol show an answer as a translation
 # (docs/decisions/0084).
-MIN_CONFIDENCE = 0.08
+MIN_CONFIDENCE = 0.1

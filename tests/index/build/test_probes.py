@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.build.probes import PROBE_FOLDER, SCENE_LINES, other_kinds, scenes
+from index.build.probes import PROBE_FOLDER, SCENE_LINES, other_kinds, scenes, shortened
 
 LANGUAGES = sorted(path.stem for path in (PROBE_FOLDER / "elsewhere").glob("*.tsv"))
 
@@ -19,3 +19,12 @@ def test_a_third_of_the_text_of_other_kinds_is_held_out(language: str) -> None:
 
 def test_a_language_without_them_has_none() -> None:
     assert scenes("xx") == other_kinds("xx") == []
+
+
+def test_a_word_is_left_out_of_each_text() -> None:
+    texts = ["a dog runs on the beach", "两只猫在沙发上", "stop", "x"]
+    short = shortened(texts)
+    assert [len(text.split(" ")) for text in short] == [5, 1, 1, 1]
+    assert set(short[0].split(" ")) < set(texts[0].split(" "))
+    assert (len(short[1]), len(short[2]), short[3]) == (len(texts[1]) - 1, len(texts[2]) - 1, "x")
+    assert short == shortened(texts), "the same for every build"

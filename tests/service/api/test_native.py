@@ -220,7 +220,7 @@ def posing(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_no_column_of_a_corpus_poses_as_the_service(posing: TestClient) -> None:
-    request = {"text": "A bird.", "source": "en", "target": "de"}
+    request = {"text": "A bird.", "source": "en", "target": "de", "min_confidence": 0}
     (result,) = posing.post("/translate/sentence", json=request).json()["results"]
     (answer,) = result["translations"]["de"]
     assert (answer["match"], answer["similarity"], answer["original"]) == ("translation", None, None)
