@@ -62,18 +62,20 @@ def scenes(language: str) -> list[str]:
     return path.read_text("utf-8").splitlines()[:SCENE_LINES] if path.is_file() else []
 
 
-def shortened(texts: Sequence[str], seed: int = 0) -> list[str]:
-    """Each text without one of its words, drawn by a seed; without a letter where there are no spaces.
+def shortened(texts: Sequence[str]) -> list[str]:
+    """Each text without one of its words, or without a letter if it has no spaces; always the same one.
 
     The encoder may have learned from these very texts, and would be surer of them than of other text.
     """
-    random = np.random.default_rng(seed)
-    parts = [(text.split(" ") if " " in text else list(text), " " if " " in text else "") for text in texts]
-    left_out = [int(random.integers(len(units))) if len(units) > 1 else len(units) for units, _ in parts]
-    return [
-        space.join(unit for place, unit in enumerate(units) if place != out)
-        for (units, space), out in zip(parts, left_out, strict=True)
-    ]
+    random = np.random.default_rng(0)
+    short = []
+    for text in texts:
+        space = " " if " " in text else ""
+        units = text.split(space) if space else list(text)
+        if len(units) > 1:
+            del units[int(random.integers(len(units)))]
+        short.append(space.join(units))
+    return short
 
 
 def other_kinds(language: str, *, held_out: bool = False) -> list[tuple[str, str]]:

@@ -63,8 +63,7 @@ def calibrate(
     """Fit a confidence on aligned sentences, or else on scenes, and measure each pair of aligned languages.
 
     `asked_scenes` are asked in place of the scenes that stand among the answers. The confidence is None if
-    there are too few of both. `progress` is called with 1 after each ordered pair
-    of languages.
+    there are too few of both. `progress` is called with 1 after each ordered pair of languages.
     """
     random = np.random.default_rng(seed)
     lengths = {code: mean_length(index) for code, index in indexes.items()}

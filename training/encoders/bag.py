@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from index.encoder.bundle import open_bundle
 from index.errors import UsageError
 from training.data.training_data import TrainingData
-from training.data.vocabulary_growth import grown_vocabulary
+from training.data.vocabulary_extension import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
@@ -31,7 +31,7 @@ class BagSettings(EncoderSettings):
     start_share: the share of `start` in the embeddings that the run ends with, a mean of both, so that what
     `start` knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of zero-shot models).
     start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
-    vocabulary_growth) whose embedding begins as their sum, so that sentences begin where `start` has them.
+    vocabulary_extension) whose embedding begins as their sum, so that sentences begin where `start` has them.
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 

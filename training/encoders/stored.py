@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
+from onnx.helper import get_node_attr_value
 
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
@@ -28,6 +29,7 @@ def read_embeddings(bundle: Bundle) -> NDArray[np.float32]:
             return np.asarray((values[name] - zero_point) * scale)
         case [_, _] if f"{TABLE}_Q4" in values:  # in 4 bits, with a scale for each block of a row
             codes, scales = values[f"{TABLE}_Q4"], values[f"{TABLE}_scales"]
-            block = -(-codes.shape[1] // scales.shape[1])
+            (lookup,) = (node for node in graph.node if node.op_type == "GatherBlockQuantized")
+            block = get_node_attr_value(lookup, "block_size")
             return codes * scales.repeat(block, axis=1)[:, : codes.shape[1]]
     raise UsageError(f"text.start {bundle.folder}: not a bag of subwords without a head")

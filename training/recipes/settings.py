@@ -47,6 +47,8 @@ class MiningSettings(Table):
             raise ValueError("words needs probability and pivot")
         if self.further_pivots and not self.pivot:
             raise ValueError("further_pivots needs a pivot")
+        if self.pivot in self.further_pivots or len(set(self.further_pivots)) < len(self.further_pivots):
+            raise ValueError("further_pivots names a pivot twice")
         return self
 
     @property

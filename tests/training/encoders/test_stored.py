@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import numpy_helper
 from tokenizers import Tokenizer
 
 from index.encoder.bundle import (
@@ -20,11 +22,12 @@ from index.encoder.vectors import unit
 from index.errors import UsageError
 from tests.training.tiny import BAG, recipe
 from training.data.tokens import tokenize
-from training.encoders.stored import read_embeddings
+from training.encoders.stored import TABLE, read_embeddings
 from training.export.onnx import quantise, quantise_tables
 from training.loop.model import load_model
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
+from training.loop.source import CaptionSource
 from training.loop.training_loop import train
 
 
@@ -32,12 +35,28 @@ def start_at(bundle: Bundle) -> str:
     return f"text.start={bundle.folder}"
 
 
+def in_fewer_bits(
+    bundle: Bundle, graph: Path, precision: Precision, write: Callable[[Path, Path], None], folder: Path
+) -> Bundle:
+    """A copy of the bundle that has this graph alone, in a precision that `write` writes."""
+    staging = staging_folder(folder / "bundle", bundle.folder)
+    for file in staging.glob("*.onnx"):
+        file.unlink()
+    write(graph, staging / ENCODER_GRAPHS[precision])
+    manifest = bundle.manifest.model_copy(update={"precision": precision})
+    return publish_bundle(staging, folder / "bundle", manifest)
+
+
+def begun(data: Path, folder: Path, *settings: str) -> tuple[Run, CaptionSource]:
+    """A run with these settings that has begun, and what it trains on."""
+    run = create_run(folder / "run", recipe(BAG, folder, *settings), resume=False)
+    return run, prepare(run, data)
+
+
 def test_it_begins_with_the_vocabulary_and_the_embeddings_of_the_bundle(
     data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
 ) -> None:
-    given = recipe(BAG, tmp_path, start_at(bag_bundle), "tokenizer.vocabulary=200")
-    run = create_run(tmp_path / "run", given, resume=False)
-    prepared = prepare(run, data)
+    run, prepared = begun(data, tmp_path, start_at(bag_bundle), "tokenizer.vocabulary=200")
     assert run.tokenizer().get_vocab() == bag_run.tokenizer().get_vocab()
     trained = load_model(bag_run, data).text.word_table().detach()
     assert np.allclose(prepared.model.text.word_table().detach(), trained)
@@ -47,17 +66,28 @@ def test_it_begins_with_the_vocabulary_and_the_embeddings_of_the_bundle(
 def test_fewer_bits_are_read_as_well(
     bag_bundle: Bundle, tmp_path: Path, precision: Precision, write: Callable[[Path, Path], None]
 ) -> None:
-    staging = staging_folder(tmp_path / "bundle", bag_bundle.folder)
-    for file in staging.glob("*.onnx"):
-        file.unlink()
-    write(bag_bundle.folder / ENCODER, staging / ENCODER_GRAPHS[precision])
-    manifest = bag_bundle.manifest.model_copy(update={"precision": precision})
-    bundle = publish_bundle(staging, tmp_path / "bundle", manifest)
+    bundle = in_fewer_bits(bag_bundle, bag_bundle.folder / ENCODER, precision, write, tmp_path)
     sentences = ["a dog runs on the beach", "zwei katzen"]
     tokenizer = Tokenizer.from_file(str(bundle.tokenizer))
     embeddings = read_embeddings(bundle)
     means = np.stack([embeddings[row.ids].mean(axis=0) for row in map(tokenizer.encode, sentences)])
     assert np.allclose(unit(means), TextEncoder(bundle).encode(sentences), atol=1e-5)
+
+
+def test_rows_of_several_blocks_are_read_from_four_bits(bag_bundle: Bundle, tmp_path: Path) -> None:
+    """192 numbers are a block and a half."""
+    wide = np.random.default_rng(0).standard_normal((50, 192)).astype(np.float32)
+    wide[:, 128:] *= 10
+    graph = onnx.load(bag_bundle.folder / ENCODER)
+    (table,) = (value for value in graph.graph.initializer if value.name == TABLE)
+    table.CopyFrom(numpy_helper.from_array(wide, TABLE))
+    onnx.save(graph, tmp_path / ENCODER)
+    found = read_embeddings(
+        in_fewer_bits(bag_bundle, tmp_path / ENCODER, "int4", quantise_tables, tmp_path / "four")
+    )
+    for part in (slice(0, 128), slice(128, 192)):
+        rounding = np.linalg.norm(found[:, part] - wide[:, part]) / np.linalg.norm(wide[:, part])
+        assert rounding < 0.2
 
 
 def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
@@ -70,19 +100,17 @@ def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path:
 def test_it_may_begin_with_further_merges(
     data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
 ) -> None:
-    given = recipe(BAG, tmp_path, start_at(bag_bundle), "text.start_merges=40")
-    run = create_run(tmp_path / "run", given, resume=False)
-    prepared = prepare(run, data)
+    run, prepared = begun(data, tmp_path, start_at(bag_bundle), "text.start_merges=40")
     before, after = bag_run.tokenizer(), run.tokenizer()
     assert before.get_vocab_size() < after.get_vocab_size() <= before.get_vocab_size() + 40
     captions = [caption.text for caption in prepared.data.captions.captions]
     old, new = (sum(map(len, tokenize(tokenizer, captions))) for tokenizer in (before, after))
     assert new < old
-    table = prepared.model.text.word_table().detach().numpy()
+    start, grown = read_embeddings(bag_bundle), prepared.model.text.word_table().detach().numpy()
     for caption in captions[:50]:
         first, second = (
-            weights[tokenizer.encode(caption).ids].sum(axis=0)
-            for weights, tokenizer in ((read_embeddings(bag_bundle), before), (table, after))
+            table[tokenizer.encode(caption).ids].sum(axis=0)
+            for table, tokenizer in ((start, before), (grown, after))
         )
         np.testing.assert_allclose(second, first, atol=1e-4, err_msg="sentences keep their place")
     with pytest.raises(Exception, match=r"text\.start_merges needs text\.start"):
@@ -102,10 +130,8 @@ def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundl
 
 
 def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
-    given = recipe(BAG, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
-    run = create_run(tmp_path / "run", given, resume=False)
     with pytest.raises(UsageError, match=r"embeddings of width 16; the recipe has \d+ of width 8"):
-        prepare(run, data)
+        begun(data, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
 
 
 def test_an_encoder_of_another_kind_is_refused(transformer_bundle: Bundle) -> None:

@@ -146,11 +146,8 @@ def _probable_in_text(
             is_kept = probabilities >= settings.probability
             first, second = pairs[is_kept].T
             is_paired[first] = True
-            yield (
-                (language, pivot),
-                np.stack([own_rows[first], pivot_rows[second]], axis=1),
-                probabilities[is_kept],
-            )
+            kept = np.stack([own_rows[first], pivot_rows[second]], axis=1)
+            yield (language, pivot), kept, probabilities[is_kept]
 
 
 def _joined(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:

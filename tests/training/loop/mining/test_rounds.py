@@ -246,6 +246,8 @@ def test_a_further_pivot_is_asked_where_too_few_are_paired(
 def test_a_further_pivot_needs_a_first(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="further_pivots needs a pivot"):
         mining(tmp_path, 'mining.further_pivots=["de"]')
+    with pytest.raises(RecipeError, match="names a pivot twice"):
+        mining(tmp_path, *PROBABLE, 'mining.further_pivots=["de", "en"]')
 
 
 def test_probability_and_pivot_need_each_other(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer
 
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SPECIAL_TOKENS, train_tokenizer
-from training.data.vocabulary_growth import MOST_TOKENS, grown_vocabulary
+from training.data.vocabulary_extension import MOST_TOKENS, grown_vocabulary
 
 CAPTIONS = ["a bicycle stands beside a wall", "two children ride a bicycle", "the bicycles are red"] * 3
 SPOKEN = ["where is the railway station", "the railway is late", "a railway beside the station", "☃ ☃"] * 5
