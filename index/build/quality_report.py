@@ -29,7 +29,14 @@ from index.build.questions import (
 )
 from index.build.reading import lines_of
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.calibration import FEATURES, Calibration, calibration_error, fit
+from index.confidence.calibration import (
+    COVERAGE,
+    FEATURES,
+    LENGTHS,
+    Calibration,
+    calibration_error,
+    fit,
+)
 from index.confidence.domain import Domain
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
@@ -48,6 +55,10 @@ LEAST_ACCURACY = 0.3  # on the scenes, or nothing is fitted on them
 CALIBRATION_FOLDS = 2
 OTHERS_ASKED = 2000  # texts of other kinds, over all pairs of languages
 NEAR_SHARE = 0.1  # of the best answers to these may count as near
+# Evidence that a fit leaves out. Cosines are higher in some kinds of text than in others, the number of
+# candidates hardly varies within an index, and scenes are short and lack a word.
+UNUSED = ("cosine", "log_candidates", "length")
+USED = np.array([name not in UNUSED for name in FEATURES + LENGTHS + COVERAGE])
 CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
 LINES_MEASURED = 200  # of each pair, if the files of a build are aligned line by line
 HUBNESS_SAMPLE = 2000  # sentences of each language
@@ -191,8 +202,11 @@ def measure_hubness(indexes: Mapping[str, SentenceIndex]) -> dict[Pair, HubnessE
 def _selected(
     asked: Mapping[Pair, PairQuestions], chosen: Mapping[Pair, NDArray[np.bool_]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The features of the chosen questions of all pairs, concatenated, and which answers are right."""
-    values = [answered.values[chosen[pair]] for pair, answered in asked.items()]
+    """The features of the chosen questions of all pairs, concatenated, and which answers are right.
+
+    Features that are not USED are 0, so that their weights will be.
+    """
+    values = [USED * answered.values[chosen[pair]] for pair, answered in asked.items()]
     return np.concatenate(values), np.concatenate([asked[pair].right[chosen[pair]] for pair in asked])
 
 

@@ -43,10 +43,11 @@ class Calibration(BaseModel):
 # them as not fitted for the encoder in use. Both were fitted with the encoder `small`. Sentences: on the
 # score alone, with Multi30k's test set and the answer missing for every other question. Words: on half of
 # corpora/dictionary (`--half dev` of benchmarks.words), in both directions, in an index of 29,000 captions
-# for each language (1,071 answers, expected calibration error 0.04); its last two weights are for the
-# similarity of the words by their subwords alone and for the difference of their frequencies (word_index.py).
+# for each language (1,111 answers, expected calibration error 0.02); its last two weights are for how much
+# worse the question suits the answer than the best word does, and for how much rarer the answer is than the
+# question (word_index.py).
 FALLBACK = Calibration(weights=(0.0, 8.0, 0.0, 0.0), bias=-2.5, n=0)
-WORDS_FALLBACK = Calibration(weights=(4.85, -0.03, 5.23, 0.0, -1.55, -0.73), bias=-2.67, n=0)
+WORDS_FALLBACK = Calibration(weights=(1.65, 1.33, 3.06, 0.0, 3.87, 1.03), bias=-0.83, n=0)
 
 
 def features(

@@ -252,8 +252,11 @@ class Translator:
         frequency = (lambda word: float("nan")) if source_index is None else source_index.frequency
         frequencies = np.array([frequency(fold(word)) for word in words])
         forms = self._word_forms(target)
+        source_words, target_words = self._word_spaces[source], self._word_spaces[target]
         questions = Questions(
-            self._encoded_words(words, source), frequencies, self.encoder.word_vectors, frequency
+            frequencies,
+            frequency,
+            lambda rows: target_words.best_scores(target_words.indexed(rows), source_words),
         )
         answers = index.search(self._word_vectors(words, source), source, k, questions)
         return [

@@ -14,7 +14,7 @@ from index.encoder.vectors import Vectors
 from index.search.faiss_index import FaissIndex
 from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
-from index.search.vector_index import VectorIndex
+from index.search.vector_index import Rows, VectorIndex
 from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
@@ -32,15 +32,14 @@ ID_INFIX = ":word:"  # an ID is the language, this, and the word
 class Questions:
     """n words to translate, with evidence beyond their aligned vectors.
 
-    encoded (n, d): unit vectors by the encoder alone; `encode` gives them for words of any language.
     frequencies (n,): each word's share of all words used in its language, NaN if unknown; `frequency` gives
-    it for any word of that language.
+    it for any word of that language. `best_scores` gives, for rows of the index that is asked, the highest
+    score of each with any word of that language.
     """
 
-    encoded: Vectors
     frequencies: NDArray[np.float64]
-    encode: Callable[[Sequence[str], str], Vectors]
     frequency: Callable[[str], float]
+    best_scores: Callable[[Rows], NDArray[np.float32]]
 
 
 class WordIndex:
@@ -110,7 +109,7 @@ class WordIndex:
         """Find up to k matches for each aligned unit vector (n, d) of a word in `source`, best first.
 
         Matches are ordered by CSLS; with `questions`, by a confidence that also considers frequency and
-        spelling, leaving out words of `source` that hardly occur in this language.
+        what else the answers translate, leaving out words of `source` that hardly occur in this language.
         """
         if len(queries) == 0:
             return []
@@ -130,22 +129,23 @@ class WordIndex:
         words = [self._words[row].as_py() for row in distinct.tolist()]
         frequencies = np.array([self.frequency(word) for word in words])
         source_frequencies = np.array([questions.frequency(word) for word in words])
-        differences = np.abs(np.log(questions.frequencies)[:, None] - np.log(frequencies)[places])
-        differences = np.nan_to_num(differences).astype(np.float32)
-        scores = plain - FREQUENCY_PENALTY * differences
+        with np.errstate(divide="ignore"):
+            ratios = np.log(frequencies)[places] - np.log(questions.frequencies)[:, None]
+        ratios = np.nan_to_num(ratios, posinf=0, neginf=0).astype(np.float32)
+        scores = plain - FREQUENCY_PENALTY * np.abs(ratios)
         foreign = (source_frequencies > FOREIGN_RATIO * frequencies)[places]
         # Foreign words stay where every candidate is one.
         scores[foreign & ~foreign.all(axis=1, keepdims=True)] = LEFT_OUT
         order = np.argsort(-scores, axis=1, kind="stable")
         best = np.arange(len(order))[:, None], order
-        answers = questions.encode(words, self.language)[places[best]]
-        likeness = np.einsum("nd,nkd->nk", questions.encoded, answers)
+        # How much better another word of the source language would suit the answer; 0 if none would.
+        shortfalls = np.minimum(plain - questions.best_scores(distinct)[places], 0)
         values = features(cosines[best], scores[best], gaps(scores[best]), len(self))
-        values = np.column_stack([values, likeness.ravel(), differences[best].ravel()])
+        # An answer that is rarer than its question is less likely; one that is more frequent is not.
+        rarer = np.minimum(ratios, 0)
+        values = np.column_stack([values, shortfalls[best].ravel(), rarer[best].ravel()])
         chances = WORDS_FALLBACK.probability(values).reshape(order.shape)
         chances[scores[best] <= LEFT_OUT] = LEFT_OUT
-        # A word that is similar by its spelling alone may have the highest score, but not the highest
-        # confidence.
         surest = best[0], np.argsort(-chances, axis=1, kind="stable")[:, :k]
         return Ranked(rows[best][surest], cosines[best][surest], plain[best][surest], chances[surest])
 

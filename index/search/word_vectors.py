@@ -88,6 +88,12 @@ class WordVectors:
         """Divide texts into words and look these up."""
         return self._look_up([words_of(text, self.language) for text in texts])
 
+    def indexed(self, rows: Rows) -> Words:
+        """The words of these rows of the index, each a text; there must be an index."""
+        assert self._index is not None
+        vectors = self._index.vectors.reconstruct(rows)
+        return Words(vectors, self._rarities[rows], rows, np.ones(len(rows), np.int64))
+
     def crowding(self, rows: Rows, other: str) -> NDArray[np.float32]:
         """(n,) each word's mean cosine to its nearest words in the `other` language, which CSLS subtracts.
 

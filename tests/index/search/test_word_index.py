@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from index.errors import DamagedError
 from index.search.faiss_index import write_faiss
 from index.search.hubness import csls, neighbourhood_means
+from index.search.vector_index import Rows
 from index.search.word_index import Questions, WordIndex, fold
 from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
@@ -95,43 +96,34 @@ def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded
 
 
+def never_better(rows: Rows) -> Vectors:
+    return np.full(len(rows), -1, np.float32)
+
+
 def test_with_questions_the_order_is_that_of_confidence_and_foreign_words_are_left_out(folder: Path) -> None:
     def frequency(word: str) -> float:
         return 0.9 if word == "wort7" else float("nan")
 
-    def encode(words: Sequence[str], language: str) -> Vectors:
-        assert language == "de"
-        return np.stack([GERMAN[int(word.removeprefix("wort"))] for word in words])
-
-    questions = Questions(ENGLISH, np.full(40, 0.02), encode, frequency)
+    questions = Questions(np.full(40, 0.02), frequency, never_better)
     for matches in opened(folder).search(ENGLISH, "en", 30, questions):
         confidences = [match.confidence for match in matches]
         assert confidences == sorted(confidences, reverse=True)
         assert {match.text for match in matches} == {f"wort{row}" for row in range(30)} - {"wort7"}
 
 
-def test_what_is_spelt_alike_is_less_likely(folder: Path) -> None:
-    """At the same score, with the same neighbours."""
-
-    def likeliest(own: Vectors) -> float:
+def test_an_answer_that_suits_another_word_better_is_less_likely(folder: Path) -> None:
+    def likeliest(best_score: float) -> float:
         questions = Questions(
-            own,
-            np.full(1, 0.02),
-            lambda words, _: np.eye(8, dtype=np.float32)[[0] * len(words)],
-            lambda _: 0.0,
+            np.full(1, 0.02), lambda _: 0.0, lambda rows: np.full(len(rows), best_score, np.float32)
         )
         return opened(folder).search(ENGLISH[:1], "en", 1, questions)[0][0].confidence
 
-    alike, different = np.eye(8, dtype=np.float32)[[0]], np.eye(8, dtype=np.float32)[[1]]
-    assert likeliest(alike) < likeliest(different)
+    assert likeliest(2.0) < likeliest(1.5) < likeliest(-1) == likeliest(-2)
 
 
-def test_a_word_as_frequent_as_the_question_is_likelier(folder: Path) -> None:
+def test_an_answer_rarer_than_its_question_is_less_likely(folder: Path) -> None:
     def likeliest(frequency: float) -> float:
-        own = np.zeros((1, 8), np.float32)
-        questions = Questions(
-            own, np.full(1, frequency), lambda words, _: np.zeros((len(words), 8), np.float32), lambda _: 0.0
-        )
+        questions = Questions(np.full(1, frequency), lambda _: 0.0, never_better)
         return opened(folder).search(ENGLISH[:1], "en", 1, questions)[0][0].confidence
 
-    assert likeliest(1 / 30) > likeliest(1 / 3000)
+    assert likeliest(1 / 30) > likeliest(1 / 3)
