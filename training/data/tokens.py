@@ -22,6 +22,9 @@ FEW_CHARACTERS = 30_000  # characters of a language that are too few to set the 
 # Scripts without spaces are split into characters, as a tokenizer.json has no dictionary.
 UNSPACED_SCRIPTS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
+# The Turkish İ is an i with a dot above it in lower case; Turkish writes a plain i.
+PLAIN_I = normalizers.Replace("i\N{COMBINING DOT ABOVE}", "i")
+
 
 def train_tokenizer(
     texts: Iterable[str], settings: TokenizerSettings, *, sequence_token: bool, max_tokens: int
@@ -37,7 +40,7 @@ def train_tokenizer(
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN) if by_words else models.BPE(unk_token=UNKNOWN))
     steps: list[normalizers.Normalizer] = [normalizers.NFKC()]
     if settings.lowercase:
-        steps.append(normalizers.Lowercase())
+        steps += [normalizers.Lowercase(), PLAIN_I]
     steps += romanised(settings.romanise, lowercase=settings.lowercase)
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_word_cuts() if by_words else _subword_cuts())
@@ -55,6 +58,14 @@ def train_tokenizer(
         )
     tokenizer.enable_padding(pad_id=PAD_ID, pad_token=PAD)
     tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def with_plain_i(tokenizer: Tokenizer) -> Tokenizer:
+    """Add PLAIN_I to the normalisation of a tokenizer that `train_tokenizer` made without it."""
+    steps = tokenizer.normalizer
+    if steps.normalize_str("İ") == "i\N{COMBINING DOT ABOVE}":
+        tokenizer.normalizer = normalizers.Sequence([*(steps[i] for i in range(len(steps))), PLAIN_I])
     return tokenizer
 
 

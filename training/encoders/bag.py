@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from index.encoder.bundle import open_bundle
 from index.errors import UsageError
+from training.data.tokens import with_plain_i
 from training.data.training_data import TrainingData
 from training.data.vocabulary_extension import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
@@ -57,7 +58,7 @@ class BagSettings(EncoderSettings):
         """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
         if not self.start:
             return None
-        tokenizer = Tokenizer.from_file(str(open_bundle(Path(self.start)).tokenizer))
+        tokenizer = with_plain_i(Tokenizer.from_file(str(open_bundle(Path(self.start)).tokenizer)))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 
 from training.data.settings import TokenizerSettings
 from training.data.tokens import (
@@ -19,6 +19,7 @@ from training.data.tokens import (
     pad,
     tokenize,
     train_tokenizer,
+    with_plain_i,
 )
 
 TEXTS = [
@@ -79,6 +80,19 @@ def test_case_folds_only_where_the_recipe_says_so() -> None:
     assert np.array_equal(loud, soft)
     loud, soft = tokenize(cased, ["Ein Hund", "ein hund"])
     assert not np.array_equal(loud, soft)
+
+
+def test_a_turkish_capital_i_is_an_i() -> None:
+    capital, small = tokenize(BAG, ["İn", "in"])
+    assert np.array_equal(capital, small)
+
+
+def test_a_tokenizer_without_plain_i_gets_it_once() -> None:
+    before = Tokenizer.from_str(BAG.to_str())
+    before.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    after = with_plain_i(before)
+    assert after.to_str() == BAG.to_str()
+    assert with_plain_i(after).to_str() == BAG.to_str()
 
 
 def test_compatible_forms_and_odd_spaces_are_one() -> None:
