@@ -23,7 +23,7 @@ SENTENCES_READ = 4096  # at a time
 TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
 QUESTIONS_PER_KIND = 4000  # texts of either kind, over all pairs of languages
 LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
-OTHERS_WEIGHT = 0.75
+OTHERS_WEIGHT = 0.75  # of all texts of other kinds together, relative to all texts of the kinds of the index
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ WORD_COLUMNS = ("word", "count")
 # Subtracted from the score for each factor of e between the frequencies of question and answer
 # (docs/decisions/0007).
 FREQUENCY_PENALTY = 0.05
+UNKNOWN_RATIO = -1.0  # log ratio of frequencies where one is unknown, as cautious as an answer e times rarer
 FOREIGN_RATIO = 5.0  # a word this many times as frequent in the source language is not of the target language
 LEFT_OUT = -9.0  # a score and a confidence below all others
 ID_INFIX = ":word:"  # an ID is the language, this, and the word
@@ -131,7 +132,7 @@ class WordIndex:
         source_frequencies = np.array([questions.frequency(word) for word in words])
         with np.errstate(divide="ignore"):
             ratios = np.log(frequencies)[places] - np.log(questions.frequencies)[:, None]
-        ratios = np.nan_to_num(ratios, posinf=0, neginf=0).astype(np.float32)
+        ratios = np.nan_to_num(ratios, nan=UNKNOWN_RATIO, posinf=0, neginf=0).astype(np.float32)
         scores = plain - FREQUENCY_PENALTY * np.abs(ratios)
         foreign = (source_frequencies > FOREIGN_RATIO * frequencies)[places]
         # Foreign words stay where every candidate is one.

@@ -127,3 +127,11 @@ def test_an_answer_rarer_than_its_question_is_less_likely(folder: Path) -> None:
         return opened(folder).search(ENGLISH[:1], "en", 1, questions)[0][0].confidence
 
     assert likeliest(1 / 30) > likeliest(1 / 3)
+
+
+def test_of_an_unknown_question_one_is_less_sure(folder: Path) -> None:
+    def likeliest(frequency: float) -> float:
+        questions = Questions(np.full(1, frequency), lambda _: 0.0, never_better)
+        return opened(folder).search(ENGLISH[:1], "en", 1, questions)[0][0].confidence
+
+    assert likeliest(float("nan")) < likeliest(1 / 30)
