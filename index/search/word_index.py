@@ -130,9 +130,8 @@ class WordIndex:
         words = [self._words[row].as_py() for row in distinct.tolist()]
         frequencies = np.array([self.frequency(word) for word in words])
         source_frequencies = np.array([questions.frequency(word) for word in words])
-        with np.errstate(divide="ignore"):
-            ratios = np.log(frequencies)[places] - np.log(questions.frequencies)[:, None]
-        ratios = np.nan_to_num(ratios, nan=UNKNOWN_RATIO, posinf=0, neginf=0).astype(np.float32)
+        ratios = np.log(frequencies)[places] - np.log(questions.frequencies)[:, None]
+        ratios = np.nan_to_num(ratios, nan=UNKNOWN_RATIO).astype(np.float32)
         scores = plain - FREQUENCY_PENALTY * np.abs(ratios)
         foreign = (source_frequencies > FOREIGN_RATIO * frequencies)[places]
         # Foreign words stay where every candidate is one.
