@@ -15,11 +15,11 @@ from training.data.tokens import Texts, pad
 
 Tokens = NDArray[np.int32]
 Pairs = NDArray[np.int64]
-Probabilities = NDArray[np.float32]
-PROBABILITY_SUFFIX = "probable"  # ends the names of probabilities in a file of pairs
+Weights = NDArray[np.float32]
+WEIGHT_SUFFIX = "weight"  # ends the names of weights in a file of pairs
 LANGUAGE_EVENNESS = 0.75  # 0 draws all languages equally often, 1 all pairs
-# Of probable pairs, by text: an easy text must not crowd out one that is being learned.
-PROBABLE_EVENNESS = 0.5
+# Of weighted pairs, by text: an easy text must not crowd out one that is being learned.
+WEIGHTED_EVENNESS = 0.5
 PSEUDOPAIR_STREAM, HALVES_STREAM = 1, 2  # keep these draws apart from others of the same batch
 
 
@@ -55,10 +55,10 @@ class Pseudopairs(PairSupplier):
 
     tokens: language -> the sentences that may be paired, as token ids. A batch mixes the pairs of all
     languages, so that a sentence has negatives in all of them. Two languages are drawn in proportion to the
-    number of their pairs to the power of 3/4, which favours those with few. Where `probabilities` has the
-    languages, it is a text of theirs that is drawn, in proportion to the square root of the pairs expected to
-    be right in it, and of these pairs each in proportion to its probability. Single words are drawn as if
-    they were a text.
+    number of their pairs to the power of 3/4, which favours those with few. Where `weights` has the
+    languages, it is a text of theirs that is drawn, in proportion to the square root of the sum of its pairs'
+    weights, and of these pairs each in proportion to its weight. Single words are drawn as if they were a
+    text.
     rows: name of a text -> language -> its rows.
     """
 
@@ -74,17 +74,17 @@ class Pseudopairs(PairSupplier):
         self.rows = rows or {}
         self._sizes = {language: len(sentences) for language, sentences in tokens.items()}
         self.pairs: Mapping[tuple[str, str], Pairs] = {}
-        self.probabilities: Mapping[tuple[str, str], Probabilities] = {}
+        self.weights: Mapping[tuple[str, str], Weights] = {}
         self._groups: list[_Group] = []
         self.file: Path | None = None  # where `pairs` is saved
 
     def pair(
         self,
         pairs: Mapping[tuple[str, str], Pairs],
-        probabilities: Mapping[tuple[str, str], Probabilities] | None = None,
+        weights: Mapping[tuple[str, str], Weights] | None = None,
     ) -> None:
-        """Supply these pairs (m, 2) of each two languages, and no others; probabilities: (m,) of some."""
-        self.pairs, self.probabilities = pairs, probabilities or {}
+        """Supply these pairs (m, 2) of each two languages, and no others; weights: (m,) of some."""
+        self.pairs, self.weights = pairs, weights or {}
         self._groups = [group for key in sorted(pairs) for group in self._grouped(key)]
 
     def sentences(self, language: str) -> range:
@@ -113,25 +113,23 @@ class Pseudopairs(PairSupplier):
         return sentences
 
     def _grouped(self, languages: tuple[str, str]) -> Iterator["_Group"]:
-        """The pairs of two languages: of each text apart if they are probable, otherwise all together."""
+        """The pairs of two languages: of each text apart if they are weighted, otherwise all together."""
         pairs = self.pairs[languages]
-        if languages not in self.probabilities:
+        if languages not in self.weights:
             yield _Group(languages, pairs, len(pairs) ** LANGUAGE_EVENNESS)
             return
         stops = sorted(part[languages[0]].stop for part in self.rows.values() if languages[0] in part)
         texts = np.searchsorted(stops, pairs[:, 0], side="right")
         for text in np.unique(texts):
             is_drawn = texts == text
-            sums = np.cumsum(self.probabilities[languages][is_drawn])
-            yield _Group(languages, pairs[is_drawn], float(sums[-1]) ** PROBABLE_EVENNESS, sums)
+            sums = np.cumsum(self.weights[languages][is_drawn])
+            yield _Group(languages, pairs[is_drawn], float(sums[-1]) ** WEIGHTED_EVENNESS, sums)
 
     def write(self, file: Path) -> None:
-        """Write the pairs (m, 2) of each two languages, and any probabilities (m,), as safetensors."""
+        """Write the pairs (m, 2) of each two languages, and any weights (m,), as safetensors."""
         part = file.with_suffix(".part")
         pairs = {" ".join(languages): rows for languages, rows in self.pairs.items()}
-        save_file(
-            pairs | {" ".join((*key, PROBABILITY_SUFFIX)): p for key, p in self.probabilities.items()}, part
-        )
+        save_file(pairs | {" ".join((*key, WEIGHT_SUFFIX)): w for key, w in self.weights.items()}, part)
         part.replace(file)
         self.file = file
 
@@ -151,12 +149,12 @@ class Pseudopairs(PairSupplier):
 
 @dataclass(frozen=True)
 class _Group:
-    """Pairs (m, 2) that are drawn alike. weight: how often they are; sums: their cumulative probabilities."""
+    """Pairs (m, 2) that are drawn alike. weight: how often they are; sums: of their weights, cumulative."""
 
     languages: tuple[str, str]
     pairs: Pairs
     weight: float
-    sums: Probabilities | None = None
+    sums: Weights | None = None
 
     def place(self, draw: np.random.Generator) -> int:
         """Draw the place of a pair among them."""

@@ -145,7 +145,12 @@ def vocabulary(
     if run.tokenizer_file.is_file():
         return run.tokenizer()
     recipe = run.recipe
-    lines = balanced(_by_language(train, texts), recipe.tokenizer.language_temperature)
+    by_language = _by_language(train, texts)
+    learned = recipe.tokenizer.languages or by_language
+    lines = balanced(
+        {code: by_language[code] for code in learned if code in by_language},
+        recipe.tokenizer.language_temperature,
+    )
     tokenizer = (encoder or recipe.text).own_tokenizer(lines) or train_tokenizer(
         lines,
         recipe.tokenizer,

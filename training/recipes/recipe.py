@@ -73,6 +73,8 @@ class Recipe(Table):
             raise ValueError('head.text = "none" needs head.dimension = text.width')
         if self.text.brings_tokenizer and self.tokenizer != TokenizerSettings():
             raise ValueError("a pretrained text encoder brings its own: leave out the table [tokenizer]")
+        if unknown := set(self.tokenizer.languages) - set(self.data.languages):
+            raise ValueError(f"tokenizer.languages: {', '.join(sorted(unknown))} not in data.languages")
         self.schedule.check(self.objectives)
         self._mining_fits()
         if self.data.stream:

@@ -161,36 +161,36 @@ def test_a_sentence_of_one_token_has_no_halves() -> None:
     assert set(torch.cat([one, other]).flatten().tolist()) == {1, 2}
 
 
-def probable(seed: int = 0) -> Pseudopairs:
-    """As `source`; of German and English the first pair is three times as probable as the others."""
+def weighted(seed: int = 0) -> Pseudopairs:
+    """As `source`; of German and English the first pair weighs three times what the others do."""
     made = source(seed)
     made.pair(made.pairs, {("de", "en"): np.array([0.9, *[0.3] * 29], np.float32)})
     return made
 
 
-def test_probable_pairs_come_more_often() -> None:
+def test_pairs_come_in_proportion_to_their_weights() -> None:
     counts = np.zeros(30)
     for number in range(400):
-        for one, other in drawn(probable(), 8, number):
+        for one, other in drawn(weighted(), 8, number):
             counts[one - 100] += other < 300
     assert counts[0] / counts[1:].mean() == pytest.approx(3, rel=0.3)
     assert (counts > 0).all()
 
 
-def test_a_text_with_few_probable_pairs_is_drawn_more_often_than_its_share() -> None:
-    made = probable()
+def test_a_text_of_little_weight_is_drawn_more_often_than_its_share() -> None:
+    made = weighted()
     made.rows = {"captions": {"de": range(28)}, "sayings": {"de": range(28, 30)}}
-    made.pair({("de", "en"): made.pairs["de", "en"]}, made.probabilities)
+    made.pair({("de", "en"): made.pairs["de", "en"]}, made.weights)
     sayings = sum(one >= 128 for number in range(400) for one, _ in drawn(made, 8, number))
     expected = (2 * 0.3) ** 0.5 / ((2 * 0.3) ** 0.5 + (0.9 + 27 * 0.3) ** 0.5)
     assert sayings / 3200 == pytest.approx(expected, rel=0.1)
 
 
-def test_probabilities_are_kept(tmp_path: Path) -> None:
+def test_weights_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "pairs.safetensors"
-    probable().write(file)
+    weighted().write(file)
     again = Pseudopairs(TOKENS, 0)
     again.read(file)
     assert list(again.pairs) == list(source().pairs)
-    assert list(again.probabilities) == [("de", "en")]
-    assert drawn(again, 8, 1) == drawn(probable(), 8, 1)
+    assert list(again.weights) == [("de", "en")]
+    assert drawn(again, 8, 1) == drawn(weighted(), 8, 1)

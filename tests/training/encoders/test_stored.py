@@ -117,6 +117,22 @@ def test_it_may_begin_with_further_merges(
         recipe(BAG, tmp_path, "text.start_merges=40")
 
 
+def test_merges_may_be_of_some_languages_alone(
+    data: Path, bag_run: Run, bag_bundle: Bundle, tmp_path: Path
+) -> None:
+    merges = (start_at(bag_bundle), "text.start_merges=40")
+    run, prepared = begun(data, tmp_path, *merges, 'tokenizer.languages=["pt"]')
+    german = [c.text for c in prepared.data.captions.captions if c.language == "de"]
+    portuguese = [c.text for c in prepared.data.captions.captions if c.language == "pt"]
+    saved = {}
+    for name, texts in (("de", german), ("pt", portuguese)):
+        old, new = (sum(map(len, tokenize(t, texts))) for t in (bag_run.tokenizer(), run.tokenizer()))
+        saved[name] = (old - new) / old
+    assert saved["pt"] > 2 * saved["de"]
+    with pytest.raises(Exception, match=r"tokenizer\.languages: fi not in data\.languages"):
+        recipe(BAG, tmp_path, *merges, 'tokenizer.languages=["fi"]')
+
+
 def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
     brief = ("optimiser.epochs=2", "optimiser.learning_rate=1e-3", "run.keep=last", start_at(bag_bundle))
     plain = train(recipe(BAG, tmp_path, *brief), data, tmp_path / "plain")

@@ -99,6 +99,13 @@ class Alignment:
         pairs = np.stack([self.first[chosen], self.second[chosen]], axis=1)
         return pairs, forward[chosen].astype(np.float32)
 
+    def likely(self, least: float) -> tuple[Numbers, Vectors]:
+        """The translations (m, 2) of all first words, those of `least` probability or more, and that (m,)."""
+        forward = self.forward
+        chosen = forward >= least
+        pairs = np.stack([self.first[chosen], self.second[chosen]], axis=1)
+        return pairs, forward[chosen].astype(np.float32)
+
 
 def align(first: csr_array, second: csr_array, pairs: Numbers, weights: Weights) -> Alignment:
     """Align the words of paired sentences by IBM model 1 in both directions.

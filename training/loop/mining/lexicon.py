@@ -94,11 +94,14 @@ class Stems:
     """The stems of a language's words: their first STEM_LETTERS letters, whatever the inflection.
 
     rows: for each sentence, the number of the stem of each of its tokens' words; rare stems and words without
-    letters have the last number. rarity: (stems,) as a Lexicon's.
+    letters have the last number. rarity: (stems,) as a Lexicon's. tokens: of each word that has a stem and
+    occurs LEAST_STEMS times. of_words: the stem of each.
     """
 
     rows: Sequence[Numbers]
     rarity: NDArray[np.float64]
+    tokens: list[Tokens]
+    of_words: Numbers
 
 
 def stems(
@@ -114,7 +117,14 @@ def stems(
     kinds = stem_of[found.kinds]
     counts = np.bincount(kinds[is_word[found.kinds]], minlength=len(places))
     numbers, order = _numbered(counts, LEAST_STEMS, MOST_STEMS)
-    return Stems(found.rows(numbers[kinds]), _rarity(counts[order], len(sentences)))
+    occurrences = np.bincount(found.kinds, minlength=len(found.firsts))
+    listed = np.flatnonzero((occurrences >= LEAST_STEMS) & (numbers[stem_of] < len(order)))
+    return Stems(
+        rows=found.rows(numbers[kinds]),
+        rarity=_rarity(counts[order], len(sentences)),
+        tokens=[found.tokens(int(i)) for i in found.firsts[listed]],
+        of_words=numbers[stem_of[listed]],
+    )
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ The next epochs train on them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from index.errors import DamagedError
 from training.data.pairs import Pseudopairs
@@ -17,7 +18,7 @@ from training.encoders.two_branch import TwoBranch
 from training.loop.mining.alignment import align, bags
 from training.loop.mining.mutual import mine
 from training.loop.mining.probable_pairs import probable_pairs
-from training.loop.mining.side import Side, decoys
+from training.loop.mining.side import FLAT_ROWS, Side, decoys
 from training.loop.mining.translations import FOLDS, with_words
 from training.loop.mining.word_evidence import WordEvidence, sentence_vectors
 from training.loop.run import Run
@@ -25,11 +26,13 @@ from training.loop.validation import embed_texts
 from training.recipes.settings import MiningSettings
 
 LEAST_SENTENCES = 50  # of a text in a language, to be mined for probable pairs
+LEAST_UNLEARNED = 0.02  # of any pair, so that what is known is seen again
+LEAST_LIKELY_WORD = 0.03  # a translation of a stem that its words are paired with; decision 99
 ENOUGH = 0.5  # of a text's sentences paired with a pivot, for no further one to be asked
 
 Vectors = NDArray[np.float32]
 Pairs = NDArray[np.int64]
-Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their probabilities
+Mined = tuple[dict[tuple[str, str], Pairs], dict[tuple[str, str], Vectors]]  # pairs, and their weights
 
 
 def load_or_mine_round(
@@ -56,7 +59,7 @@ def load_or_mine_round(
         return {}
     words = word_evidence() if settings.counts_words(round_epoch) else None
     if words:
-        source.add_words({code: lexicon.tokens for code, lexicon in words.lexicons.items()})
+        source.add_words(words.paired)
     if file.is_file():
         source.read(file)
     elif round_epoch == epoch:
@@ -106,7 +109,10 @@ def _mine(
 
 
 def _mine_probable(sides: "_Sides") -> Mined:
-    """Probable translations within each text, and how probable they are."""
+    """Probable translations within each text, and how much each weighs: its probability.
+
+    With `favour_unlearned`, times what the encoder has still to learn of it.
+    """
     parts: dict[tuple[str, str], list[tuple[Pairs, Vectors]]] = {}
     for rows in sides.source.rows.values():
         for languages, pairs, probabilities in _probable_in_text(sides, rows):
@@ -115,7 +121,9 @@ def _mine_probable(sides: "_Sides") -> Mined:
     joined = {key: _joined(parts[key]) for key in keys}
     if sides.words:
         joined = {key: _joined([pairs, _word_pairs(sides, key, *pairs)]) for key, pairs in joined.items()}
-    return {key: pairs for key, (pairs, _) in joined.items()}, {key: p for key, (_, p) in joined.items()}
+    if sides.settings.favour_unlearned:
+        joined = {key: (pairs, p * sides.unlearned(key, pairs)) for key, (pairs, p) in joined.items()}
+    return {key: pairs for key, (pairs, _) in joined.items()}, {key: w for key, (_, w) in joined.items()}
 
 
 def _probable_in_text(
@@ -158,18 +166,33 @@ def _joined(parts: Sequence[tuple[Pairs, Vectors]]) -> tuple[Pairs, Vectors]:
 def _word_pairs(
     sides: "_Sides", languages: tuple[str, str], pairs: Pairs, probabilities: Vectors
 ) -> tuple[Pairs, Vectors]:
-    """Pair each word with the one that translates it best in paired sentences; rows are those of words."""
+    """Pair words by what paired sentences say of them; rows are those of words (`WordEvidence.paired`).
+
+    A word of the first language has the one that translates it best, and, by its stem, all that may.
+    """
     assert sides.words is not None, "the caller asked"
     assert sides.settings.probability is not None, "the caller asked"
-    lexicons = [sides.words.lexicons[code] for code in languages]
-    first, second = (
-        bags([lexicon.rows[row] for row in rows], lexicon.rarity).matrix
-        for lexicon, rows in zip(lexicons, pairs.T, strict=True)
+    own, other = (sides.words.lexicons[code] for code in languages)
+    stems = sides.words.stems[languages[0]]
+    words, stemmed, others = (
+        bags([listed.rows[row] for row in rows], listed.rarity).matrix
+        for listed, rows in ((own, pairs[:, 0]), (stems, pairs[:, 0]), (other, pairs[:, 1]))
     )
-    each = np.arange(len(pairs))
-    words = align(first, second, np.stack([each, each], axis=1), probabilities.astype(np.float64))
-    found, probable = words.best(sides.settings.probability)
-    return found + np.asarray([len(sides.source.sentences(code)) for code in languages]), probable
+    each, weights = np.stack([np.arange(len(pairs))] * 2, axis=1), probabilities.astype(np.float64)
+    best, best_probable = align(words, others, each, weights).best(sides.settings.probability)
+    found, probable = align(stemmed, others, each, weights).likely(LEAST_LIKELY_WORD)
+    of_words = csr_array(
+        (np.ones(len(stems.tokens)), (np.arange(len(stems.tokens)), stems.of_words)),
+        shape=(len(stems.tokens), len(stems.rarity)),
+    )
+    translations = csr_array((probable, found.T), shape=(len(stems.rarity), len(other)))
+    by_stem = (of_words @ translations).tocoo()
+    listed = np.stack([len(own) + by_stem.row, by_stem.col], axis=1)
+    first_rows = np.asarray([len(sides.source.sentences(code)) for code in languages])
+    return (
+        np.concatenate([best, listed]) + first_rows,
+        np.concatenate([best_probable, by_stem.data.astype(np.float32)]),
+    )
 
 
 @dataclass(frozen=True)
@@ -182,6 +205,7 @@ class _Sides:
     device: torch.device
     settings: MiningSettings
     words: WordEvidence | None  # if whole words are counted
+    _pivots: dict[str, Vectors] = field(default_factory=dict)
 
     def of(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Side]:
         """Embed sentences of a language, and decoys: `share` of their number.
@@ -209,6 +233,27 @@ class _Sides:
         vectors = sentence_vectors(self._embed(tokens), words, self._word_tables[language], len(drawn))
         lengths, bagged = list(map(len, tokens)), bags(stem_rows, stems.rarity)
         return drawn, Side(vectors, lengths, len(drawn), self.source.seed, bagged, np.concatenate(folds))
+
+    def unlearned(self, languages: tuple[str, str], pairs: Pairs) -> Vectors:
+        """What the encoder has still to learn of each pair: 1 - cosine, at least LEAST_UNLEARNED."""
+        first, second = (self._embedded(code) for code in languages)
+        cosines = np.concatenate(
+            [
+                np.einsum("nd,nd->n", first[part[:, 0]], second[part[:, 1]])
+                for part in np.array_split(pairs, 1 + len(pairs) // FLAT_ROWS)
+            ]
+        )
+        unlearned: Vectors = np.clip(1 - cosines, LEAST_UNLEARNED, None).astype(np.float32)
+        return unlearned
+
+    def _embedded(self, language: str) -> Vectors:
+        """All sentences and words of a language; those of pivots are kept."""
+        if language in self._pivots:
+            return self._pivots[language]
+        vectors = self._embed(list(self.source.tokens[language]))
+        if language in self.settings.pivots:
+            self._pivots[language] = vectors
+        return vectors
 
     @cached_property
     def _word_tables(self) -> Mapping[str, tuple[Vectors, Vectors]]:

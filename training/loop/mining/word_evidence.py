@@ -46,6 +46,11 @@ class WordEvidence:
             self._pictures[code], self._masses[code] = _picture_vectors(data, code, words, space)
         self._contexts = {code: _context_vectors(words, data.seed) for code, words in self.lexicons.items()}
 
+    @property
+    def paired(self) -> dict[str, list[Tokens]]:
+        """Language -> token ids of what may be paired: its words, then the words that have a stem."""
+        return {code: [*words.tokens, *self.stems[code].tokens] for code, words in self.lexicons.items()}
+
     def tables(self, embed: Embed) -> dict[str, tuple[Vectors, Vectors]]:
         """Language -> what each token of a word adds to a sentence: by pictures, and by contexts.
 

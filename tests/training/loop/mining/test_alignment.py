@@ -59,11 +59,22 @@ def test_weights_decide_between_pairs() -> None:
     assert (words.best(0.3)[0].sum(axis=1) == WORDS - 1).all()
 
 
+def test_all_likely_translations_are_told_with_their_probabilities() -> None:
+    """Each word is translated by one of two in turn."""
+    ours = sentences(800, 0)
+    theirs = [row if i % 2 else (row + 1) % WORDS for i, row in enumerate(ours)]
+    words = align(bags(ours, RARITY).matrix, bags(theirs, RARITY).matrix, diagonal(800), np.ones(800))
+    found, probabilities = words.likely(0.2)
+    assert set(map(tuple, found.tolist())) >= {(w, v) for w in range(WORDS) for v in (w, (w + 1) % WORDS)}
+    assert (probabilities >= 0.2).all()
+    assert len(words.best(0.2)[0]) == WORDS, "of which one is the best"
+
+
 def test_nothing_is_aligned_without_pairs() -> None:
     ours = bags(sentences(3, 0), RARITY).matrix
     words = align(ours, ours, np.empty((0, 2), np.int64), np.empty(0))
     assert len(words.counts) == 0
-    assert len(words.best(0.0)[0]) == 0
+    assert len(words.best(0.0)[0]) == len(words.likely(0.0)[0]) == 0
 
 
 @pytest.fixture(scope="module")

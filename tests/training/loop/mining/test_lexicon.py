@@ -82,6 +82,15 @@ def test_inflected_words_have_a_common_stem() -> None:
     assert set(found.rows[0].tolist()).isdisjoint(found.rows[2].tolist())
 
 
+def test_each_word_of_a_stem_is_listed_with_it() -> None:
+    found = stems_of(["running runnings", "running rungs", "runnings rungs"])
+    spelled = ["".join(SCRIPTS.id_to_token(int(token)) for token in tokens) for tokens in found.tokens]
+    by_stem = dict(zip(spelled, found.of_words.tolist(), strict=True))
+    assert set(by_stem) == {"▁running", "▁runnings", "▁rungs"}
+    assert by_stem["▁running"] == by_stem["▁runnings"] != by_stem["▁rungs"]
+    assert by_stem["▁rungs"] == found.rows[1][-1]
+
+
 def test_punctuation_and_rare_words_have_no_stem() -> None:
     found = stems_of(["the dogs run."] * LEAST_STEMS + ["the cats ran!"])
     assert len(found.rarity) == 3, "the, dogs, run"

@@ -215,12 +215,12 @@ def test_probable_pairs_are_mined_kept_and_resumed(data: Path, tmp_path: Path) -
     run = train(settings, copied, tmp_path / "run")
     source = prepare(run, copied).data.pseudopairs
     source.read(run.pseudopairs_file(5))
-    assert set(source.pairs) == set(source.probabilities) == {("de", "en"), ("pt", "en")}
+    assert set(source.pairs) == set(source.weights) == {("de", "en"), ("pt", "en")}
     for key, pairs in source.pairs.items():
         halves = [len(source.tokens[code]) // 2 for code in key]
         assert ((pairs[:, 0] < halves[0]) == (pairs[:, 1] < halves[1])).all()
-        assert (source.probabilities[key] >= np.float32(0.3)).all()
-        assert len(source.probabilities[key]) == len(pairs)
+        assert (source.weights[key] >= np.float32(0.3)).all()
+        assert len(source.weights[key]) == len(pairs)
     before = dict(source.pairs)
     assert source.file == run.pseudopairs_file(5)
     again = prepare(run, copied)
@@ -276,6 +276,43 @@ def test_whole_words_are_counted_from_the_epoch_that_the_recipe_names(data: Path
     assert again.data.pseudopairs.draw(64, 5, 0), "a resumed run finds the words of its pairs"
 
 
-def test_whole_words_need_a_probability(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="words needs probability and pivot"):
-        mining(tmp_path, "mining.words=3")
+def test_pairs_that_the_encoder_knows_already_weigh_less(data: Path, tmp_path: Path) -> None:
+    sources = {}
+    for favoured in ("false", "true"):
+        (folder := tmp_path / favoured).mkdir()
+        given = mining(folder, *PROBABLE, f"mining.favour_unlearned={favoured}", "optimiser.epochs=4")
+        run = train(given, data, folder / "run")
+        sources[favoured] = prepare(run, data).data.pseudopairs
+        sources[favoured].read(run.pseudopairs_file(3))
+    plain, favoured = sources["false"], sources["true"]
+    shares = []
+    for key, rows in plain.pairs.items():
+        np.testing.assert_array_equal(favoured.pairs[key], rows)
+        shares.append(favoured.weights[key] / plain.weights[key])
+    assert all((share <= 1).all() for share in shares)
+    assert np.concatenate(shares).std() > 0.01, "the encoder knows some better than others"
+
+
+def test_a_word_is_paired_with_what_its_stem_may_mean(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without any stem only the words that are translated for themselves are left."""
+    counts = {}
+    for least in (0.03, 1.1):
+        monkeypatch.setattr(rounds, "LEAST_LIKELY_WORD", least)
+        (folder := tmp_path / str(least)).mkdir()
+        run = train(mining(folder, *PROBABLE, "mining.words=3", "optimiser.epochs=4"), data, folder / "run")
+        source = prepare(run, data)
+        source.begin(3, Processes())
+        pairs = source.data.pseudopairs
+        for (first, second), rows in pairs.pairs.items():
+            assert (rows[:, 0] < len(pairs.tokens[first])).all()
+            assert (rows[:, 1] < len(pairs.tokens[second])).all()
+        counts[least] = sum(map(len, pairs.pairs.values()))
+    assert counts[0.03] > counts[1.1]
+
+
+@pytest.mark.parametrize("key", ["words=3", "favour_unlearned=true"])
+def test_what_needs_probable_pairs_says_so(tmp_path: Path, key: str) -> None:
+    with pytest.raises(RecipeError, match=f"{key.split('=')[0]} needs probability and pivot"):
+        mining(tmp_path, f"mining.{key}")
