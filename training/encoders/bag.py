@@ -6,12 +6,11 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from index.encoder.bundle import open_bundle
+from index.encoder.bundle import Bundle, open_bundle
 from index.errors import UsageError
 from training.data.tokens import with_plain_i
 from training.data.training_data import TrainingData
@@ -29,8 +28,9 @@ class BagSettings(EncoderSettings):
     (training.encoders.picture_verified).
     start: an encoder bundle (looked for below the data folder first) of the same kind and width: the run goes
     on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings.
-    start_share: the share of `start` in the embeddings that the run ends with, a mean of both, so that what
-    `start` knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of zero-shot models).
+    start_share: the share of `start` in the embeddings that the run ends with, for the tokens that `start`
+    has: a mean of both, so that what it knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of
+    zero-shot models).
     start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
     vocabulary_extension) whose embedding begins as their sum, so that sentences begin where `start` has them.
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
@@ -88,7 +88,7 @@ class Bag(SentenceEncoder):
     """
 
     rows: Tensor
-    start: Tensor | None = None  # the embeddings of `settings.start`, for this vocabulary
+    start: Tensor | None = None  # the embeddings of `settings.start`
 
     def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
         super().__init__(settings)
@@ -106,9 +106,11 @@ class Bag(SentenceEncoder):
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, fit the language identifier, share where pictures agree."""
         if self.settings.start:
-            self.start = torch.from_numpy(self._started(data.tokenizer)).to(self.tokens.weight.device)
+            bundle = open_bundle(Path(self.settings.start))
+            known, joined = self._started(bundle, data.tokenizer)
+            self.start = known.to(self.tokens.weight.device)
             with torch.no_grad():
-                self.tokens.weight.copy_(self.start)
+                self.tokens.weight.copy_(torch.cat([known, joined]))
         if self.identifier:
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -118,7 +120,7 @@ class Bag(SentenceEncoder):
     def conclude(self) -> None:
         """Take the mean with the embeddings of `start`, if the settings say so."""
         if self.start is not None:
-            self.tokens.weight.lerp_(self.start, self.settings.start_share)
+            self.tokens.weight[: len(self.start)].lerp_(self.start, self.settings.start_share)
 
     @torch.no_grad()
     def grow(self, smaller: Self, data: TrainingData) -> None:
@@ -136,12 +138,11 @@ class Bag(SentenceEncoder):
             shared = torch.nonzero(owner < count - 1)[:, 0]
             self.rows[shared, -1] = self.rows[shared, owner[shared]]
 
-    def _started(self, tokenizer: Tokenizer) -> NDArray[np.float32]:
-        """The embeddings of `start`: (vocabulary, width); the sum of its tokens for one that joins them.
+    def _started(self, bundle: Bundle, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+        """The embeddings of a bundle (tokens, width), and those of the tokens that join them: their sums.
 
-        UsageError if they are more, or of another width.
+        UsageError if they are more than the vocabulary, or of another width.
         """
-        bundle = open_bundle(Path(self.settings.start))
         embeddings = read_embeddings(bundle)
         known, width = embeddings.shape
         if known > self.vocabulary or width != self.settings.width:
@@ -152,7 +153,9 @@ class Bag(SentenceEncoder):
         parts = Tokenizer.from_file(str(bundle.tokenizer)).model
         joined = (parts.tokenize(tokenizer.id_to_token(number)) for number in range(known, self.vocabulary))
         sums = [embeddings[[token.id for token in tokens]].sum(axis=0) for tokens in joined]
-        return np.concatenate([embeddings, np.reshape(sums, (-1, width)).astype(np.float32)])
+        return torch.from_numpy(embeddings), torch.from_numpy(
+            np.reshape(sums, (-1, width)).astype(np.float32)
+        )
 
     def _verified(self, data: TrainingData) -> Tensor:
         """Compute `rows`, shared where pictures agree."""

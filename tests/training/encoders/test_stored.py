@@ -141,6 +141,12 @@ def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundl
     own, mixed = (load_model(run, data).text.word_table().detach().numpy() for run in (plain, mean))
     assert not np.allclose(own, start, atol=1e-3)
     np.testing.assert_allclose(mixed, 0.75 * own + 0.25 * start, atol=1e-5)
+    grown = "text.start_merges=40"
+    plain = train(recipe(BAG, tmp_path, *brief, grown), data, tmp_path / "plain-grown")
+    mean = train(recipe(BAG, tmp_path, *brief, grown, "text.start_share=0.25"), data, tmp_path / "mean-grown")
+    own, mixed = (load_model(run, data).text.word_table().detach().numpy() for run in (plain, mean))
+    np.testing.assert_allclose(mixed[: len(start)], 0.75 * own[: len(start)] + 0.25 * start, atol=1e-5)
+    np.testing.assert_allclose(mixed[len(start) :], own[len(start) :], atol=1e-6, err_msg="joined tokens")
     with pytest.raises(Exception, match=r"text\.start_share needs text\.start"):
         recipe(BAG, tmp_path, "text.start_share=0.25")
 
