@@ -153,9 +153,7 @@ class Bag(SentenceEncoder):
         parts = Tokenizer.from_file(str(bundle.tokenizer)).model
         joined = (parts.tokenize(tokenizer.id_to_token(number)) for number in range(known, self.vocabulary))
         sums = [embeddings[[token.id for token in tokens]].sum(axis=0) for tokens in joined]
-        return torch.from_numpy(embeddings), torch.from_numpy(
-            np.reshape(sums, (-1, width)).astype(np.float32)
-        )
+        return torch.from_numpy(embeddings), torch.tensor(np.reshape(sums, (-1, width)), dtype=torch.float32)
 
     def _verified(self, data: TrainingData) -> Tensor:
         """Compute `rows`, shared where pictures agree."""

@@ -98,6 +98,8 @@ class Recipe(Table):
             raise ValueError('data.stream needs vision.training = "tuned"')
         if self.mining or self.transfer:
             raise ValueError("data.stream needs no [mining] and no [transfer]")
+        if self.tokenizer.languages:
+            raise ValueError("data.stream needs no tokenizer.languages: its vocabulary is learned from all")
         if whole:
             raise ValueError(f"data.stream needs no objectives.{whole[0]}")
         if self.text.needs_all_sentences:

@@ -118,6 +118,7 @@ def test_other_shards_are_not_gone_on_with(sharded: Path, tmp_path: Path) -> Non
         ("data.texts=texts", "no data.texts"),
         ('data.sets=["photos","pictograms"]', "data.sets without pictograms"),
         ('data.weights={"photos":2}', "no data.weights"),
+        ('tokenizer.languages=["de"]', "no tokenizer.languages"),
         ('objectives.halves={"weight": 0.3}', "no objectives.halves"),
     ],
 )

@@ -96,15 +96,15 @@ class Alignment:
         _, places = np.unique(self.first[order], return_index=True)
         chosen = order[places]
         chosen = chosen[(forward[chosen] >= least) & (self.counts[chosen] >= 1)]
-        pairs = np.stack([self.first[chosen], self.second[chosen]], axis=1)
-        return pairs, forward[chosen].astype(np.float32)
+        return self._told(chosen)
 
     def likely(self, least: float) -> tuple[Numbers, Vectors]:
-        """The translations (m, 2) of all first words, those of `least` probability or more, and that (m,)."""
-        forward = self.forward
-        chosen = forward >= least
+        """Translations of first words (m, 2), all of `least` probability or more, and these probabilities."""
+        return self._told(np.flatnonzero(self.forward >= least))
+
+    def _told(self, chosen: Numbers) -> tuple[Numbers, Vectors]:
         pairs = np.stack([self.first[chosen], self.second[chosen]], axis=1)
-        return pairs, forward[chosen].astype(np.float32)
+        return pairs, self.forward[chosen].astype(np.float32)
 
 
 def align(first: csr_array, second: csr_array, pairs: Numbers, weights: Weights) -> Alignment:

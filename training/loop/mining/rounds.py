@@ -4,8 +4,10 @@ The next epochs train on them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import torch
@@ -121,9 +123,11 @@ def _mine_probable(sides: "_Sides") -> Mined:
     joined = {key: _joined(parts[key]) for key in keys}
     if sides.words:
         joined = {key: _joined([pairs, _word_pairs(sides, key, *pairs)]) for key, pairs in joined.items()}
+    mined = {key: pairs for key, (pairs, _) in joined.items()}
+    weights = {key: probabilities for key, (_, probabilities) in joined.items()}
     if sides.settings.favour_unlearned:
-        joined = {key: (pairs, p * sides.unlearned(key, pairs)) for key, (pairs, p) in joined.items()}
-    return {key: pairs for key, (pairs, _) in joined.items()}, {key: w for key, (_, w) in joined.items()}
+        weights = {key: weights[key] * unlearned for key, unlearned in _unlearned(sides, mined).items()}
+    return mined, weights
 
 
 def _probable_in_text(
@@ -181,18 +185,24 @@ def _word_pairs(
     each, weights = np.stack([np.arange(len(pairs))] * 2, axis=1), probabilities.astype(np.float64)
     best, best_probable = align(words, others, each, weights).best(sides.settings.probability)
     found, probable = align(stemmed, others, each, weights).likely(LEAST_LIKELY_WORD)
-    of_words = csr_array(
-        (np.ones(len(stems.tokens)), (np.arange(len(stems.tokens)), stems.of_words)),
-        shape=(len(stems.tokens), len(stems.rarity)),
-    )
     translations = csr_array((probable, found.T), shape=(len(stems.rarity), len(other)))
-    by_stem = (of_words @ translations).tocoo()
-    listed = np.stack([len(own) + by_stem.row, by_stem.col], axis=1)
+    by_stem = translations[stems.of_words].tocoo()
+    by_stem_rows = np.stack([len(own) + by_stem.row, by_stem.col], axis=1)
     first_rows = np.asarray([len(sides.source.sentences(code)) for code in languages])
-    return (
-        np.concatenate([best, listed]) + first_rows,
-        np.concatenate([best_probable, by_stem.data.astype(np.float32)]),
-    )
+    return np.concatenate([best, by_stem_rows]) + first_rows, np.concatenate([best_probable, by_stem.data])
+
+
+def _unlearned(sides: "_Sides", mined: Mapping[tuple[str, str], Pairs]) -> dict[tuple[str, str], Vectors]:
+    """What the encoder has still to learn of each pair: 1 - cosine, at least LEAST_UNLEARNED."""
+    pivots = {code: sides.embedded(code) for code in {second for _, second in mined}}
+    unlearned = {}
+    for language, keys in groupby(sorted(mined), key=itemgetter(0)):
+        vectors = pivots[language] if language in pivots else sides.embedded(language)
+        for key in keys:
+            parts = np.array_split(mined[key], 1 + len(mined[key]) // FLAT_ROWS)
+            cosines = [(vectors[rows[:, 0]] * pivots[key[1]][rows[:, 1]]).sum(axis=1) for rows in parts]
+            unlearned[key] = np.maximum(1 - np.concatenate(cosines), np.float32(LEAST_UNLEARNED))
+    return unlearned
 
 
 @dataclass(frozen=True)
@@ -205,7 +215,6 @@ class _Sides:
     device: torch.device
     settings: MiningSettings
     words: WordEvidence | None  # if whole words are counted
-    _pivots: dict[str, Vectors] = field(default_factory=dict)
 
     def of(self, language: str, rows: range | None, share: float) -> tuple[Pairs, Side]:
         """Embed sentences of a language, and decoys: `share` of their number.
@@ -234,26 +243,9 @@ class _Sides:
         lengths, bagged = list(map(len, tokens)), bags(stem_rows, stems.rarity)
         return drawn, Side(vectors, lengths, len(drawn), self.source.seed, bagged, np.concatenate(folds))
 
-    def unlearned(self, languages: tuple[str, str], pairs: Pairs) -> Vectors:
-        """What the encoder has still to learn of each pair: 1 - cosine, at least LEAST_UNLEARNED."""
-        first, second = (self._embedded(code) for code in languages)
-        cosines = np.concatenate(
-            [
-                np.einsum("nd,nd->n", first[part[:, 0]], second[part[:, 1]])
-                for part in np.array_split(pairs, 1 + len(pairs) // FLAT_ROWS)
-            ]
-        )
-        unlearned: Vectors = np.clip(1 - cosines, LEAST_UNLEARNED, None).astype(np.float32)
-        return unlearned
-
-    def _embedded(self, language: str) -> Vectors:
-        """All sentences and words of a language; those of pivots are kept."""
-        if language in self._pivots:
-            return self._pivots[language]
-        vectors = self._embed(list(self.source.tokens[language]))
-        if language in self.settings.pivots:
-            self._pivots[language] = vectors
-        return vectors
+    def embedded(self, language: str) -> Vectors:
+        """Embed all sentences and words of a language."""
+        return self._embed(list(self.source.tokens[language]))
 
     @cached_property
     def _word_tables(self) -> Mapping[str, tuple[Vectors, Vectors]]:
