@@ -1,6 +1,6 @@
 """Checks the sentences of a folder like corpora/everyday: line i of every LANG.txt says the same.
 
-    python corpora/check.py [FOLDER] [--entries 1200] [--sayings 929 1254] [--against TEXTS [--common N]...]
+    python corpora/check.py [FOLDER] [--entries 2200] [--sayings 929 1254] [--against TEXTS [--common N]...]
 
 Every language must have equally many lines, each one clean sentence in its language's letters, none the same
 in two languages. Scenes end in a full stop, and no two of a language are alike. Of the lines that people say
@@ -152,7 +152,7 @@ def near_others(texts: dict[str, list[str]], folder: Path, except_for: set[int])
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
-@click.option("--entries", default=1200, show_default=True, help="How many there must be at least.")
+@click.option("--entries", default=2200, show_default=True, help="How many there must be at least.")
 @click.option("--sayings", type=(int, int), default=SAYING_LINES, help="First and last line that people say.")
 @click.option(
     "--against", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other people's text."

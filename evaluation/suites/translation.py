@@ -6,6 +6,8 @@ A suite reads its text, encodes it, and returns the tables of a report.
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from evaluation.measures.calibration import with_calibration
 from evaluation.measures.scores import Table, score_pool, score_translation
 from evaluation.suites.english import ENGLISH, captions_with_english, machine_translated
@@ -20,10 +22,10 @@ from evaluation.suites.sets import (
     read_captions,
     read_split,
 )
+from index.build.probes import SAYINGS
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 
-SCENE_LINES = 928  # the first lines of corpora/everyday; what people say comes after them
 ONE_POOL = "photos, one pool"  # the table of Globetrotter's measure
 POOL_CAPTIONS = 200  # captions a language in Globetrotter's measure (5.2)
 
@@ -44,12 +46,15 @@ def scenes(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Seque
     """Suite `scenes`: the shipped sentences, `data` = corpora/everyday; scenes and sayings separately."""
     texts = read_aligned(data, available(data, ".txt", known, chosen))
     vectors = encode(encoder, texts)
-    parts = {"everyday scenes": slice(SCENE_LINES), "everyday sayings": slice(SCENE_LINES, None)}
+    parts = {
+        "everyday scenes": {code: np.delete(rows, SAYINGS, axis=0) for code, rows in vectors.items()},
+        "everyday sayings": {code: rows[SAYINGS] for code, rows in vectors.items()},
+    }
     note = "Line i is the same in each."
     return [
-        _scored(encoder, name, note, {code: rows[lines] for code, rows in vectors.items()}, chosen)
-        for name, lines in parts.items()
-        if len(next(iter(vectors.values()))[lines])
+        _scored(encoder, name, note, part, chosen)
+        for name, part in parts.items()
+        if len(next(iter(part.values())))
     ]
 
 

@@ -20,7 +20,7 @@ from index.text.pre_tokens import Tokens
 
 # Beside the packages, both in a checkout and where they are installed.
 PROBE_FOLDER = Path(index.__file__).parents[1] / "corpora"
-SCENE_LINES = 928  # the first lines of corpora/everyday; later ones are not all scenes
+SAYINGS = slice(928, 1254)  # lines of corpora/everyday that people say; all others are scenes
 HELD_OUT = 3  # every third line of corpora/elsewhere is kept for measuring
 
 
@@ -57,9 +57,9 @@ def fingerprint() -> str:
 
 
 def scenes(language: str) -> list[str]:
-    """The scenes in a language, whose line i means the same in each; empty for a language without scenes."""
+    """The first scenes in a language, line i the same in each; empty for a language without scenes."""
     path = PROBE_FOLDER / "everyday" / f"{language}.txt"
-    return path.read_text("utf-8").splitlines()[:SCENE_LINES] if path.is_file() else []
+    return path.read_text("utf-8").splitlines()[: SAYINGS.start] if path.is_file() else []
 
 
 def shortened(texts: Sequence[str]) -> list[str]:

