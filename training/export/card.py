@@ -160,7 +160,7 @@ def _overrides(recipe: Recipe) -> list[str]:
     return [
         f"--set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
         for key, value in _leaves(recipe.model_dump(mode="json")).items()
-        if shipped.get(key, value) != value and key.split(".")[0] not in WITHOUT_EFFECT
+        if (key not in shipped or shipped[key] != value) and key.split(".")[0] not in WITHOUT_EFFECT
     ]
 
 

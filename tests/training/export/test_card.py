@@ -50,7 +50,13 @@ def test_those_who_drew_are_credited_by_name(tmp_path: Path) -> None:
 
 def test_it_says_how_it_was_made(tmp_path: Path) -> None:
     manifest = open_bundle(MODELS / "open").manifest
-    changed = ("text.start=models/open", "mining.begin=1", 'data.languages=["en","de"]', "run.threads=1")
+    changed = (
+        "text.start=models/open",
+        "mining.begin=1",
+        'data.languages=["en","de"]',
+        "data.weights.storybooks=3",
+        "run.threads=1",
+    )
     made = {
         overrides: model_card(load_recipe("open", overrides), manifest, RESULT, {}).split("## Made by")[1]
         for overrides in ((), changed)
@@ -58,6 +64,6 @@ def test_it_says_how_it_was_made(tmp_path: Path) -> None:
     assert made[()].split("\n")[2] == "    passepartout train open --data DIR --out RUN"
     assert made[changed].split("\n")[2] == (
         '    passepartout train open --data DIR --out RUN --set \'data.languages=["en", "de"]\' '
-        "--set text.start=models/open --set mining.begin=1"
+        "--set data.weights.storybooks=3.0 --set text.start=models/open --set mining.begin=1"
     )
     assert "run.threads" not in made[changed], "it changes nothing that is learned"
