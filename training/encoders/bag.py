@@ -27,7 +27,8 @@ class BagSettings(EncoderSettings):
     "picture-verified": one in each, shared between languages whose pictures agree on what the token means
     (training.encoders.picture_verified).
     start: an encoder bundle (looked for below the data folder first) of the same kind and width: the run goes
-    on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings.
+    on from its vocabulary, in place of one learned as [tokenizer] says, and its embeddings. These fit a
+    whitened picture space only if it comes from the same pictures, backbone and seed.
     start_share: the share of `start` in the embeddings that the run ends with, for the tokens that `start`
     has: a mean of both, so that what it knew better is not lost (Wortsman et al. 2022, Robust fine-tuning of
     zero-shot models).
