@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import freeze
+
 
 class MilvusServer:
     def __init__(self, folder: Path) -> None:
@@ -27,7 +29,7 @@ class MilvusServer:
         assert b"listening" in self._process.stdout.readline()
 
     def freeze(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
+        freeze(self._process)
 
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)

@@ -1,12 +1,21 @@
 """Waiting for what another process, thread or task does: by looking again, with a deadline."""
 
 import asyncio
+import os
+import signal
+import subprocess
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 LOOK_AGAIN = 0.02  # seconds
+
+
+def freeze(process: "subprocess.Popen[Any]") -> None:
+    """Stop a process, and wait until it stands still: before, it may answer once more."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
 
 
 def until(

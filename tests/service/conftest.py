@@ -26,7 +26,7 @@ from service.app import create_app
 from service.settings import Settings
 from tests.service.browser import OpenPage, launched, watched_pages
 from tests.service.server import free_port, serving
-from tests.waiting import until
+from tests.waiting import freeze, until
 
 ADVICE = "is not installed: run scripts/install-test-tools"
 
@@ -142,7 +142,7 @@ class RedisServer:
         until(self._answers, "redis-server did not start", 10)
 
     def freeze(self) -> None:
-        os.kill(self._process.pid, signal.SIGSTOP)
+        freeze(self._process)
 
     def thaw(self) -> None:
         os.kill(self._process.pid, signal.SIGCONT)
