@@ -2,8 +2,8 @@
 
 manifest.json, the graph of the manifest's precision (encoder.onnx, encoder.int8.onnx or encoder.int4.onnx)
 and perhaps others, tokenizer.json, word_embeddings.safetensors (unless the manifest's `words` are the
-encoder's), words/LANG.tsv (word TAB count, most frequent first), pictures.safetensors (pictures.py; not in
-all) and with it picture_space.safetensors (picture_space.py), taught/LANG.safetensors (taught.py; for each
+encoder's), words/LANG.tsv (word TAB count, most frequent first), pictures.safetensors (pictures.py) and
+picture_space.safetensors (picture_space.py; neither in all), taught/LANG.safetensors (taught.py; for each
 language that was taught afterwards), README.md (the model card): these names and no others.
 """
 

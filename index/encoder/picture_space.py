@@ -63,7 +63,7 @@ class PictureSpace:
         largest = np.abs(self.projection).max()  # the scale is irrelevant, and float16 ends at 65,504
         tensors = {
             "mean": self.mean,
-            "projection": (self.projection / largest).astype(np.float16),
+            "projection": (self.projection / largest).astype(np.float16, order="C"),  # save reads no strides
             "probe": self.probe,
         }
         return save(tensors, {DESCRIPTION_KEY: self.seen.model_dump_json()})
@@ -78,10 +78,10 @@ def read_picture_space(file: Path, dimension: int) -> PictureSpace:
                 content.get_tensor(name).astype(np.float32) for name in ("mean", "projection", "probe")
             )
     except (SafetensorError, TypeError, KeyError, ValidationError) as error:
-        raise DamagedError(f"{file}: no picture space: make it again (passepartout pictograms)") from error
+        raise DamagedError(f"{file}: no picture space: make it again (passepartout export)") from error
     if projection.shape != (len(mean), dimension) or probe.shape != mean.shape:
         raise DamagedError(
             f"{file}: shape {projection.shape}, not ({len(mean)}, {dimension}): make it again "
-            "(passepartout pictograms)"
+            "(passepartout export)"
         )
     return PictureSpace(seen, mean, projection, probe)

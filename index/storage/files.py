@@ -201,11 +201,16 @@ def fsync_tree(folder: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a text file atomically: a reader sees the old content or the new, never a part."""
+    """Write a text file atomically, in UTF-8, as `replace_bytes` does."""
+    replace_bytes(path, text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file atomically: a reader sees the old content or the new, never a part."""
     # A fixed name: a writer that dies leaves at most one draft, which the next writer overwrites.
     draft = path.with_name(f".{path.name}.draft")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with draft.open("wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

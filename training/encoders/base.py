@@ -10,6 +10,7 @@ from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from index.encoder.bundle import Bundle
 from training.data.folder import find_folder
 from training.data.settings import Table
 from training.data.training_data import TrainingData
@@ -59,6 +60,10 @@ class EncoderSettings(Table, ABC):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the encoder's own tokenizer, which may learn from texts; None if the run learns one."""
+        return None
+
+    def started(self) -> Bundle | None:
+        """The bundle whose embeddings and picture space a run goes on from; None if it begins anew."""
         return None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:

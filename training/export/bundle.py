@@ -1,5 +1,6 @@
 """Turns a finished run into an encoder bundle, after checking that ONNX gives what torch gives."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from index.encoder.bundle import (
     CARD,
     EMBEDDINGS,
     ENCODER_GRAPHS,
+    PICTURE_SPACE,
     TOKENIZER,
     Bundle,
     BundleManifest,
@@ -139,6 +141,8 @@ def _write_parts(
         tokens = tokens[[run.recipe.data.languages.index(code) for code in languages]]
     write_word_embeddings(tokens, run.recipe.head.dimension, staging / EMBEDDINGS)
     write_word_lists(captions, texts, languages, staging / "words")
+    if run.picture_space_file.is_file():
+        shutil.copyfile(run.picture_space_file, staging / PICTURE_SPACE)
 
 
 def _measure(

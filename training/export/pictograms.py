@@ -1,15 +1,13 @@
 """Puts the pictograms that an encoder learned from into its bundle, as vectors in the space of its texts.
 
-With them goes the picture space itself, so that other pictures can be looked at.
-
 The picture space of the shipped recipes is fixed, not learned: features of a frozen backbone, whitened over
-the training pictures (training/data/whitening.py). It can be computed again from the data alone, and is
-turned onto the bundle's texts (orthogonal Procrustes), since principal axes have no sign. Names find names
-better than drawings do: a pictogram is the mean of both (docs/decisions/0094).
+the training pictures. It is turned onto the bundle's texts (orthogonal Procrustes), which do not lie exactly
+where their pictures do. Names find names better than drawings do: a pictogram is the mean of both
+(docs/decisions/0094).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -28,7 +26,7 @@ from index.encoder.bundle import (
     publish_bundle,
     staging_folder,
 )
-from index.encoder.picture_space import PictureSpace, Seen
+from index.encoder.picture_space import PictureSpace
 from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
@@ -39,10 +37,9 @@ from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of
 from training.data.settings import PICTOGRAM_SET as DRAWN
 from training.data.terms import data_terms
-from training.data.whitening import Whitening, fit_whitening
-from training.encoders.features import FeatureExtractor, features_of_collection
+from training.encoders.features import features_of_collection
 from training.encoders.vision import load_backbone
-from training.export.picture_space import probe
+from training.export.picture_space import open_space
 from training.recipes.recipe import Recipe
 
 SECTION_TITLE = "What it sees"
@@ -85,14 +82,16 @@ class Written:
 
 
 def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
-    """Add pictures.safetensors and picture_space.safetensors to a bundle, and their measures to its card.
+    """Add pictures.safetensors to a bundle, and how well they fit its texts to the card.
 
+    The bundle's picture space is rotated onto its texts.
     recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
-    recipe whose picture space is learned or has no pictograms, DataError for missing files.
+    bundle without a picture space or a recipe without pictograms, DataError for missing files.
     """
     bundle = open_bundle(folder)
     _check(bundle, recipe)
-    open_pictures = _read_open_pictures(recipe, data)
+    space = open_space(bundle)
+    open_pictures = _read_open_pictures(space, recipe, data)
     drawings = _concepts(open_pictures)
     names = {code: _names(data, code) for code in _with_sentences(bundle.manifest.languages, recipe, data)}
     names = {code: listed for code, listed in names.items() if listed}
@@ -112,7 +111,7 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     content = packed(
         [*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([pictogram_vectors, other_vectors])
     )
-    _publish(bundle, content, _space(open_pictures, rotation, recipe), _section(written))
+    _publish(bundle, content, replace(space, projection=space.projection @ rotation), _section(written))
     return written
 
 
@@ -121,11 +120,8 @@ def _check(bundle: Bundle, recipe: Recipe) -> None:
         raise UsageError(
             f"--recipe {recipe.name}: {bundle.folder} was trained with {bundle.manifest.recipe.name}"
         )
-    if recipe.vision.space != "whitened" or DRAWN not in recipe.data.sets:
-        raise UsageError(
-            f"recipe {recipe.name}: only one with {DRAWN} in data.sets and vision.space = whitened has "
-            "pictograms whose vectors can be computed from the data"
-        )
+    if DRAWN not in recipe.data.sets:
+        raise UsageError(f"recipe {recipe.name}: it learned from no pictograms ({DRAWN} in data.sets)")
 
 
 def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Sequence[str]:
@@ -141,18 +137,15 @@ def _with_sentences(languages: Sequence[str], recipe: Recipe, data: Path) -> Seq
 class _OpenPictures:
     """Openly licensed pictures, also held-out ones, as (n, d) unit rows in the recipe's picture space.
 
-    captions: language -> picture -> captions that were trained on. probe: (F,) features by which the backbone
-    can be recognised.
+    captions: language -> picture -> captions that were trained on.
     """
 
     names: Sequence[str]
     vectors: Vectors
-    whitening: Whitening
-    probe: NDArray[np.float32]
     captions: Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def _read_open_pictures(recipe: Recipe, data: Path) -> _OpenPictures:
+def _read_open_pictures(space: PictureSpace, recipe: Recipe, data: Path) -> _OpenPictures:
     folder, vision = DataFolder(data), recipe.vision
     captioned = folder.captions("train", recipe.data)
     learned = captioned.pictures
@@ -168,26 +161,13 @@ def _read_open_pictures(recipe: Recipe, data: Path) -> _OpenPictures:
     threads = torch.get_num_threads()
     features = features_of_collection(backbone, archive, pictures, vision.views, threads)
     move_onto_first_set(features, pictures, len(learned))
-    rows = features[:, : len(learned)].reshape(-1, features.shape[-1])
-    whitening = fit_whitening(rows, recipe.head.dimension, vision.whitening, recipe.seed)
-    vectors = unit(whitening(features).mean(axis=0))
+    vectors = space(features)
     captions: dict[str, dict[str, list[str]]] = {}
     for caption in captioned.captions:
         if set_of(name := learned[caption.picture]) in sets:
             captions.setdefault(caption.language, {}).setdefault(name, []).append(caption.text)
     rows_by_name = {name: row for row, name in enumerate(pictures)}
-    waves = probe(FeatureExtractor(backbone, vision.image_size, threads), vision.image_size)
-    return _OpenPictures(names, vectors[[rows_by_name[name] for name in names]], whitening, waves, captions)
-
-
-def _space(pictures: _OpenPictures, rotation: NDArray[np.float32], recipe: Recipe) -> PictureSpace:
-    """The recipe's picture space, rotated onto the texts."""
-    vision = recipe.vision
-    backbone = (vision.backbone,) if isinstance(vision.backbone, str) else vision.backbone
-    seen = Seen(backbone=backbone, image_size=vision.image_size, views=vision.views)
-    return PictureSpace(
-        seen, pictures.whitening.mean, pictures.whitening.projection @ rotation, pictures.probe
-    )
+    return _OpenPictures(names, vectors[[rows_by_name[name] for name in names]], captions)
 
 
 def _concepts(pictures: _OpenPictures) -> dict[str, Vectors]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.picture_space import PictureSpace
@@ -14,17 +13,8 @@ from index.encoder.vectors import Vectors
 from index.errors import DataError, UsageError
 from training.data.pictures import PictureFolder
 from training.encoders.features import FeatureExtractor
+from training.encoders.picture_space import is_seen_by
 from training.encoders.vision import load_backbone
-
-SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
-
-
-def probe(extractor: FeatureExtractor, size: int) -> NDArray[np.float32]:
-    """(F,) the features of a synthetic picture of waves, by which a backbone can be recognised."""
-    rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
-    waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
-    (features,) = extractor((127.5 + 127 * np.stack(waves, axis=-1)).astype(np.uint8)[None])
-    return np.asarray(features)
 
 
 def with_own_pictures(
@@ -50,8 +40,8 @@ def open_space(bundle: Bundle) -> PictureSpace:
     space = PictureSpace.open(bundle)
     if space is None:
         raise UsageError(
-            f"{bundle.folder} carries no picture space: run passepartout pictograms {bundle.folder} --data "
-            "DIR, or leave out --pictures"
+            f"{bundle.folder} carries no picture space; encoders have one whose recipe has "
+            'vision.space = "whitened" (passepartout export)'
         )
     return space
 
@@ -69,15 +59,10 @@ def own_pictures(
         backbone = load_backbone(sources[0] if len(sources) == 1 else sources, Path())
     except DataError as error:
         raise UsageError(f"{error}: give its folder with --backbone") from error
-    extractor = FeatureExtractor(backbone, space.seen.image_size, torch.get_num_threads())
-    features = probe(extractor, space.seen.image_size)
-    if features.shape != space.probe.shape or _cosine(features, space.probe) < SAME_BACKBONE:
+    if not is_seen_by(space, backbone):
         expected = " and ".join(space.seen.backbone)
         raise UsageError(
             f"--backbone {' '.join(sources)}: not the one that the bundle was trained with, {expected}"
         )
+    extractor = FeatureExtractor(backbone, space.seen.image_size, torch.get_num_threads())
     return space(extractor.of_views(pictures, names, space.seen.views))
-
-
-def _cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
-    return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))

@@ -147,6 +147,8 @@ def _source(base: Run, run: Run, data: Path, before: TwoBranch, schedule: Schedu
     """Build the batches and the model that learns the language."""
     recipe = run.recipe
     cached = embed_beforehand(base, run, data, before)
+    if space := base.picture_space():
+        run.keep_picture_space(space)
     texts, lines = training_texts(run, data), [caption.text for caption in cached.captions.captions]
     tokenizer = _tokenizer(base, run, cached)
     tokens = tokenize(tokenizer, lines)

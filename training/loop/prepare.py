@@ -22,9 +22,10 @@ from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
 from training.data.transfer import read_transferred
-from training.data.whitening import fit_whitening
+from training.data.whitening import Whitening, fit_whitening
 from training.encoders.base import EncoderSettings
 from training.encoders.features import features_of_collection
+from training.encoders.picture_space import fit_picture_space, take_over
 from training.encoders.vision import Backbone, load_backbone
 from training.loop.checkpoint import load_best
 from training.loop.model import build_model, pick_device
@@ -49,6 +50,8 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     torch.manual_seed(recipe.seed)
     backbone = load_backbone(recipe.vision.backbone, folder.path)
     width = backbone.width(recipe.vision.image_size)
+    if recipe.vision.space == "whitened":
+        _take_over_picture_space(run, recipe.text.located(data), backbone)
     pictures, dev_pictures = picture_sources(run, archive, backbone, train, dev)
     tuned = backbone if recipe.vision.training == "tuned" else None
     torch.manual_seed(recipe.seed)
@@ -178,7 +181,10 @@ def picture_sources(
     train: CaptionedPictures,
     dev: CaptionedPictures,
 ) -> tuple[PictureSource, PictureSource]:
-    """Sources of training and dev pictures; a whitened space is fitted to the training pictures."""
+    """Sources of training and dev pictures, in the run's whitened space if it has one.
+
+    The space is fitted to the training pictures the first time, and kept in the run's folder.
+    """
     vision, threads = run.recipe.vision, torch.get_num_threads()
     if vision.training == "tuned":
         train_source, dev_source = (
@@ -191,23 +197,36 @@ def picture_sources(
     names = train.pictures + dev.pictures
     features = features_of_collection(backbone, pictures, names, vision.views, threads)
     move_onto_first_set(features, names, len(train.pictures))
-    return fixed_sources(run.recipe, features[:, : len(train.pictures)], features[:, len(train.pictures) :])
-
-
-def fixed_sources(
-    recipe: Recipe, train: NDArray[np.float32], dev: NDArray[np.float32]
-) -> tuple[FixedFeatures, FixedFeatures]:
-    """Sources of (V, N, F) features, whitened where the recipe says so."""
-    whitening = None
-    if recipe.vision.space == "whitened":
-        rows = train.reshape(-1, train.shape[-1])
-        whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
-    count = 2 if recipe.vision.gives_two_views else 1  # whichever objectives an ablation leaves
-    average = recipe.vision.average_views
-    return (
-        FixedFeatures(train, count=count, average=average, whitening=whitening),
-        FixedFeatures(dev, count=count, average=average, whitening=whitening),
+    parts = features[:, : len(train.pictures)], features[:, len(train.pictures) :]
+    whitening = _whitening(run, backbone, parts[0]) if vision.space == "whitened" else None
+    count = 2 if vision.gives_two_views else 1  # whichever objectives an ablation leaves
+    train_features, dev_features = (
+        FixedFeatures(part, count=count, average=vision.average_views, whitening=whitening) for part in parts
     )
+    return train_features, dev_features
+
+
+def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone) -> None:
+    """Keep the picture space of the bundle that the run goes on from, if it has one.
+
+    UsageError if the recipe's cannot be the same.
+    """
+    bundle, recipe = text.started(), run.recipe
+    if bundle is None or run.picture_space_file.is_file():
+        return
+    if space := take_over(bundle, backbone, recipe.vision, recipe.head.dimension):
+        run.keep_picture_space(space)
+
+
+def _whitening(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> Whitening:
+    """The run's picture space, fitted to the training pictures (V, N, F) and kept if it has none yet."""
+    recipe = run.recipe
+    if not run.picture_space_file.is_file():
+        fitted = fit_picture_space(backbone, train, recipe.vision, recipe.head.dimension, recipe.seed)
+        run.keep_picture_space(fitted)
+    space = run.picture_space()  # as a resumed run reads it
+    assert space is not None, "it was just written"
+    return Whitening(space.mean, space.projection)
 
 
 def whitened_space(

@@ -5,6 +5,7 @@
     skipped.json          pictures that cannot be used, as checked when the run began
     data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
+    picture_space.safetensors  where its texts lie among pictures, in a whitened space (a bundle's file)
     log.jsonl             a JSON object a line: steps (loss and its parts) and validations
     last.safetensors      everything needed to continue: model, optimiser, random state, counters
     transferred.tsv       captions that were transferred to other pictures, if the recipe does so
@@ -26,8 +27,10 @@ from typing import Any
 from pydantic import ValidationError
 from tokenizers import Tokenizer
 
+from index.encoder.bundle import PICTURE_SPACE
+from index.encoder.picture_space import PictureSpace, read_picture_space
 from index.errors import DamagedError, RecipeError, UsageError
-from index.storage.files import replace_text
+from index.storage.files import replace_bytes, replace_text
 from training.recipes.recipe import Recipe
 
 
@@ -49,6 +52,7 @@ class Run:
     recipe: Recipe
 
     tokenizer_file = _File("tokenizer.json")
+    picture_space_file = _File(PICTURE_SPACE)
     skipped_file = _File("skipped.json")
     stream_file = _File("stream.json")
     log_file = _File("log.jsonl")
@@ -75,7 +79,7 @@ class Run:
     def discard(self) -> None:
         """Remove the files of a run that failed before its first step, to free its folder."""
         begun = ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json")
-        for name in (*begun, "transferred.tsv", "start.safetensors"):
+        for name in (*begun, PICTURE_SPACE, "transferred.tsv", "start.safetensors"):
             (self.folder / name).unlink(missing_ok=True)
 
     def tokenizer(self) -> Tokenizer:
@@ -84,6 +88,15 @@ class Run:
             return Tokenizer.from_file(str(self.tokenizer_file))
         except Exception as error:  # tokenizers raises plain Exception
             raise DamagedError(f"{self.tokenizer_file} can't be read: {error}") from None
+
+    def picture_space(self) -> PictureSpace | None:
+        """The run's picture space; None if it has none or has not begun. DamagedError if it can't be read."""
+        file = self.picture_space_file
+        return read_picture_space(file, self.recipe.head.dimension) if file.is_file() else None
+
+    def keep_picture_space(self, space: PictureSpace) -> None:
+        """Write the run's picture space, which is the same from then on."""
+        replace_bytes(self.picture_space_file, space.packed())
 
     def log(self, entry: dict[str, Any]) -> None:
         """Append one line to the log."""

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
+from transformers import AutoConfig, ResNetModel
 
 from index.encoder.bundle import (
     ENCODER,
@@ -17,6 +19,7 @@ from index.encoder.bundle import (
     publish_bundle,
     staging_folder,
 )
+from index.encoder.picture_space import PictureSpace
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
 from index.errors import UsageError
@@ -29,6 +32,7 @@ from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
 from training.loop.training_loop import train
+from training.loop.validation import embed_texts
 
 
 def start_at(bundle: Bundle) -> str:
@@ -88,6 +92,38 @@ def test_rows_of_several_blocks_are_read_from_four_bits(bag_bundle: Bundle, tmp_
     for part in (slice(0, 128), slice(128, 192)):
         rounding = np.linalg.norm(found[:, part] - wide[:, part]) / np.linalg.norm(wide[:, part])
         assert rounding < 0.2
+
+
+def test_it_keeps_the_picture_space_of_the_bundle(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
+    """Of other pictures and another seed, which would fit a space of their own."""
+    others = ("seed=9", 'data.sets=["photos","pictograms"]', "data.pictures=shared")
+    for name in ("anew", "on"):
+        (tmp_path / name).mkdir()
+    anew, fitted = begun(data, tmp_path / "anew", *others)
+    run, prepared = begun(data, tmp_path / "on", *others, start_at(bag_bundle))
+    kept, start, other = run.picture_space(), PictureSpace.open(bag_bundle), anew.picture_space()
+    assert kept is not None
+    assert start is not None
+    assert other is not None
+    np.testing.assert_array_equal(kept.projection, start.projection)
+    assert not np.allclose(kept.projection, other.projection, atol=1e-2)
+    captions = prepared.data.captions.captions
+    tokens = tokenize(run.tokenizer(), [caption.text for caption in captions])
+    with torch.inference_mode():
+        texts = embed_texts(prepared.model, tokens, torch.device("cpu"))
+    shown = np.asarray([caption.picture for caption in captions])
+    near, far = (
+        float((texts * unit(source.pictures.plain(shown).numpy())).sum(axis=1).mean())
+        for source in (prepared, fitted)
+    )
+    assert near > far + 0.1, "texts lie where their pictures are"
+
+
+def test_a_bundle_of_another_backbone_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    ResNetModel(AutoConfig.from_pretrained(data / "weights" / "tiny")).save_pretrained(tmp_path / "other")
+    with pytest.raises(UsageError, match=r"vision\.backbone weights/tiny, in whose space its texts lie"):
+        begun(data, tmp_path, start_at(bag_bundle), f"vision.backbone={tmp_path / 'other'}")
 
 
 def test_it_learns_on_rather_than_anew(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
@@ -152,7 +188,7 @@ def test_it_may_end_with_the_mean_of_start_and_end(data: Path, bag_bundle: Bundl
 
 
 def test_a_bundle_of_another_width_is_refused(data: Path, bag_bundle: Bundle, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"embeddings of width 16; the recipe has \d+ of width 8"):
+    with pytest.raises(UsageError, match=r"16 dimensions; the recipe has 8 \(head\.dimension\)"):
         begun(data, tmp_path, start_at(bag_bundle), "text.width=8", "head.dimension=8")
 
 

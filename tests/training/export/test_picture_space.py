@@ -103,10 +103,15 @@ def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
 
 
 def test_missing_parts_are_reported_in_one_line(
-    bundle: Bundle, drawn: Bundle, own: Own, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bundle: Bundle,
+    transformer_bundle: Bundle,
+    own: Own,
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "out"
-    assert "run passepartout pictograms" in refused(command(drawn, own, out), capsys)
+    assert "carries no picture space" in refused(command(transformer_bundle, own, out), capsys)
     elsewhere = Own(tmp_path, own.captions)
     assert "none of the pictures of --captions" in refused(command(bundle, elsewhere, out), capsys)
     absent = Own(own.pictures, tmp_path / "captions.tsv")

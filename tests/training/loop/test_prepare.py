@@ -9,12 +9,15 @@ import torch
 
 from index.encoder.vectors import unit
 from index.errors import DamagedError, TrainingError
-from tests.training.tiny import BAG, TRANSFORMER, recipe
-from training.data.captions import load_split
+from tests.training.tiny import BAG, SIZE, TRANSFORMER, recipe
+from training.data.captions import CaptionedPictures, load_split
+from training.data.folder import DataFolder
 from training.data.pairs import Halves
 from training.data.pictograms import is_drawing
 from training.data.tokens import SEQUENCE_ID, train_tokenizer
-from training.loop.prepare import fixed_sources, prepare, vocabulary
+from training.encoders.features import features_of_collection
+from training.encoders.vision import Backbone
+from training.loop.prepare import picture_sources, prepare, vocabulary
 from training.loop.run import Run, create_run
 
 
@@ -59,28 +62,37 @@ def test_dev_captions_do_not_leak_into_the_vocabulary(data: Path, tmp_path: Path
     assert "zyzzyva" in (copy / "photos" / "captions" / "en.tsv").read_text("utf-8")
 
 
-def test_the_fixed_space_is_fitted_on_training_pictures_alone(tmp_path: Path) -> None:
-    draw = np.random.default_rng(0)
-    train = draw.standard_normal((2, 40, 24)).astype(np.float32)
-    dev, other = (draw.standard_normal((2, 9, 24)).astype(np.float32) for _ in range(2))
-    given = recipe(BAG, tmp_path)
-    rows = np.arange(40)
-    one, its_dev = fixed_sources(given, train, dev)
-    two, _ = fixed_sources(given, train, 100 * other)
-    assert torch.equal(one.plain(rows), two.plain(rows))
-    assert one.plain(rows).shape == (40, 16)
-    assert its_dev.plain(np.arange(9)).shape == (9, 16)
-    # Each view on the unit sphere, then their mean.
-    assert np.allclose(np.linalg.norm(one.features, axis=2), 1, atol=1e-5)
-    assert np.allclose(one.plain(rows).numpy(), one.features.mean(axis=0))
+def test_the_fixed_space_is_fitted_on_training_pictures_alone(
+    data: Path, bag_run: Run, backbone: Backbone, tmp_path: Path
+) -> None:
+    archive = DataFolder(data).pictures(bag_run.recipe.data, SIZE)
+    train, dev = (load_split(data, split, bag_run.recipe.data) for split in ("train", "dev"))
+    rows = np.arange(len(train.pictures))
+    shown = []
+    for number, others in enumerate((dev.pictures, dev.pictures[:3])):
+        run = create_run(tmp_path / str(number), bag_run.recipe, resume=False)
+        source, _ = picture_sources(run, archive, backbone, train, CaptionedPictures(others, ()))
+        shown.append(source.plain(rows))
+        space = run.picture_space()
+        assert space is not None
+        features = features_of_collection(backbone, archive, train.pictures, 2, 1)
+        views = unit((features - space.mean) @ space.projection)
+        # Each view on the unit sphere, then their mean.
+        assert np.allclose(shown[-1].numpy(), views.mean(axis=0), atol=1e-5)
+    assert torch.equal(*shown)
 
 
-def test_a_learned_space_gets_the_features_as_they_are(tmp_path: Path) -> None:
-    train = np.random.default_rng(0).standard_normal((2, 40, 24)).astype(np.float32)
-    source, _ = fixed_sources(recipe(TRANSFORMER, tmp_path, "vision.training=frozen"), train, train)
-    assert np.array_equal(source.features, train)
+def test_a_learned_space_gets_the_features_as_they_are(
+    data: Path, transformer_run: Run, backbone: Backbone, tmp_path: Path
+) -> None:
+    archive = DataFolder(data).pictures(transformer_run.recipe.data, SIZE)
+    train = load_split(data, "train", transformer_run.recipe.data)
+    run = create_run(tmp_path / "run", transformer_run.recipe, resume=False)
+    source, _ = picture_sources(run, archive, backbone, train, CaptionedPictures(train.pictures[:2], ()))
+    features = features_of_collection(backbone, archive, train.pictures, 2, 1)
+    assert np.array_equal(source.plain(np.arange(9)), features.mean(axis=0)[:9])
     assert len(source.views(np.arange(3), np.random.default_rng(0))) == 2, "as many views as a loss needs"
-    assert not np.allclose(unit(train), train)
+    assert run.picture_space() is None
 
 
 def test_the_prepared_parts_fit_together(data: Path, bag_run: Run) -> None:

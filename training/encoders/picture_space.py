@@ -1,0 +1,75 @@
+"""The whitened picture space of a run: fitted to its pictures, or that of the bundle that it goes on from."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from index.encoder.bundle import Bundle
+from index.encoder.picture_space import PictureSpace, Seen
+from index.encoder.vectors import unit
+from index.errors import UsageError
+from training.data.whitening import fit_whitening
+from training.encoders.vision import Backbone, VisionSettings
+
+SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
+
+
+@torch.no_grad()
+def probe(backbone: Backbone, size: int) -> NDArray[np.float32]:
+    """(F,) the features of a synthetic picture of waves, by which a backbone can be recognised."""
+    rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
+    waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
+    pixels = (127.5 + 127 * np.stack(waves, axis=-1)).astype(np.uint8)[None]
+    was_training = backbone.training
+    backbone.eval()
+    features = backbone(torch.from_numpy(backbone.scale(pixels)).to(next(backbone.parameters()).device))[0]
+    backbone.train(was_training)
+    return np.asarray(features.cpu().numpy())
+
+
+def is_seen_by(space: PictureSpace, backbone: Backbone) -> bool:
+    """Whether a space maps the features of this backbone, and not of another."""
+    features = probe(backbone, space.seen.image_size)
+    if features.shape != space.probe.shape:
+        return False
+    return float(unit(features) @ unit(space.probe)) >= SAME_BACKBONE
+
+
+def fit_picture_space(
+    backbone: Backbone, features: NDArray[np.float32], vision: VisionSettings, dimension: int, seed: int
+) -> PictureSpace:
+    """Whiten the features (V, N, F) of a run's training pictures to `dimension` components."""
+    rows = features.reshape(-1, features.shape[-1])
+    whitening = fit_whitening(rows, dimension, vision.whitening, seed)
+    probed = probe(backbone, vision.image_size)
+    return PictureSpace(_seen(vision), whitening.mean, whitening.projection, probed)
+
+
+def take_over(
+    bundle: Bundle, backbone: Backbone, vision: VisionSettings, dimension: int
+) -> PictureSpace | None:
+    """The picture space of a bundle, for a run that sees pictures as `vision` says; None if it has none.
+
+    UsageError if the bundle was trained with another backbone, or has other than `dimension` dimensions.
+    """
+    space = PictureSpace.open(bundle)
+    if space is None:
+        return None
+    if bundle.manifest.dimension != dimension:
+        raise UsageError(
+            f"text.start {bundle.folder}: {bundle.manifest.dimension} dimensions; the recipe has {dimension} "
+            "(head.dimension)"
+        )
+    if not is_seen_by(space, backbone):
+        raise UsageError(
+            f"text.start {bundle.folder}: trained with vision.backbone {' and '.join(space.seen.backbone)}, "
+            "in whose space its texts lie; give the recipe the same"
+        )
+    return replace(space, seen=_seen(vision), probe=probe(backbone, vision.image_size))
+
+
+def _seen(vision: VisionSettings) -> Seen:
+    names = (vision.backbone,) if isinstance(vision.backbone, str) else vision.backbone
+    return Seen(backbone=names, image_size=vision.image_size, views=vision.views)
