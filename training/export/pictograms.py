@@ -1,13 +1,11 @@
 """Puts the pictograms that an encoder learned from into its bundle, as vectors in the space of its texts.
 
-The picture space of the shipped recipes is fixed, not learned: features of a frozen backbone, whitened over
-the training pictures. It is turned onto the bundle's texts (orthogonal Procrustes), which do not lie exactly
-where their pictures do. Names find names better than drawings do: a pictogram is the mean of both
-(docs/decisions/0094).
+They are computed from the pictures in the bundle's picture space. Names find names better than drawings do: a
+pictogram is the mean of both (docs/decisions/0094).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -19,7 +17,6 @@ from evaluation.suites.pictograms import Named, is_flag, part_of, read_names
 from index.encoder.bundle import (
     CARD,
     PICTOGRAMS,
-    PICTURE_SPACE,
     PICTURES,
     Bundle,
     open_bundle,
@@ -84,14 +81,12 @@ class Written:
 def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     """Add pictures.safetensors to a bundle, and how well they fit its texts to the card.
 
-    The bundle's picture space is rotated onto its texts.
     recipe: what the bundle was trained with; data: the folder that it was trained on. Raises UsageError for a
     bundle without a picture space or a recipe without pictograms, DataError for missing files.
     """
     bundle = open_bundle(folder)
     _check(bundle, recipe)
-    space = open_space(bundle)
-    open_pictures = _read_open_pictures(space, recipe, data)
+    open_pictures = _read_open_pictures(open_space(bundle), recipe, data)
     drawings = _concepts(open_pictures)
     names = {code: _names(data, code) for code in _with_sentences(bundle.manifest.languages, recipe, data)}
     names = {code: listed for code, listed in names.items() if listed}
@@ -103,15 +98,13 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     learned = np.array([part_of(code) == "train" for code in codes])
     if not learned.any() or learned.all():
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
-    rotation = _rotation(vectors[learned], named[:, learned].mean(axis=0))
-    vectors = unit(vectors @ rotation)
-    others, other_vectors = _other_pictures(encoder, open_pictures, rotation)
+    others, other_vectors = _other_pictures(encoder, open_pictures)
     pictogram_vectors = _mixed(vectors, named.mean(axis=0))
     written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]), len(others))
     content = packed(
         [*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([pictogram_vectors, other_vectors])
     )
-    _publish(bundle, content, replace(space, projection=space.projection @ rotation), _section(written))
+    _publish(bundle, content, _section(written))
     return written
 
 
@@ -179,9 +172,7 @@ def _concepts(pictures: _OpenPictures) -> dict[str, Vectors]:
     return {code: unit(np.mean(drawn, axis=0)) for code, drawn in concepts.items()}
 
 
-def _other_pictures(
-    encoder: TextEncoder, pictures: _OpenPictures, rotation: NDArray[np.float32]
-) -> tuple[list[str], Vectors]:
+def _other_pictures(encoder: TextEncoder, pictures: _OpenPictures) -> tuple[list[str], Vectors]:
     """The names and vectors (n, d) of pictures that are not pictograms.
 
     A vector is the mean of the picture's and of its captions'; of a held-out picture it is its own alone.
@@ -195,13 +186,7 @@ def _other_pictures(
             owners = [positions[name] for name, texts in captions.items() for _ in texts]
             vectors = encoder.encode([text for texts in captions.values() for text in texts], language=code)
             np.add.at(sums, owners, vectors)
-    return names, _mixed(unit(pictures.vectors[rows] @ rotation), sums)
-
-
-def _rotation(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
-    """The orthogonal matrix (d, d) that rotates pictures (n, d) onto texts (n, d)."""
-    left, _, right = np.linalg.svd(pictures.T.astype(np.float64) @ texts)
-    return np.asarray(left @ right, np.float32)
+    return names, _mixed(pictures.vectors[rows], sums)
 
 
 def _measure(drawn: Vectors, named: NDArray[np.float32], held_out: NDArray[np.bool_], others: int) -> Written:
@@ -254,13 +239,12 @@ def _section(written: Written) -> str:
     )
 
 
-def _publish(bundle: Bundle, content: bytes, space: PictureSpace, section: str) -> None:
-    """Replace the bundle by one with these pictures, this picture space and this section of the card."""
+def _publish(bundle: Bundle, content: bytes, section: str) -> None:
+    """Replace the bundle by one with these pictures and this section of the card."""
     folder = bundle.folder
     staging = staging_folder(folder, folder)
     (staging / PICTOGRAMS).unlink(missing_ok=True)
     (staging / PICTURES).write_bytes(content)
-    (staging / PICTURE_SPACE).write_bytes(space.packed())
     page = bundle.card.read_text("utf-8")
     (staging / CARD).write_text(with_section(page, section, SECTION_TITLE), "utf-8")
     publish_bundle(staging, folder, bundle.manifest)

@@ -86,7 +86,7 @@ def test_pictures_lie_as_they_lay_in_training(
     whitening = fit_whitening(features.reshape(-1, features.shape[-1]), 16, 0.5, seed=5)
     alone = unit(whitening(features).mean(axis=0))
     apart = np.corrcoef((vectors @ vectors.T).ravel(), (alone @ alone.T).ravel())[0, 1]
-    assert apart > 0.9, "but for the drawings, on which the space was fitted too"
+    assert apart > 0.98, "but for the drawings, on which the space was fitted too"
 
 
 def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
