@@ -64,13 +64,13 @@ class BagSettings(EncoderSettings):
 
     def own_tokenizer(self, texts: Iterable[str]) -> Tokenizer | None:
         """Load the tokenizer of `start`, with merges from `texts`; None without a start."""
-        bundle = self.started()
+        bundle = self.start_bundle()
         if bundle is None:
             return None
         tokenizer = with_plain_i(Tokenizer.from_file(str(bundle.tokenizer)))
         return grown_vocabulary(tokenizer, texts, self.start_merges) if self.start_merges else tokenizer
 
-    def started(self) -> Bundle | None:
+    def start_bundle(self) -> Bundle | None:
         return open_bundle(Path(self.start)) if self.start else None
 
     def requires(self, vision: VisionSettings) -> Iterator[str]:
@@ -122,7 +122,7 @@ class Bag(SentenceEncoder):
 
     def initialise(self, data: TrainingData) -> None:
         """Take over the embeddings of `start`, fit the language identifier, share where pictures agree."""
-        if bundle := self.settings.started():
+        if bundle := self.settings.start_bundle():
             known, joined = self._started(bundle, data.tokenizer)
             self.start = known.to(self.tokens.weight.device)
             with torch.no_grad():

@@ -62,7 +62,7 @@ class EncoderSettings(Table, ABC):
         """Load the encoder's own tokenizer, which may learn from texts; None if the run learns one."""
         return None
 
-    def started(self) -> Bundle | None:
+    def start_bundle(self) -> Bundle | None:
         """The bundle whose embeddings and picture space a run goes on from; None if it begins anew."""
         return None
 

@@ -211,7 +211,7 @@ def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone
 
     UsageError if the recipe's cannot be the same.
     """
-    bundle, recipe = text.started(), run.recipe
+    bundle, recipe = text.start_bundle(), run.recipe
     if bundle is None or run.picture_space_file.is_file():
         return
     if space := take_over(bundle, backbone, recipe.vision, recipe.head.dimension):
