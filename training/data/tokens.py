@@ -1,6 +1,5 @@
 """The shared BPE vocabulary, and captions as token ids."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from index.errors import UsageError
 from index.text.normalisation import clean
 from training.data.romanisation import romanised
 from training.data.settings import TokenizerSettings
@@ -69,20 +67,6 @@ def with_plain_i(tokenizer: Tokenizer) -> Tokenizer:
     if steps.normalize_str("İ") == "i\N{COMBINING DOT ABOVE}":
         tokenizer.normalizer = normalizers.Sequence([*(steps[i] for i in range(len(steps))), PLAIN_I])
     return tokenizer
-
-
-def halves(tokenizer: Tokenizer) -> NDArray[np.int64]:
-    """The two tokens that each token of a BPE vocabulary joins, (vocabulary, 2); itself and a pad if none.
-
-    UsageError for a vocabulary without merges.
-    """
-    model = json.loads(tokenizer.to_str())["model"]
-    if not model.get("merges"):
-        raise UsageError('text.token_splitting needs tokenizer.kind = "bpe"')
-    joined = np.stack([np.arange(len(model["vocab"])), np.full(len(model["vocab"]), PAD_ID)], axis=1)
-    for left, right in reversed(model["merges"]):  # the first merge to a token is the one that is made
-        joined[model["vocab"][left + right]] = model["vocab"][left], model["vocab"][right]
-    return joined
 
 
 def balanced(

@@ -9,11 +9,10 @@ import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn import functional
 
 from index.encoder.bundle import Bundle, open_bundle
 from index.errors import UsageError
-from training.data.tokens import PAD_ID, halves, with_plain_i
+from training.data.tokens import with_plain_i
 from training.data.training_data import TrainingData
 from training.data.vocabulary_extension import grown_vocabulary
 from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
@@ -21,8 +20,6 @@ from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
 from training.encoders.stored import read_embeddings
 from training.encoders.vision import VisionSettings
-
-SPLITS = 2  # of a token into its halves, and of these into theirs
 
 
 class BagSettings(EncoderSettings):
@@ -38,9 +35,6 @@ class BagSettings(EncoderSettings):
     start_merges: tokens added to the vocabulary of `start` at most, each a merge of two (training.data.
     vocabulary_extension) whose embedding begins as their sum, so that sentences begin where `start` has them.
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
-    token_splitting: the probability that training shows a token as the sum of the two that its merge joined,
-    and each of these again so: rare words consist of the parts of frequent ones (as BPE-dropout, Provilkov et
-    al. 2020, without tokenising anew).
     """
 
     can_grow: ClassVar[bool] = True
@@ -56,7 +50,6 @@ class BagSettings(EncoderSettings):
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     token_dropout: float = Field(default=0.1, ge=0, lt=1)
-    token_splitting: float = Field(default=0.0, ge=0, lt=1)
     initial_scale: float = Field(default=0.02, gt=0)
 
     def build(self, vocabulary: int, languages: int) -> "Bag":
@@ -78,8 +71,6 @@ class BagSettings(EncoderSettings):
             yield 'text.embeddings = "picture-verified" needs vision.space = "whitened"'
         if self.start and self.embeddings != "shared":
             yield 'text.start needs text.embeddings = "shared"'
-        if self.token_splitting and self.embeddings != "shared":
-            yield 'text.token_splitting needs text.embeddings = "shared"'
         for key in ("start_share", "start_merges"):
             if getattr(self, key) and not self.start:
                 yield f"text.{key} needs text.start"
@@ -97,13 +88,11 @@ class Bag(SentenceEncoder):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).
 
     In training, tokens are left out of the mean with probability `token_dropout`, so that no caption is
-    recognised by one rare token alone, and split with `token_splitting`. With embeddings that are not
-    shared, the language is identified from the tokens, and `rows` (vocabulary, languages) is the row of a
-    token's embedding in `tokens`.
+    recognised by one rare token alone. With embeddings that are not shared, the language is identified from
+    the tokens, and `rows` (vocabulary, languages) is the row of a token's embedding in `tokens`.
     """
 
     rows: Tensor
-    halves: Tensor | None  # (vocabulary, 2): the two tokens that each joins, or itself and a pad
     start: Tensor | None = None  # the embeddings of `settings.start`
 
     def __init__(self, settings: BagSettings, vocabulary: int, languages: int = 1) -> None:
@@ -115,7 +104,6 @@ class Bag(SentenceEncoder):
             self.identifier = LanguageIdentifier(vocabulary, languages)
             all_rows = torch.arange(vocabulary)[:, None] + vocabulary * torch.arange(languages)
             self.register_buffer("rows", all_rows)
-        self.register_buffer("halves", None, persistent=False)
         self.tokens = nn.Embedding(vocabulary * (languages if self.identifier else 1), settings.width)
         self.dropout = nn.Dropout(settings.dropout)
         nn.init.normal_(self.tokens.weight, std=settings.initial_scale)
@@ -127,8 +115,6 @@ class Bag(SentenceEncoder):
             self.start = known.to(self.tokens.weight.device)
             with torch.no_grad():
                 self.tokens.weight.copy_(torch.cat([known, joined]))
-        if self.settings.token_splitting:
-            self.halves = torch.from_numpy(halves(data.tokenizer)).to(self.tokens.weight.device)
         if self.identifier:
             self.identifier.fit(data)
         if self.settings.embeddings == "picture-verified":
@@ -188,8 +174,6 @@ class Bag(SentenceEncoder):
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Token embeddings (N, T, width), without context."""
-        if self.training and self.halves is not None:
-            return self._split_states(ids)
         rows = self.rows[ids, self.identifier(ids, mask)[:, None]] if self.identifier else ids
         out: Tensor = self.tokens(rows)
         return out
@@ -202,21 +186,6 @@ class Bag(SentenceEncoder):
             weights = weights * is_kept
         pooled: Tensor = self.dropout(masked_mean(states, weights))
         return pooled
-
-    def _split_states(self, ids: Tensor) -> Tensor:
-        """Token embeddings (N, T, width), some as the sum of their parts."""
-        assert self.halves is not None, "the caller asked"
-        parts = ids[..., None]
-        is_split = torch.ones_like(parts, dtype=torch.bool)
-        for _ in range(SPLITS):
-            is_split = is_split & (torch.rand(parts.shape, device=ids.device) < self.settings.token_splitting)
-            whole = torch.stack([parts, torch.full_like(parts, PAD_ID)], dim=-1)
-            parts = torch.where(is_split[..., None], self.halves[parts], whole).flatten(-2)
-            is_split = is_split.repeat_interleave(2, dim=-1)  # what stays whole is not drawn again
-        sums: Tensor = functional.embedding_bag(
-            parts.flatten(0, 1), self.tokens.weight, mode="sum", padding_idx=PAD_ID
-        )
-        return sums.view(*ids.shape, -1)
 
     def word_table(self) -> Tensor:
         """The token embeddings: (vocabulary, width), or (languages, vocabulary, width) if not shared."""

@@ -1,19 +1,13 @@
-from pathlib import Path
 from random import Random
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from index.errors import UsageError
 from tests.training.encoders.sentences import spoken
-from tests.training.tiny import BAG as BAG_RECIPE
-from tests.training.tiny import recipe
-from training.data.settings import TokenizerSettings
-from training.data.tokens import PAD_ID, halves, pad, train_tokenizer
+from training.data.tokens import PAD_ID, pad
 from training.encoders.bag import Bag, BagSettings
 
 CPU = torch.device("cpu")
@@ -77,60 +71,6 @@ def test_token_dropout_leaves_tokens_out_while_training_alone() -> None:
     assert all(60 < count < 140 for count in matches.sum(dim=0).tolist()), "each of the four about 100 times"
     model.eval()
     assert torch.allclose(embed(model, tokens[:1]), possible[3:], atol=1e-7)
-
-
-def test_token_splitting_shows_the_parts_that_a_token_joins_while_training_alone() -> None:
-    """7 joins 8 and 6, and 8 joins 4 and 5."""
-    model = encoder(token_splitting=0.5, token_dropout=0.0, dropout=0.0).train()
-    joined = {7: (8, 6), 8: (4, 5)}
-    model.halves = torch.tensor([joined.get(number, (number, PAD_ID)) for number in range(VOCABULARY)])
-    torch.manual_seed(1)
-    tokens = [[7, 9]] * 400
-    found = embed(model, tokens)
-    table = model.tokens.weight.detach()
-    parts = torch.stack([table[7], table[8] + table[6], table[4] + table[5] + table[6]])
-    matches = (found[:, None] - (parts + table[9]) / 2).abs().amax(dim=2) < 1e-7
-    assert matches.any(dim=1).all()
-    whole, split, twice = matches.sum(dim=0).tolist()
-    assert 160 < whole < 240
-    assert all(60 < count < 140 for count in (split, twice))
-    model.eval()
-    assert torch.allclose(embed(model, tokens[:1]), (table[7:8] + table[9]) / 2, atol=1e-7)
-
-
-def test_padding_is_not_split() -> None:
-    model = encoder(token_splitting=0.5, token_dropout=0.0, dropout=0.0).train()
-    model.halves = torch.tensor([(number, PAD_ID) for number in range(VOCABULARY)])
-    tokens = [[7, 9], [5]]
-    assert torch.allclose(embed(model, tokens, pads=3), embed(model.eval(), tokens), atol=1e-7)
-
-
-def test_token_splitting_needs_merges_and_shared_embeddings(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match=r'text\.token_splitting needs text\.embeddings = "shared"'):
-        recipe(BAG_RECIPE, tmp_path, "text.token_splitting=0.1", "text.embeddings=per-language")
-    tokenizer = train_tokenizer(
-        ["a dog runs", "a dog"], TokenizerSettings(kind="words"), sequence_token=False, max_tokens=9
-    )
-    with pytest.raises(UsageError, match=r'text\.token_splitting needs tokenizer\.kind = "bpe"'):
-        halves(tokenizer)
-
-
-def test_halves_are_the_two_tokens_that_a_merge_joins() -> None:
-    tokenizer = train_tokenizer(
-        ["a dog runs on the beach, the dogs run"] * 3,
-        TokenizerSettings(vocabulary=200),
-        sequence_token=False,
-        max_tokens=64,
-    )
-    joined = halves(tokenizer)
-    assert len(joined) == tokenizer.get_vocab_size()
-    for number, (left, right) in enumerate(joined.tolist()):
-        if right == PAD_ID:
-            assert left == number
-        else:
-            parts = tokenizer.id_to_token(left), tokenizer.id_to_token(right)
-            assert tokenizer.id_to_token(number) == "".join(parts)
-    assert joined[tokenizer.token_to_id("▁dog")][1] != PAD_ID
 
 
 def test_a_sentence_whose_tokens_are_all_left_out_is_finite() -> None:
