@@ -102,6 +102,17 @@ def test_a_language_is_learned_from_ones_own_pictures_and_the_bundles(
     assert "401 captions of pictures" in (tmp_path / "out.report.md").read_text("utf-8")
 
 
+def test_an_exported_bundle_needs_nothing_more_to_learn_from_ones_own_pictures(
+    bag_bundle: Bundle, own: Own, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    assert bag_bundle.pictures is None
+    assert run(command(bag_bundle, own, tmp_path / "out")) == 0
+    taught = open_bundle(tmp_path / "out")
+    assert taught.manifest.measures["taught_ar_captions_r10"] > 25, "by chance 10"
+    assert taught.picture_space is not None, "the next language can be taught so, too"
+
+
 def test_missing_parts_are_reported_in_one_line(
     bundle: Bundle,
     transformer_bundle: Bundle,

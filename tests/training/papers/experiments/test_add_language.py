@@ -57,11 +57,13 @@ def test_the_report_says_it_for_people_too(four: Run) -> None:
     assert "passepartout add-language" in written
 
 
-def test_it_is_a_finished_run_that_exports(four: Run, drawn: Path, tmp_path: Path) -> None:
+def test_it_is_a_finished_run_that_exports(three: Run, four: Run, drawn: Path, tmp_path: Path) -> None:
     bundle = export_run(four.folder, drawn, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
     assert bundle.manifest.languages == ("de", "en", "pt", "zh")
     assert bundle.name == "drawn-bag-zh@1"
     assert bundle.words("zh") is not None
+    assert bundle.picture_space is not None
+    assert bundle.picture_space.read_bytes() == three.picture_space_file.read_bytes()
     lines = read_lines(drawn / "benchmark" / "synthetic_test" / "zh.txt")
     found = TextEncoder(bundle, precision="fp32").encode(lines)
     assert np.allclose(found, open_model(four.folder, drawn).encode(lines), atol=1e-4)
