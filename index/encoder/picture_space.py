@@ -56,7 +56,11 @@ class PictureSpace:
         )
 
     def __call__(self, features: NDArray[np.float32]) -> Vectors:
-        return unit(unit((features - self.mean) @ self.projection).mean(axis=0))
+        return unit(self.of_views(features).mean(axis=0))
+
+    def of_views(self, features: NDArray[np.float32]) -> Vectors:
+        """Map features (..., F) to unit rows (..., d)."""
+        return unit((features - self.mean) @ self.projection)
 
     def packed(self) -> bytes:
         """Serialise as picture_space.safetensors."""
@@ -78,10 +82,10 @@ def read_picture_space(file: Path, dimension: int) -> PictureSpace:
                 content.get_tensor(name).astype(np.float32) for name in ("mean", "projection", "probe")
             )
     except (SafetensorError, TypeError, KeyError, ValidationError) as error:
-        raise DamagedError(f"{file}: no picture space: make it again (passepartout export)") from error
+        raise DamagedError(f"{file}: no picture space: make it again (passepartout train, export)") from error
     if projection.shape != (len(mean), dimension) or probe.shape != mean.shape:
         raise DamagedError(
             f"{file}: shape {projection.shape}, not ({len(mean)}, {dimension}): make it again "
-            "(passepartout export)"
+            "(passepartout train, export)"
         )
     return PictureSpace(seen, mean, projection, probe)

@@ -1,5 +1,6 @@
 """Sources of a batch's pictures: fresh augmentations, or features computed beforehand."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.data.whitening import Whitening
-
 Rows = NDArray[np.int64]
+Space = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (V, N, F) -> (V, N, d) unit rows
 
 
 CENTRE_GREY = (0.5, 0.5, 0.5)
@@ -107,13 +107,13 @@ class AugmentedPictures:
 class FixedFeatures:
     """Supplies features (V, N, F): their mean over the views (`average`), or `count` random views a picture.
 
-    `whitening` maps each view into the fixed space first; a mean is then a mean of unit vectors.
+    `space` maps each view into the fixed space first; a mean is then a mean of unit vectors.
     """
 
     def __init__(
-        self, features: NDArray[np.float32], *, count: int, average: bool, whitening: Whitening | None = None
+        self, features: NDArray[np.float32], *, count: int, average: bool, space: Space | None = None
     ) -> None:
-        self.features = whitening(features) if whitening else features
+        self.features = space(features) if space else features
         self.mean = self.features.mean(axis=0)
         self.count, self.average = count, average
 

@@ -16,17 +16,13 @@ from training.encoders.vision import Backbone, VisionSettings
 SAME_BACKBONE = 0.9  # cosine of the probe's features: that of one backbone in other precisions is higher
 
 
-@torch.no_grad()
 def probe(backbone: Backbone, size: int) -> NDArray[np.float32]:
     """(F,) the features of a synthetic picture of waves, by which a backbone can be recognised."""
     rows, columns = np.mgrid[:size, :size] * (2 * np.pi / size)
     waves = [np.sin(a * rows + b * columns + a) for a, b in ((1, 2), (5, -3), (-7, 11))]
     pixels = (127.5 + 127 * np.stack(waves, axis=-1)).astype(np.uint8)[None]
-    was_training = backbone.training
-    backbone.eval()
-    features = backbone(torch.from_numpy(backbone.scale(pixels)).to(next(backbone.parameters()).device))[0]
-    backbone.train(was_training)
-    return np.asarray(features.cpu().numpy())
+    features = backbone.evaluated(torch.from_numpy(backbone.scale(pixels)))
+    return np.asarray(features[0].cpu().numpy())
 
 
 def is_seen_by(space: PictureSpace, backbone: Backbone) -> bool:

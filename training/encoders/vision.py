@@ -78,14 +78,17 @@ class Backbone(nn.Module):
         return (self,)
 
     @torch.no_grad()
-    def width(self, size: int) -> int:
-        """Find F by a forward pass of a blank picture, `size` pixels square."""
+    def evaluated(self, pixels: Tensor) -> Tensor:
+        """Features (N, F) of pixels (N, 3, S, S), in evaluation mode whatever the mode is."""
         was_training = self.training
         self.eval()
-        blank = torch.zeros(1, 3, size, size, device=next(self.parameters()).device)
-        width = self(blank).shape[1]
+        features: Tensor = self(pixels.to(next(self.parameters()).device))
         self.train(was_training)
-        return int(width)
+        return features
+
+    def width(self, size: int) -> int:
+        """Find F by a forward pass of a blank picture, `size` pixels square."""
+        return self.evaluated(torch.zeros(1, 3, size, size)).shape[1]
 
 
 class SideBySide(Backbone):

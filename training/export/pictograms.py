@@ -95,12 +95,12 @@ def write_pictograms(folder: Path, data: Path, recipe: Recipe) -> Written:
     encoder = TextEncoder(bundle)
     named = np.stack([encoder.encode([names[code][c].name for c in codes]) for code in names])  # (L, n, d)
     vectors = np.stack([drawings[code] for code in codes])
-    learned = np.array([part_of(code) == "train" for code in codes])
-    if not learned.any() or learned.all():
+    held_out = np.array([part_of(code) == "test" for code in codes])
+    if not held_out.any() or held_out.all():
         raise DataError(f"{data / 'pictograms'}: too few concepts have a drawing and a name in each language")
     others, other_vectors = _other_pictures(encoder, open_pictures)
     pictogram_vectors = _mixed(vectors, named.mean(axis=0))
-    written = _measure(vectors, named, np.array([part_of(code) == "test" for code in codes]), len(others))
+    written = _measure(vectors, named, held_out, len(others))
     content = packed(
         [*(f"{DRAWN}/{code}" for code in codes), *others], np.concatenate([pictogram_vectors, other_vectors])
     )

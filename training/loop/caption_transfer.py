@@ -80,6 +80,8 @@ def take_up(run: Run, data: Path, start: Run | None) -> None:
         assert start is not None, "a recipe that fine-tunes has a start"
         shutil.copyfile(start.tokenizer_file, run.tokenizer_file)
         shutil.copyfile(start.best_file, run.start_file)
+        if space := start.picture_space():
+            run.keep_picture_space(space)
     captions = training_captions(run, data)
     if settings.aligned:
         transferred = translations(captions, data / "text", settings.aligned)

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from index.encoder.picture_space import PictureSpace
 from index.encoder.vectors import unit
 from index.errors import DataError
 from index.storage.files import replace_text
@@ -22,7 +23,7 @@ from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
 from training.data.transfer import read_transferred
-from training.data.whitening import Whitening, fit_whitening
+from training.data.whitening import fit_whitening
 from training.encoders.base import EncoderSettings
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
@@ -198,10 +199,10 @@ def picture_sources(
     features = features_of_collection(backbone, pictures, names, vision.views, threads)
     move_onto_first_set(features, names, len(train.pictures))
     parts = features[:, : len(train.pictures)], features[:, len(train.pictures) :]
-    whitening = _whitening(run, backbone, parts[0]) if vision.space == "whitened" else None
+    space = _picture_space(run, backbone, parts[0]).of_views if vision.space == "whitened" else None
     count = 2 if vision.gives_two_views else 1  # whichever objectives an ablation leaves
     train_features, dev_features = (
-        FixedFeatures(part, count=count, average=vision.average_views, whitening=whitening) for part in parts
+        FixedFeatures(part, count=count, average=vision.average_views, space=space) for part in parts
     )
     return train_features, dev_features
 
@@ -211,14 +212,14 @@ def _take_over_picture_space(run: Run, text: EncoderSettings, backbone: Backbone
 
     UsageError if the recipe's cannot be the same.
     """
-    bundle, recipe = text.start_bundle(), run.recipe
-    if bundle is None or run.picture_space_file.is_file():
+    if run.picture_space_file.is_file() or (bundle := text.start_bundle()) is None:
         return
+    recipe = run.recipe
     if space := take_over(bundle, backbone, recipe.vision, recipe.head.dimension):
         run.keep_picture_space(space)
 
 
-def _whitening(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> Whitening:
+def _picture_space(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> PictureSpace:
     """The run's picture space, fitted to the training pictures (V, N, F) and kept if it has none yet."""
     recipe = run.recipe
     if not run.picture_space_file.is_file():
@@ -226,7 +227,7 @@ def _whitening(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> Whit
         run.keep_picture_space(fitted)
     space = run.picture_space()  # as a resumed run reads it
     assert space is not None, "it was just written"
-    return Whitening(space.mean, space.projection)
+    return space
 
 
 def whitened_space(

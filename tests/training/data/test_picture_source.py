@@ -58,7 +58,7 @@ def test_the_generator_decides_what_is_drawn() -> None:
 def test_views_are_whitened_before_their_mean_is_taken() -> None:
     seen = features()
     found = fit_whitening(seen.reshape(-1, 6), 3, 1.0, seed=0)
-    plain = FixedFeatures(seen, count=1, average=True, whitening=found).plain(ROWS)
+    plain = FixedFeatures(seen, count=1, average=True, space=found).plain(ROWS)
     assert np.allclose(plain.numpy(), found(seen[:, ROWS]).mean(axis=0), atol=1e-6)
 
 

@@ -153,6 +153,14 @@ def test_fine_tuning_continues_from_the_weights_of_the_start(tuned: Run, data: P
     assert not (tmp_path / "run-start").exists(), "a start that is given is not trained"
 
 
+def test_fine_tuning_keeps_the_picture_space_of_the_start(bag_run: Run, data: Path, tmp_path: Path) -> None:
+    """Also on other pictures, which would fit a space of their own."""
+    others = ('data.sets=["photos","pictograms"]', "data.pictures=shared", "optimiser.epochs=1")
+    given = (f"transfer.start={bag_run.folder}", "transfer.filter=bottom")
+    still = train(recipe(BAG, tmp_path, *others, *given), data, tmp_path / "run")
+    assert still.picture_space_file.read_bytes() == bag_run.picture_space_file.read_bytes()
+
+
 def test_any_run_can_be_the_start_of_a_restart(tuned: Run, bag_run: Run, data: Path, tmp_path: Path) -> None:
     given = (f"transfer.start={bag_run.folder}", "optimiser.epochs=1")
     again = train(recipe(BAG, tmp_path, *GRU, *given, "transfer.then=restart"), data, tmp_path / "run")
