@@ -31,8 +31,8 @@ from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
-from index.search.vector_index import recall
 from index.storage.versions import open_version
+from index.vectors.vector_index import recall
 
 TIMED_ROUNDS = 20
 NEAREST = 10

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.recall import positives_by_pair, recall_at, retrieved_positives, tied_share
-from index.search.hubness import CSLS_NEIGHBOURS, csls
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls
 
 ALL_PAIRS = "all"
 Vectors = NDArray[np.floating]

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned
 from index.build.build_index import build_index
+from index.build.cleaning import DEDUPLICATION_ONLY
 from index.build.lexicon import WordOptions
 from index.build.probes import other_kinds
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import calibration_error
-from index.corpus.cleaning import DEDUPLICATION_ONLY
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.progress import Progress

@@ -27,7 +27,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import DataError
 from index.search.consistency import mean_scores
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 
 BENCHMARK = "multi30k_test_2016"
 Translations = dict[str, Vectors]  # language -> (n, d), row i the question i or a translation of it

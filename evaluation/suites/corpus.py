@@ -16,8 +16,8 @@ from evaluation.measures.chrf import Overlap
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned
 from index.build.build_index import build_index
-from index.corpus.cleaning import DEDUPLICATION_ONLY
-from index.corpus.reader import kept_texts
+from index.build.cleaning import DEDUPLICATION_ONLY
+from index.build.corpus import kept_texts
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.formats.registry import Source

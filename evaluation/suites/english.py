@@ -22,7 +22,7 @@ from evaluation.suites.sets import (
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import DataError
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 
 ENGLISH = "en"
 EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG

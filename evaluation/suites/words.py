@@ -27,8 +27,8 @@ from evaluation.suites.truth import (
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.search.hubness import CSLS_NEIGHBOURS, csls_scores
 from index.text.normalisation import words
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores
 from index.words.procrustes import align
 from index.words.vocabulary import by_frequency, training_words
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from index.build.job import Job, save_array
 from index.build.probes import Probes
-from index.search.hubness import neighbourhood_means
 from index.search.ranking import select
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import CANDIDATE_COUNT
+from index.vectors.neighbourhoods import neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT
 
 PROBES_PER_LANGUAGE = 1000  # texts of other kinds, for each language of answers
 # An attractor is the first answer to at least so many of these, and so many times as many as the average.

@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from index.build.cleaning import Cleaning
+from index.build.corpus import CorpusReader, by_language, sources_of
 from index.build.inputs import Inputs, forget
 from index.build.job import LOCAL_ENGINE, Engine, Job, making, save_array
 from index.build.lexicon import (
@@ -33,8 +35,6 @@ from index.build.process_pool import ProcessPool
 from index.build.quality_report import with_quality
 from index.build.reading import read_language, vectors_of
 from index.build.vectors import DEFAULT_SEARCH, SearchOptions, write_indexes, write_neighbourhoods
-from index.corpus.cleaning import Cleaning
-from index.corpus.reader import CorpusReader, by_language, sources_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, OutdatedError, PassepartoutError, UsageError

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import cast
 
 from index.build.build_index import Plan, build_index, run_plan
+from index.build.cleaning import Cleaning, Rule
+from index.build.corpus import CorpusReader, by_language
 from index.build.inputs import Inputs
 from index.build.job import LOCAL_ENGINE, Engine
 from index.build.lexicon import WordOptions
 from index.build.previous_version import PreviousVersion
 from index.build.vectors import SearchOptions
-from index.corpus.cleaning import Cleaning, Rule
-from index.corpus.reader import CorpusReader, by_language
 from index.encoder.bundle import Bundle, open_index_encoder
 from index.errors import CorpusError, UsageError, listed
 from index.formats.registry import Source

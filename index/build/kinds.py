@@ -12,10 +12,10 @@ from index.build.probes import Probes
 from index.build.reading import texts_of
 from index.confidence.calibration import Calibration, fit
 from index.confidence.domain import TokenCounts, domain_features
-from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import drawn_rows
 from index.text.pre_tokens import Tokens
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.vector_index import drawn_rows
 from index.words.vocabulary import token_counts, training_words
 
 SENTENCES_COUNTED = 20_000  # of each language

@@ -20,8 +20,12 @@ from index.build.vectors import SearchOptions
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError
 from index.progress import Progress
-from index.search.faiss_index import RECALL_NEIGHBOURS, TARGET_RECALL, foreign_queries, nearest
-from index.search.milvus import (
+from index.search.sentence_index import open_vectors
+from index.storage.files import replace_text
+from index.storage.index_manifest import IndexManifest, SearchSettings
+from index.storage.versions import VERSIONS, WORK
+from index.vectors.faiss import RECALL_NEIGHBOURS, TARGET_RECALL, foreign_queries, nearest
+from index.vectors.milvus import (
     ROW,
     VECTOR,
     Address,
@@ -33,11 +37,7 @@ from index.search.milvus import (
     parse,
     read_held,
 )
-from index.search.sentence_index import open_vectors
-from index.search.vector_index import ROWS_AT_A_TIME, Rows, recall
-from index.storage.files import replace_text
-from index.storage.index_manifest import IndexManifest, SearchSettings
-from index.storage.versions import VERSIONS, WORK
+from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, recall
 
 COLLECTIONS_FILE = "COLLECTIONS"  # in work/: the collections that were made here
 BUILD_PATIENCE = 3600.0  # seconds that a build waits for Milvus

@@ -11,15 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from index.build.corpus import metadata_of
 from index.build.shards import SHARD_LINES
-from index.corpus.groups import Groups
-from index.corpus.reader import metadata_of
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
 from index.search.sentence_index import open_vectors
+from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
-from index.storage.tables import read_table
+from index.storage.tables import SENTENCE_COLUMNS, read_table
 
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
 

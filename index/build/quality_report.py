@@ -41,13 +41,13 @@ from index.confidence.domain import Domain
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality, risk_coverage
 from index.encoder.bundle import Bundle
 from index.progress import Progress
-from index.search.hubness import csls_scores, skewness
 from index.search.sentence_index import SentenceIndex
-from index.search.vector_index import drawn_rows
 from index.search.word_index import WordIndex
 from index.search.word_vectors import WordVectors
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import DOMAIN
+from index.vectors.neighbourhoods import csls_scores, skewness
+from index.vectors.vector_index import drawn_rows
 
 MAX_QUESTIONS = 4000  # over all pairs of languages
 LEAST_QUESTIONS = 100  # of an index; with fewer nothing is fitted

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from index.build.probes import Probes
 from index.confidence.calibration import COVERAGE, features
 from index.encoder.vectors import Vectors
-from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
 from index.search.ranking import ANSWERS_CONSIDERED, Coverage, Evidence, gaps, select
 from index.search.sentence_index import SentenceIndex, length
-from index.search.vector_index import CANDIDATE_COUNT, Rows
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows
 
 TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
 LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length

@@ -14,21 +14,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from index.build.cleaning import Batch, Cleaned, Cleaner, Cleaning
+from index.build.corpus import CorpusReader, Ids, metadata_of
 from index.build.job import Job, making
 from index.build.previous_version import KeptRows, PreviousVersion
 from index.build.process_pool import ProcessPool, result_of
 from index.build.shards import SHARD_LINES, Shard, Shards
-from index.corpus.cleaning import Batch, Cleaned, Cleaner, Cleaning
-from index.corpus.groups import Links
-from index.corpus.reader import CorpusReader, Ids, metadata_of
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
 from index.formats.sentence import Sentence
 from index.progress import Progress
 from index.storage.files import replace_text
+from index.storage.groups import Links
 from index.storage.index_manifest import LanguageEntry
-from index.storage.tables import writing_table
+from index.storage.tables import SENTENCE_COLUMNS, writing_table
 from index.text.identification import clear_language
 from index.text.languages import language
 from index.text.pre_tokens import StringArray

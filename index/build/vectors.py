@@ -13,10 +13,10 @@ import numpy as np
 from index.build.job import Job, making, save_array
 from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.search.faiss_index import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
-from index.search.hubness import CSLS_NEIGHBOURS, neighbourhood_means
-from index.search.vector_index import ROWS_AT_A_TIME, VectorIndex
 from index.storage.index_manifest import Scoring, SearchSettings
+from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.vector_index import ROWS_AT_A_TIME, VectorIndex
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from index.build.cleaning import CLEANING_RULES, Cleaning, Rule
 from index.commands.concordance import concordance
 from index.commands.maintenance import MAINTENANCE_COMMANDS
 from index.commands.options import (
@@ -29,7 +30,6 @@ from index.commands.options import (
     report_bad_units,
     searching,
 )
-from index.corpus.cleaning import CLEANING_RULES, Cleaning, Rule
 from index.errors import CorpusError, UnknownLanguageError, listed
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -201,8 +201,8 @@ def build(
 )
 def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
     """Write the sentences of an index, with their translations beside them, or write a dictionary."""
+    from index.build.export import export_index
     from index.commands.dictionary import export_dictionary
-    from index.corpus.export import export_index
 
     if pair is None:
         click.echo(f"{out}: {export_index(folder, out)} sentences")

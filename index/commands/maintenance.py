@@ -142,7 +142,7 @@ def _change(
 @JSON_OPTION
 def diff(folder: Path, old: str | None, new: str | None, as_json: bool) -> None:
     """Show what was added, removed or changed in version NEW (the current one) since OLD (its base)."""
-    from index.corpus.difference import compare
+    from index.storage.difference import compare
 
     before, after, differences = compare(folder, old, new)
     if as_json:

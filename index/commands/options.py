@@ -159,7 +159,7 @@ def report_bad_units(bad: BadUnits | None, folder: Path) -> None:
 def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
     if store in (None, FILES_STORE):
         return store
-    from index.search.milvus import parse
+    from index.vectors.milvus import parse
 
     return str(parse(store))
 
@@ -167,7 +167,7 @@ def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> s
 def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) -> str | None:
     if factory in (None, "auto"):
         return factory
-    from index.search.faiss_index import check_factory
+    from index.vectors.faiss import check_factory
 
     check_factory(str(factory))
     return factory

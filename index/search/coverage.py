@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.confidence.calibration import COVERAGE
-from index.search.hubness import csls_scores
 from index.search.ranking import Coverage
-from index.search.vector_index import Rows
 from index.search.word_vectors import Words, WordVectors
+from index.vectors.neighbourhoods import csls_scores
+from index.vectors.vector_index import Rows
 
 
 def coverage(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, fit
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 
 Vectors = NDArray[np.float32]
 POOL_SIZES = (100, 300, 1000)  # candidates; several sizes, since confidence depends on the number

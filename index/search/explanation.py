@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.vectors import Vectors
-from index.search.hubness import csls_scores, neighbourhood_means
 from index.search.ranking import select
-from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 
 AGREEING_PLACES = 10  # a third language supports an answer only if it is among its own first ten
 

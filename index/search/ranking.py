@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, with_lengths
 from index.encoder.vectors import Vectors
-from index.search.hubness import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means, ratio
-from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 from index.storage.index_manifest import Scoring
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means, ratio
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
 # by vectors; "near": found by vectors, too unlikely to be a translation, but the same scene in other details.

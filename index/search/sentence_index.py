@@ -17,21 +17,20 @@ from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import FALLBACK, Calibration
 from index.confidence.domain import Domain
 from index.confidence.quality import Confidence
-from index.corpus.groups import Groups
-from index.corpus.sentence_table import SENTENCE_COLUMNS, sentence_of
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence
 from index.search.coverage import coverage
-from index.search.faiss_index import FaissIndex
-from index.search.hubness import CSLS_NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
 from index.search.ranking import Contradiction, Coverage, Evidence, Match, assess, candidates, rank
-from index.search.vector_index import Rows, VectorIndex
 from index.search.word_vectors import WordVectors, words_of
+from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest, Scoring
-from index.storage.tables import read_array, read_table
+from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
 from index.text.normalisation import SENTENCE_ENDS, clean
 from index.text.number_words import Number, contradict, numbers_in
 from index.text.placeables import without_tags
+from index.vectors.faiss import FaissIndex
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, NeighbourhoodMeans, neighbourhood_means
+from index.vectors.vector_index import Rows, VectorIndex
 
 
 def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
@@ -42,10 +41,16 @@ def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: 
     search, count = manifest.languages[language].search, manifest.languages[language].sentences
     dimension = manifest.dimension
     if search.store == "milvus":
-        from index.search.milvus import MilvusIndex  # pymilvus is an extra
+        from index.vectors.milvus import MilvusIndex  # pymilvus is an extra
 
         return MilvusIndex.open(folder / f"{language}.milvus", count, dimension, search)
     return FaissIndex.open(folder / f"{language}.faiss", count, dimension, search, threads)
+
+
+def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
+    """The sentence of a row of LANG.arrow, without its language and line."""
+    sentence_id, text, metadata = (table.column(name)[row].as_py() for name in SENTENCE_COLUMNS)
+    return Sentence(sentence_id, text, "", 0, json.loads(metadata))
 
 
 class SentenceIndex:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import WORDS_FALLBACK, features
 from index.encoder.vectors import Vectors
-from index.search.faiss_index import FaissIndex
-from index.search.hubness import NeighbourhoodMeans
 from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
-from index.search.vector_index import Rows, VectorIndex
 from index.storage.index_manifest import IndexManifest, Scoring
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
+from index.vectors.faiss import FaissIndex
+from index.vectors.neighbourhoods import NeighbourhoodMeans
+from index.vectors.vector_index import Rows, VectorIndex
 
 WORD_COLUMNS = ("word", "count")
 # Subtracted from the score for each factor of e between the frequencies of question and answer

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
-from index.search.hubness import csls_scores
-from index.search.vector_index import CANDIDATE_COUNT, Rows
 from index.search.word_index import WordIndex
 from index.text.normalisation import words
+from index.vectors.neighbourhoods import csls_scores
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows
 
 PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
 TEXTS_CACHED = 1 << 13  # whose words are remembered

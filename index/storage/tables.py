@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from index.errors import CorpusError, DamagedError
 
+SENTENCE_COLUMNS = ("id", "text", "metadata")  # of LANG.arrow; metadata is a JSON object
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
 
 Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]

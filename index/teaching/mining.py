@@ -10,8 +10,8 @@ from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import unit
-from index.search.hubness import csls
 from index.teaching.examples import Examples
+from index.vectors.neighbourhoods import csls
 
 MINED_WEIGHT = 0.5  # of a mined line, since some are wrong
 KEPT_SHARE = 0.5  # of the pairs that are each other's nearest, those with the highest scores

@@ -22,7 +22,7 @@ from itertools import combinations, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from index.search.hubness import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
 
 MOST_WORDS = 2000  # a language's most frequent words take part: rare words make poor anchors
 GROUP_WIDTH = 8  # columns reduced to their highest before partitioning

@@ -13,7 +13,7 @@ from evaluation.suites.translation import multi30k
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 from tests.bundles import LANGUAGES, sentences
 from tests.evaluation.measures.test_scores import naive
 

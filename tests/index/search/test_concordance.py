@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.build.build_index import build_index
-from index.corpus.cleaning import Cleaning
+from index.build.cleaning import Cleaning
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.search.concordance import concordance

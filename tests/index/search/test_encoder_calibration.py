@@ -4,7 +4,7 @@ import pytest
 from index.confidence.calibration import Calibration, features
 from index.search import encoder_calibration as calibration
 from index.search.encoder_calibration import Vectors, calibrate
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 
 
 def vectors(noise: float, n: int = 120, languages: int = 2, seed: int = 0) -> dict[str, Vectors]:

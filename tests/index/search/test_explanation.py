@@ -7,8 +7,8 @@ import pytest
 
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.search.hubness import CSLS_NEIGHBOURS
 from index.search.translator import Kind, Translator
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS
 from tests.bundles import make_corpus
 
 DOG = "A small dog runs on the beach."

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.confidence.calibration import FALLBACK, Calibration, features
-from index.search.faiss_index import FaissIndex, factory_string, write_faiss
-from index.search.hubness import CSLS_NEIGHBOURS, csls, neighbourhood_means
 from index.search.ranking import rank
-from index.search.vector_index import CANDIDATE_COUNT, VectorIndex
 from index.storage.index_manifest import SearchSettings
+from index.vectors.faiss import FaissIndex, factory_string, write_faiss
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, VectorIndex
 
 Vectors = NDArray[np.float32]
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import Calibration
 from index.errors import DamagedError
-from index.search.faiss_index import write_faiss
-from index.search.hubness import csls, neighbourhood_means
 from index.search.sentence_index import SentenceIndex
 from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
+from index.vectors.faiss import write_faiss
+from index.vectors.neighbourhoods import csls, neighbourhood_means
 
 Vectors = NDArray[np.float32]
 

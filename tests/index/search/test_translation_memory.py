@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.build.build_index import build_index
-from index.corpus.cleaning import Cleaning
-from index.corpus.export import export_index
-from index.corpus.groups import Groups, Links
+from index.build.cleaning import Cleaning
+from index.build.export import export_index
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.formats.registry import Source
 from index.search.ranking import Original
 from index.search.translation_memory import MIN_SIMILARITY, Comparison, Likeness
 from index.search.translator import Match, Translator
+from index.storage.groups import Groups, Links
 from index.storage.versions import open_version
 from index.text.normalisation import clean
 from passepartout import run

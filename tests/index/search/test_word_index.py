@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from index.errors import DamagedError
-from index.search.faiss_index import write_faiss
-from index.search.hubness import csls, neighbourhood_means
-from index.search.vector_index import Rows
 from index.search.word_index import Questions, WordIndex, fold
 from index.storage.index_manifest import IndexManifest, LanguageEntry
 from index.storage.tables import write_table
+from index.vectors.faiss import write_faiss
+from index.vectors.neighbourhoods import csls, neighbourhood_means
+from index.vectors.vector_index import Rows
 
 Vectors = NDArray[np.float32]
 

@@ -12,11 +12,10 @@ from index.build.build_index import build_index
 from index.build.job import Job
 from index.build.lexicon import LanguageTokens, WordOptions, count_language
 from index.build.process_pool import ProcessPool
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
-from index.storage.tables import strings, write_table
+from index.storage.tables import SENTENCE_COLUMNS, strings, write_table
 from index.text.normalisation import words
 from index.words.phrases import LEAST_COUNT, count_pairs, find_phrases, spaced
 from tests.bundles import make_corpus

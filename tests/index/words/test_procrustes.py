@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 from index.words.procrustes import Alignment, align, anchor_products, find_anchors, mutual_neighbours, solve
 
 Space = NDArray[np.float64]

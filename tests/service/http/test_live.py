@@ -17,10 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
-from index.storage.tables import read_table, write_table
+from index.storage.tables import SENTENCE_COLUMNS, read_table, write_table
 from index.storage.versions import VERSIONS, current, next_version, publish, serve
 from tests.service.server import serving
 from tests.waiting import until

@@ -98,8 +98,7 @@ class Stage:
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
-        from index.corpus.sentence_table import SENTENCE_COLUMNS
-        from index.storage.tables import read_table
+        from index.storage.tables import SENTENCE_COLUMNS, read_table
         from index.storage.versions import open_version
 
         folder, manifest = open_version(self.index)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from index.search.hubness import csls_scores
+from index.vectors.neighbourhoods import csls_scores
 
 BLOCK = 250  # rows of a block of similarities, which then fits the CPU cache
 SAMPLE = 4000  # sentences of a language over which neighbourhood means are taken

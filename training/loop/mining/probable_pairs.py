@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.search.hubness import csls_scores
+from index.vectors.neighbourhoods import csls_scores
 from training.loop.mining.side import Side, places
 from training.loop.mining.translations import COVERAGE_WEIGHT, learned
 

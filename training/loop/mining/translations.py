@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from index.encoder.vectors import unit
-from index.search.hubness import csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 from training.loop.mining.alignment import Alignment, Bags, align
 from training.loop.mining.side import FLAT_ROWS, Side, places
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from index.encoder.vectors import unit
-from index.search.hubness import csls_scores, neighbourhood_means
+from index.vectors.neighbourhoods import csls_scores, neighbourhood_means
 from training.data.training_data import TrainingData
 from training.encoders.word_vectors import learn_vectors
 from training.loop.mining.lexicon import Lexicon, lexicon, spellings, stems, word_starts

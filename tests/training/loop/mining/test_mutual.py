@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.encoder.vectors import unit
-from index.search.hubness import csls
+from index.vectors.neighbourhoods import csls
 from training.loop.mining.mutual import BLOCK, mine
 
 Vectors = NDArray[np.float32]

@@ -18,8 +18,8 @@ import numpy as np
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, UsageError
-from index.search.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows, recall
 from index.storage.index_manifest import SearchSettings
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex, by_cosine, drawn_rows, recall
 
 M_MMAP_THRESHOLD = -3  # of <malloc.h>
 FLAT_ROWS = 4096  # up to here comparing with every vector is as fast

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from index.corpus.cleaning import Cleaner, Cleaning
-from index.corpus.duplicates import FirstRows, key_of
+from index.build.cleaning import Cleaner, Cleaning
+from index.build.duplicates import FirstRows, key_of
 from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
 from index.formats.registry import (
     Source,

@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index.corpus.sentence_table import SENTENCE_COLUMNS
 from index.errors import BundleError
 from index.storage.index_manifest import IndexManifest
-from index.storage.tables import read_table
+from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import current, open_version, versions
 
 

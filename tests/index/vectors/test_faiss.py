@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from index.errors import DamagedError, UsageError
-from index.search.faiss_index import (
+from index.storage.index_manifest import SearchSettings
+from index.vectors.faiss import (
     COMPARED_ROWS,
     FLAT_ROWS,
     RECALL_NEIGHBOURS,
@@ -25,8 +26,7 @@ from index.search.faiss_index import (
     tune,
     write_faiss,
 )
-from index.search.vector_index import CANDIDATE_COUNT, recall
-from index.storage.index_manifest import SearchSettings
+from index.vectors.vector_index import CANDIDATE_COUNT, recall
 
 Vectors = NDArray[np.float32]
 COUNT, DIMENSION = 3 * FLAT_ROWS, 32

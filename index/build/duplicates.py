@@ -6,7 +6,6 @@ estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding
 """
 
 import json
-import sqlite3
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
@@ -14,7 +13,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-CACHE_KIB = 32768  # of each SQLite database
+from index.storage.groups import temporary_database
+
 LATEST_KEYS = 1 << 17  # kept in memory, in addition to those of a batch
 MIN_LETTERS = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
 # Punctuation that says something; the Greek question mark is a semicolon.
@@ -32,15 +32,6 @@ def key_of(text: str | bytes) -> int:
     """64 bits of a text's BLAKE2b: of 20 million texts two are alike with a probability of 0.00001."""
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "little", signed=True)
-
-
-def temporary_database(schema: str) -> sqlite3.Connection:
-    """An SQLite file of its own, written only when the cache is full, gone when closed."""
-    database = sqlite3.connect("")
-    database.executescript(
-        f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {schema}"
-    )
-    return database
 
 
 class FirstRows:

@@ -22,11 +22,11 @@ from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, DamagedError, StoreError, UsageError
 from index.formats.registry import Source
-from index.search import milvus
-from index.search.milvus import MilvusIndex, connect, parse, read_held
 from index.search.translator import Translator
-from index.search.vector_index import VectorIndex, recall
 from index.storage.versions import open_version, versions
+from index.vectors import milvus
+from index.vectors.milvus import MilvusIndex, connect, parse, read_held
+from index.vectors.vector_index import VectorIndex, recall
 from tests.bundles import make_corpus, sentences
 from tests.milvus_server import MilvusServer
 from tests.waiting import until

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.corpus.cleaning import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaner, Cleaning, ForeignCheck
+from index.build.cleaning import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaner, Cleaning, ForeignCheck
 from index.formats.sentence import Sentence, group_number
 from index.text.normalisation import clean
 

@@ -12,7 +12,7 @@ from index.formats.sentence import Sentence, group_number
 from index.text.normalisation import clean
 
 if TYPE_CHECKING:
-    from index.corpus.duplicates import TextKeys
+    from index.build.duplicates import TextKeys
 
 Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
 CLEANING_RULES: tuple[Rule, ...] = get_args(Rule)
@@ -82,7 +82,7 @@ class Cleaner:
 
     def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
         # Imported here: a command that only lists the rules needs no numpy.
-        from index.corpus.duplicates import SeenTexts
+        from index.build.duplicates import SeenTexts
 
         self.cleaning, self.done = cleaning, Cleaned()
         self.seen = SeenTexts("near" not in cleaning.off, cleaning.likeness)

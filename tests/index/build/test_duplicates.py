@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.corpus import duplicates
-from index.corpus.duplicates import FirstRows, key_of
+from index.build import duplicates
+from index.build.duplicates import FirstRows, key_of
 
 BATCHES = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), max_size=12)
 

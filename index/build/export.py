@@ -5,13 +5,13 @@ from heapq import merge
 from itertools import groupby
 from pathlib import Path
 
-from index.corpus.groups import Groups
-from index.corpus.sentence_table import SENTENCE_COLUMNS, sentence_of
 from index.errors import UsageError
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
+from index.search.sentence_index import sentence_of
 from index.storage.files import output_file
-from index.storage.tables import read_table
+from index.storage.groups import Groups
+from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import open_version
 
 Unit = list[Sentence]

@@ -4,6 +4,7 @@ A row is in several groups if its text occurred in several places; a group has s
 several translations.
 """
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,15 +13,24 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from index.corpus.duplicates import temporary_database
 from index.storage.tables import read_table, write_table
 
+CACHE_KIB = 32768  # of each SQLite database
 PAIRS_FETCHED = 1 << 16  # from the database at a time
 
 # The pairs are stored twice: sorted by row, and sorted by group.
 PAIR_COLUMNS = ("row", "group", "group_sorted", "row_of_group")
 
 Numbers = NDArray[np.int64]
+
+
+def temporary_database(schema: str) -> sqlite3.Connection:
+    """An SQLite file of its own, written only when the cache is full, gone when closed."""
+    database = sqlite3.connect("")
+    database.executescript(
+        f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {schema}"
+    )
+    return database
 
 
 class Groups:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
-from index.search.hubness import NeighbourhoodMeans, csls, neighbourhood_means, ratio, skewness
+from index.vectors.neighbourhoods import NeighbourhoodMeans, csls, neighbourhood_means, ratio, skewness
 
 COSINES = hn.arrays(
     np.float32,

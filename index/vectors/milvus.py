@@ -26,8 +26,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError, UsageError
-from index.search.vector_index import ROWS_AT_A_TIME, Rows, by_cosine
 from index.storage.index_manifest import SearchSettings
+from index.vectors.vector_index import ROWS_AT_A_TIME, Rows, by_cosine
 
 ROW, VECTOR = "row", "vector"  # the fields of a collection
 COLLECTION_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
