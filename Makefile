@@ -8,7 +8,7 @@ LANGUAGES := en de pt zh ar tr fr cs es uk hi
 CORPORA := $(foreach l,$(LANGUAGES),--corpus $(l)=corpora/everyday/$(l).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast install install-dev index lint types imports check format reference pins coverage hooks chaos clean
+.PHONY: help serve test test-fast install install-dev index lint types imports check format reference pins coverage hooks clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -75,10 +75,6 @@ coverage: install-dev  ## Branches of index/ and service/ that their tests take,
 
 hooks: install-dev  ## Check what is committed and pushed, by pre-commit
 	$(BIN)/pre-commit install
-
-chaos: install-dev  ## Do harm on purpose, write what happens into docs/reliability.md (under 30 minutes)
-	mkdir -p var && rm -f var/chaos.json
-	$(BIN)/python -m benchmarks.chaos --write docs/reliability.md --json var/chaos.json
 
 # In an environment of their own, so that they audit what we install and not themselves. --strict: where the
 # database of weaknesses cannot be reached, pip-audit would only say that it looked at nothing, and pass.

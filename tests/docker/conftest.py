@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos.nginx import reverse_proxy
-from tests.service.conftest import tool
+from tests.docker.nginx import reverse_proxy
 from tests.service.server import serving
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +21,6 @@ def root() -> Path:
 @contextmanager
 def proxied(index: Path, folder: Path, replicas: int, **settings: str) -> Iterator[int]:
     """The port of nginx with the shipped configuration, before replicas with these settings."""
-    tool("nginx")
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
             patch.setenv(f"PASSEPARTOUT_{name}", value)

@@ -15,20 +15,6 @@ from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.testclient import TestClient
 
-from benchmarks.chaos.costs import (
-    FILE,
-    JOBS,
-    LONGEST_FILE,
-    MEGABYTE,
-    SENTENCE,
-    TRANSLATE,
-    Costly,
-    costly_files,
-    costly_jobs,
-    costly_requests,
-    filled,
-)
-from benchmarks.chaos.queries import costly_changes, costly_queries
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
@@ -39,6 +25,21 @@ from service.schemas.jobs import Job
 from service.settings import Settings
 from tests.bundles import LANGUAGES, sentences
 from tests.service.conftest import ClientFactory, RedisServer, every_route
+from tests.service.http.costly import (
+    FILE,
+    JOBS,
+    LONGEST_FILE,
+    MEGABYTE,
+    SENTENCE,
+    TRANSLATE,
+    Costly,
+    costly_changes,
+    costly_files,
+    costly_jobs,
+    costly_queries,
+    costly_requests,
+    filled,
+)
 
 HELD = 0.05  # seconds that one turn of the loop may take, of the thread's own time: the machine is shared
 CALIBRATION = 0.01  # seconds that `calibrate` takes where those are meant
@@ -186,7 +187,7 @@ def test_no_route_without_a_choice_holds_up_the_loop(client: TestClient, turns: 
 
 
 def test_every_route_with_a_choice_has_its_worst_requests() -> None:
-    """A new route needs requests in `benchmarks.chaos`: in costs.py with a body, in queries.py without."""
+    """A new route needs requests in costly.py."""
     requests = [*costly_requests(), *costly_files(), *costly_jobs(), *costly_queries(), *costly_changes("0")]
     asked = {(request.method, request.path.partition("?")[0]) for request in requests}
     without = [

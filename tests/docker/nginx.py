@@ -5,15 +5,15 @@ import os
 import re
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.chaos.stage import ROOT, expect, free_port, kill_group, running, start
+from tests.service.conftest import tool
+from tests.service.server import free_port
+from tests.waiting import until
 
-CONFIGURATION = ROOT / "docker" / "nginx.conf"
+CONFIGURATION = Path(__file__).parents[2] / "docker" / "nginx.conf"
 UPSTREAM = re.compile(r"^( *)server service:8000 resolve (.*;)$", re.M)
-START_SECONDS = 30.0
 
 
 def local_configuration(port: int, services: Sequence[int], folder: Path) -> str:
@@ -23,7 +23,7 @@ def local_configuration(port: int, services: Sequence[int], folder: Path) -> str
     """
     text = CONFIGURATION.read_text("utf-8")
     for pattern in (UPSTREAM, r"\blisten 8000;", r" /tmp/"):
-        expect(re.search(pattern, text) is not None, f"docker/nginx.conf has nothing like {pattern}")
+        assert re.search(pattern, text), f"docker/nginx.conf has nothing like {pattern}"
     text = UPSTREAM.sub(
         lambda line: "\n".join(f"{line[1]}server 127.0.0.1:{service} {line[2]}" for service in services), text
     )
@@ -33,25 +33,23 @@ def local_configuration(port: int, services: Sequence[int], folder: Path) -> str
 @contextlib.contextmanager
 def reverse_proxy(folder: Path, *services: int) -> Iterator[int]:
     """The port of the reverse proxy before services at these ports; its log is FOLDER/nginx.log."""
-    program = running("nginx")
     folder.mkdir(exist_ok=True)
-    configuration, port = folder / "nginx.conf", free_port()
+    configuration, port, log = folder / "nginx.conf", free_port(), folder / "nginx.log"
     configuration.write_text(local_configuration(port, services, folder), "utf-8")
     user = ["-g", "user root;"] if os.geteuid() == 0 else []  # else its workers could not read the folder
-    process = start([program, "-c", str(configuration), *user], folder / "nginx.log")
+    command = [tool("nginx"), "-c", str(configuration), *user]
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+
+    def takes_connections() -> bool:
+        assert process.poll() is None, f"nginx ended: {log.read_text('utf-8')[-300:]}"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+        return False
+
     try:
-        _wait_for_port(port, process, folder / "nginx.log")
+        until(takes_connections, "nginx took no connection", 30)
         yield port
     finally:
-        kill_group(process)
-
-
-def _wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        ended = process.poll()
-        expect(ended is None, f"nginx ended with {ended}: {log.read_text('utf-8')[-300:]}")
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.02)
-    expect(False, f"nginx took no connection within {START_SECONDS:.0f} s")
+        process.terminate()  # and its workers with it; killed, it would leave them behind
+        process.wait()

@@ -1,1 +1,0 @@
-"""Faults on purpose: `make chaos` (docs/reliability.md)."""
