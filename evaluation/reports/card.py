@@ -19,9 +19,9 @@ from evaluation.reports.document import Block, Grid, Heading, as_markdown, text
 from evaluation.reports.report import NAMES, Report, pair_matrix, read_report
 from index.encoder.bundle import CARD, open_bundle, publish_bundle
 from index.errors import UsageError
+from index.languages import language
 from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
-from index.text.languages import language
 
 SECTION_TITLE = "Measured quality"
 CHANCE_MEASURE = "times_chance"  # of picture sets

@@ -15,7 +15,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from index.text.languages import language
+from index.languages import language
 
 CELL_INCHES = 0.34  # inches per language
 NUMBERED_LANGUAGES = 14  # matrices of more languages show colours without numbers

@@ -21,9 +21,9 @@ from index.build.corpus import kept_texts
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.formats.registry import Source
+from index.languages import language
 from index.progress import Progress
 from index.search.translator import Translator
-from index.text.languages import language
 
 BENCHMARK = "multi30k_test_2016"
 SAMPLING_SEED = 0

@@ -15,7 +15,7 @@ from index.progress import Progress
 
 if TYPE_CHECKING:  # training reads sets, and needs no ONNX Runtime for that
     from index.encoder.text_encoder import TextEncoder
-from index.storage.manifest import LANGUAGE_CODE
+from index.languages import LANGUAGE_CODE
 
 MAX_LINES = 5000  # every pair of languages needs several (n, n) matrices in memory
 TEXT_PREFIX = "multi30k_train."  # text/multi30k_train.LANG.txt

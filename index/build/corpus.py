@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from index.formats.registry import (
     read_language,
 )
 from index.formats.sentence import Sentence, UnitError
+from index.languages import lookup
 
 EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
 
@@ -138,11 +139,7 @@ def by_language(
     """
     if not sources:
         raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
-    for source in sources:
-        if source.language is not None and source.language not in known:
-            raise UnknownLanguageError(
-                f"{model} does not know {source.language!r}; it knows: {listed(known)}"
-            )
+    sources = [replace(source, language=_known(source, known, model)) for source in sources]
     check_names(sources)
     check_pairs(sources)
     files: dict[str, list[Source]] = {}
@@ -161,6 +158,13 @@ def by_language(
             _add(files.setdefault(code or "", []), source)
             expected[code or ""] += count
     return files, skipped, dict(expected)
+
+
+def _known(source: Source, known: Collection[str], model: str) -> str | None:
+    code = source.language and lookup(source.language, known)
+    if source.language is not None and code is None:
+        raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
+    return code
 
 
 def _add(sources: list[Source], source: Source) -> None:

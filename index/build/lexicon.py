@@ -13,12 +13,13 @@ from index.build.process_pool import ProcessPool, result_of
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
+from index.languages import has_spaces
 from index.progress import Progress
 from index.storage.tables import write_table
 from index.text.identification import Detector, table_row
 from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
-from index.words.phrases import count_pairs, find_phrases, spaced
+from index.words.phrases import count_pairs, find_phrases
 from index.words.procrustes import ANCHOR_PULLS, Alignment, align
 from index.words.vocabulary import by_frequency, read_counts, token_counts, write_counts
 
@@ -58,7 +59,7 @@ def _count(
     job: Job, code: str, pool: ProcessPool, word_options: WordOptions
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Count the phrases in the first PHRASE_SENTENCES sentences, and the words in all sentences."""
-    if not (word_options.phrases and spaced(code)):
+    if not (word_options.phrases and has_spaces(code)):
         return {}, word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool)
     first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)

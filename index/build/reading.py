@@ -23,13 +23,13 @@ from index.build.shards import SHARD_LINES, Shard, Shards
 from index.encoder.vectors import Vectors
 from index.errors import CorpusError
 from index.formats.sentence import Sentence
+from index.languages import language
 from index.progress import Progress
 from index.storage.files import replace_text
 from index.storage.groups import Links
 from index.storage.index_manifest import LanguageEntry
 from index.storage.tables import SENTENCE_COLUMNS, writing_table
 from index.text.identification import clear_language
-from index.text.languages import language
 from index.text.pre_tokens import StringArray
 
 SHARD_CHARACTERS = 16 << 20  # of texts and metadata, above which a shard ends early

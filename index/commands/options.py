@@ -15,7 +15,7 @@ import click
 from index.errors import UsageError
 from index.formats.bad_units import BadUnits
 from index.formats.registry import CORPUS_FORMATS, Source
-from index.text.languages import language
+from index.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Protocol
 
 from index.errors import CorpusError, UsageError
-from index.formats.registry import lookup
+from index.languages import lookup
 from index.search.ranking import Match
 
 LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory

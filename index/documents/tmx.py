@@ -7,8 +7,8 @@ from lxml import etree
 
 from index.documents.document import LONGEST_TEXT, with_edges
 from index.formats import xml
-from index.formats.registry import lookup
 from index.formats.tmx import FUZZY_PROPERTY
+from index.languages import lookup
 from index.search.ranking import Match
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from index.documents.document import LONGEST_DOCUMENT, Document, suffix_of
 from index.errors import CorpusError, UnknownLanguageError, UsageError
-from index.formats.registry import lookup
 from index.formats.streams import open_stream
+from index.languages import lookup
 from index.search.ranking import Match
 from index.search.translator import Translator
 from index.storage.files import output_file

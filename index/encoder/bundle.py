@@ -18,9 +18,10 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from index.confidence.calibration import Calibration
 from index.errors import BundleError, DamagedError
+from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import LANGUAGE_CODE, MANIFEST_NAME, Manifest, read_manifest, write_manifest
+from index.storage.manifest import MANIFEST_NAME, Manifest, read_manifest, write_manifest
 from index.storage.versions import ENCODER as INDEX_ENCODER
 
 Precision = Literal["fp32", "int8", "int4"]

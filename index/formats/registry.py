@@ -12,7 +12,7 @@ from index.formats.bad_units import BadUnits
 from index.formats.sentence import BadUnit, Sentence, UnitError
 from index.formats.streams import READ_BYTES, open_stream, plain_suffixes, read_lines
 from index.formats.txt import stem
-from index.text.languages import languages
+from index.languages import TAGS_REMEMBERED, is_named, lookup
 
 Reader = Callable[..., Iterator[Sentence | BadUnit]]  # of a path, a language and, for tables, columns
 
@@ -34,8 +34,6 @@ FORMAT_OF_EXTENSION = {
 }
 TABLE_FORMATS = ("tsv", "csv", "jsonl", "parquet")
 LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
-LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
-TAGS_REMEMBERED = 1 << 12
 XML_ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
 
 
@@ -67,7 +65,7 @@ def format_of(source: Source) -> str:
                 f"{source.path}: <{root}> is not a root element of TMX, XLIFF or CLDR: give --format"
             )
         return XML_ROOTS[root]
-    if last[1:].split("-")[0] in languages() and last not in FORMAT_OF_EXTENSION:
+    if is_named(last[1:]) and last not in FORMAT_OF_EXTENSION:
         return "moses"
     return FORMAT_OF_EXTENSION.get(last, "txt")
 
@@ -109,7 +107,7 @@ def count_languages(source: Source, known: Collection[str]) -> Counter[str | Non
 
 
 def _matcher(known: Collection[str]) -> Callable[[str], str | None]:
-    """`lookup` with a bounded cache, since a hostile file may have a different tag in every unit."""
+    """`lookup` with a bounded cache."""
     return lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, known))
 
 
@@ -122,19 +120,6 @@ def count_lines(source: Source) -> int:
         while block := file.read(READ_BYTES):
             lines, last = lines + block.count(b"\n"), block[-1:]
     return lines + (last != b"\n")
-
-
-def lookup(tag: str, known: Collection[str]) -> str | None:
-    """Match a language tag to a known code, dropping last parts (RFC 4647, 3.4); None without a match."""
-    if len(tag) > LONGEST_TAG:
-        return None
-    codes = {code.lower(): code for code in known}
-    parts = tag.replace("_", "-").lower().split("-")
-    while parts:
-        if code := codes.get("-".join(parts)):
-            return code
-        parts.pop()
-    return None
 
 
 def check_names(sources: Sequence[Source]) -> None:

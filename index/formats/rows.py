@@ -5,15 +5,13 @@ a column per language, named by its code, or Hugging Face's `translation` object
 columns are metadata; a column `metadata` may hold a JSON object. Columns of other names can be mapped.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from index.errors import UsageError
 from index.formats.sentence import Sentence, UnitError, check_repeated, local_group, parse_json
-from index.storage.manifest import LANGUAGE_CODE
-from index.text.languages import language, languages
+from index.languages import is_named, languages
 
 TEXT, LANGUAGE, LANG, ID, GROUP, TRANSLATION = "text", "language", "lang", "id", "group", "translation"
 METADATA_COLUMN = "metadata"
@@ -38,8 +36,8 @@ def columns_of(pairs: str) -> dict[str, str]:
 
 def language_named(name: str) -> str:
     """The code of a language with this English name. Raises UsageError."""
-    for code in languages():
-        if language(code).name.casefold() == name.casefold():
+    for code, found in languages().items():
+        if found.name.casefold() == name.casefold():
             return code
     raise UsageError(f"column {name!r} is not named after a language: give its code, such as en={name}")
 
@@ -87,10 +85,7 @@ def _check_text(path: Path, line: int, text: object) -> None:
 
 
 def _is_language(name: str, language: str | None) -> bool:
-    code = name.replace("_", "-")
-    return name == language or (
-        re.match(LANGUAGE_CODE, code) is not None and code.split("-")[0] in languages()
-    )
+    return name == language or is_named(name)
 
 
 def _object(value: object) -> dict[str, Any]:

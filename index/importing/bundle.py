@@ -15,9 +15,9 @@ from index.confidence.calibration import Calibration
 from index.encoder.bundle import CARD, TOKENIZER, Bundle, BundleManifest, Origin, publish_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
+from index.languages import language
 from index.search.encoder_calibration import calibrate
 from index.storage.files import describe
-from index.text.languages import language
 
 CARD_TEXT = """# {title}
 

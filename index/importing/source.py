@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 from index.errors import UsageError, listed
 from index.importing.graph import ONNX_ACTIVATIONS, POOLING_MODES, Dense, Head
-from index.storage.manifest import LANGUAGE_CODE
+from index.languages import LANGUAGE_CODE, standard_code
 
 MODULES, CONFIG, TOKENIZER, CARD = "modules.json", "config.json", "tokenizer.json", "README.md"
 GRAPH_PATHS = ("model.onnx", "onnx/model.onnx")  # where Hugging Face folders keep one
@@ -207,15 +207,8 @@ def _languages(stated: object) -> tuple[str, ...]:
     entries = stated if isinstance(stated, list) else [stated]
     # YAML reads the code of Norwegian, no, as false.
     names = ["no" if entry is False else entry for entry in entries]
-    codes = (_code(name) for name in names if isinstance(name, str))
+    codes = (standard_code(name) for name in names if isinstance(name, str))
     return tuple(dict.fromkeys(code for code in codes if re.match(LANGUAGE_CODE, code)))
-
-
-def _code(tag: str) -> str:
-    """A language code as this project writes it: zh_tw as zh-TW, sr-latn as sr-Latn."""
-    language, *subtags = tag.replace("_", "-").split("-")
-    cased = (subtag.title() if len(subtag) == 4 else subtag.upper() for subtag in subtags)
-    return "-".join([language.lower(), *cased])
 
 
 def _licence(card: dict[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from index.formats.sentence import Sentence
+from index.languages import is_unspaced
 from index.search.sentence_index import SentenceIndex
 from index.text.normalisation import clean
 
@@ -17,19 +18,6 @@ MOST_ROWS = 1 << 20  # read for one page
 MOST_TRANSLATIONS = 20  # of a sentence into one language
 
 LETTER_CLASSES = r"\pL\pM\pN_"  # as RE2 spells them
-# Scripts without spaces between words: how the Unicode names of their letters begin.
-UNSPACED_SCRIPTS = (
-    "CJK",
-    "HIRAGANA",
-    "KATAKANA",
-    "THAI",
-    "LAO",
-    "KHMER",
-    "MYANMAR",
-    "TIBETAN",
-    "YI ",
-    "BOPOMOFO",
-)
 
 
 @dataclass(frozen=True)
@@ -139,4 +127,4 @@ def _is_letter(character: str) -> bool:
 
 def _script_has_spaces(character: str) -> bool:
     """Whether a character is a letter or digit of a script that separates words by spaces."""
-    return _is_letter(character) and not unicodedata.name(character, "").startswith(UNSPACED_SCRIPTS)
+    return _is_letter(character) and not is_unspaced(character)

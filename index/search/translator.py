@@ -14,6 +14,7 @@ from index.encoder.pictograms import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, listed
+from index.languages import language
 from index.search.consistency import consistent, own_translations
 from index.search.differences import differences
 from index.search.explanation import Explanation, explain
@@ -28,7 +29,6 @@ from index.storage.tables import read_array
 from index.storage.versions import DETECTOR, DOMAIN, open_version
 from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
-from index.text.languages import language
 from index.text.placeables import without_tags
 
 __all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality
+from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
-from index.storage.manifest import LANGUAGE_CODE, Manifest
+from index.storage.manifest import Manifest
 
 # 1: vectors in a format other than FAISS's; 2: of texts with their punctuation; 3: a confidence of 8 features
 INDEX_FORMAT = 4

@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from index.errors import DamagedError, FormatError
 
 MANIFEST_NAME = "manifest.json"
-# A language code, which is part of file names.
-LANGUAGE_CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 MANIFEST_BYTES = 16 << 20  # at most
 
 

@@ -14,8 +14,8 @@ from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
+from index.languages import LANGUAGE_CODE
 from index.progress import Progress
-from index.storage.manifest import LANGUAGE_CODE
 from index.teaching.examples import Examples
 from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of
 from index.teaching.mining import known_sentences, mine

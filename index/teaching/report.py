@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from index.encoder.pictograms import emoji
 from index.encoder.pictures import PICTOGRAM_SET
+from index.languages import language
 from index.teaching.lesson import Recall
-from index.text.languages import language
 
 SOURCE_NAMES = {
     "captions": "captions of pictures",

@@ -4,11 +4,12 @@ joining the translations of sentences."""
 import re
 from collections.abc import Sequence
 
+from index.languages import has_spaces
+
 MOST_SENTENCES = 50  # a longer text is taken as one
 
 # The end of a sentence that is followed by more text, after a space in languages that use spaces.
 _END = re.compile(r"[.!?…؟۔।॥։።]['\"”’»)\]]*\s+\S|[。！？｡][\s'\"”’»」』）]*[^\s'\"”’»」』）]")
-UNSPACED_LANGUAGES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
 
 
 def sentences(text: str, language: str) -> list[str]:
@@ -34,4 +35,4 @@ def may_be_several(text: str) -> bool:
 
 def joined(translations: Sequence[str], language: str) -> str:
     """Join sentences into one text."""
-    return ("" if language.split("-")[0] in UNSPACED_LANGUAGES else " ").join(translations)
+    return (" " if has_spaces(language) else "").join(translations)

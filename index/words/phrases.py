@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from index.text.languages import language as language_of
 from index.text.pre_tokens import Integers, Numbering, StringArray, Tokens
 from index.words.vocabulary import numbered_words
 
@@ -19,15 +18,8 @@ LEAST_RATIO = 50.0  # observed count to that expected by chance
 PAIRS_SORTED = 1 << 22  # at a time
 WORD_BITS = 32  # of each of the two words in the key of a pair
 WORD_MASK = (1 << WORD_BITS) - 1
-# Scripts without spaces between words: ICU segments them by dictionaries that include compounds.
-UNSPACED_SCRIPTS = frozenset({"Hans", "Hant", "Jpan", "Thai", "Laoo", "Khmr", "Mymr"})
 
 PairCounts = tuple[Integers, Integers]  # keys of pairs, sorted, and how often they were seen
-
-
-def spaced(code: str) -> bool:
-    """Whether a language writes spaces between its words."""
-    return language_of(code).script not in UNSPACED_SCRIPTS
 
 
 def find_phrases(pairs: Mapping[tuple[str, str], int], counts: Mapping[str, int]) -> dict[str, int]:

@@ -10,8 +10,9 @@ from starlette.responses import Response
 from index.errors import BundleError, UsageError
 from index.formats.registry import TABLE_FORMATS
 from index.formats.rows import columns_of
+from index.languages import LANGUAGE_CODE
 from index.storage.index_manifest import IndexManifest
-from index.storage.manifest import LANGUAGE_CODE, read_manifest
+from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, JobsNow, SettingsNow
 from service.api.openapi import NEEDS_A_KEY, problem_responses

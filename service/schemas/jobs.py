@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic.config import JsonDict
 
+from index.languages import LANGUAGE_CODE
 from index.storage.index_manifest import VERSION_ID
-from index.storage.manifest import LANGUAGE_CODE
 
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from benchmarks.people import Question, read_questions
-from index.text.languages import languages
+from index.languages import languages
 from service.schemas import Answer
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
-from index.text.sentences import UNSPACED_LANGUAGES, joined, sentences
+from index.languages import has_spaces
+from index.text.sentences import joined, sentences
 from training.data.pictograms import Owners, Texts
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
@@ -74,7 +75,7 @@ def cut(text: str, language: str, words: int | None) -> list[str]:
 
 
 def _words(text: str, language: str) -> int:
-    return (len(text) + 1) // 2 if language.split("-")[0] in UNSPACED_LANGUAGES else len(text.split())
+    return len(text.split()) if has_spaces(language) else (len(text) + 1) // 2
 
 
 def _owners(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:

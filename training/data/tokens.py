@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+from index.languages import UNSPACED_LETTERS
 from index.text.normalisation import clean
 from training.data.romanisation import romanised
 from training.data.settings import TokenizerSettings
@@ -20,7 +21,7 @@ SPECIAL_TOKENS = (PAD, UNKNOWN, SEQUENCE, MASK)  # ids 0 to 3, in this order
 PAD_ID, UNKNOWN_ID, SEQUENCE_ID, MASK_ID = range(4)
 FEW_CHARACTERS = 30_000  # characters of a language that are too few to set the share of the others
 # Scripts without spaces are split into characters, as a tokenizer.json has no dictionary.
-UNSPACED_SCRIPTS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+UNSPACED = "".join(rf"\p{{{script}}}" for script in UNSPACED_LETTERS)
 
 # The Turkish İ is an i with a dot above it in lower case; Turkish writes a plain i.
 PLAIN_I = normalizers.Replace("i\N{COMBINING DOT ABOVE}", "i")
@@ -101,7 +102,7 @@ def _word_cuts() -> list[pre_tokenizers.PreTokenizer]:
     return [
         pre_tokenizers.WhitespaceSplit(),
         pre_tokenizers.Punctuation("removed"),
-        pre_tokenizers.Split(Regex(UNSPACED_SCRIPTS), "isolated"),
+        pre_tokenizers.Split(Regex(f"[{UNSPACED}]"), "isolated"),
     ]
 
 

@@ -4,14 +4,13 @@ Text of neither is tokenised as before.
 """
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from index.search.concordance import UNSPACED_SCRIPTS
+from index.languages import is_unspaced
 from index.text.normalisation import clean, words
 from training.data.settings import TokenizerSettings
 from training.data.tokens import SEQUENCE, UNKNOWN_ID, train_tokenizer
@@ -118,5 +117,4 @@ def _lines_of_tokens(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[str
 
 def _words(part: str) -> list[str]:
     """The words of what the tokenizer takes for one: several in a script without spaces."""
-    is_unspaced = unicodedata.name(part[-1], "").startswith(UNSPACED_SCRIPTS)
-    return words(part, "und") if is_unspaced else [part]
+    return words(part, "und") if is_unspaced(part[-1]) else [part]

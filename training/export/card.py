@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from index.encoder.bundle import BundleManifest
-from index.text.languages import language
+from index.languages import language
 from training.data.settings import PICTOGRAM_SET
 from training.data.terms import Terms
 from training.recipes.files import shipped_recipes

@@ -12,8 +12,8 @@ from tokenizers import Tokenizer
 
 from index.encoder.bundle import check_codes
 from index.errors import PassepartoutError, UsageError
+from index.languages import language as known_language
 from index.storage.files import replace_text
-from index.text.languages import language as known_language
 from training.data.folder import data_sha256, require_sets
 from training.data.tokens import tokenize
 from training.data.training_data import TrainingData, sentences_of

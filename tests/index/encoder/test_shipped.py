@@ -8,7 +8,7 @@ import pytest
 
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.text.languages import languages
+from index.languages import languages
 
 MODELS = Path(__file__).resolve().parents[3] / "models"
 LARGEST = 20_000_000  # bytes

@@ -10,7 +10,6 @@ from index.formats.registry import (
     check_names,
     count_languages,
     format_of,
-    lookup,
     read,
     read_language,
 )
@@ -65,21 +64,6 @@ def test_plain_text_needs_a_language(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("A dog.\n")
     with pytest.raises(CorpusError, match="--corpus LANG="):
         list(read(Source(tmp_path / "x.txt")))
-
-
-@pytest.mark.parametrize(
-    ("tag", "wanted"),
-    [
-        ("en", "en"),
-        ("EN_us", "en"),
-        ("pt-BR", "pt-BR"),
-        ("pt-PT", "pt"),
-        ("zh-Hant-TW", "zh-Hant"),
-        ("fr", None),
-    ],
-)
-def test_tags_are_looked_up_as_rfc_4647_says(tag: str, wanted: str | None) -> None:
-    assert lookup(tag, ["en", "pt", "pt-BR", "zh-Hant"]) == wanted
 
 
 def test_a_language_is_picked_out_of_a_file(tmp_path: Path) -> None:

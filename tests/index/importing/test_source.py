@@ -98,7 +98,7 @@ def test_dense_layers_are_safetensors(folder: Path) -> None:
     ("head", "languages", "licence"),
     [
         ("language: en\nlicense: mit", ("en",), "mit"),
-        ("language: [multilingual, zh_tw, sr-latn, de, de]", ("zh-TW", "sr-Latn", "de"), None),
+        ("language: [multilingual, zh_tw, sr-latn, de, de]", ("zh-Hant", "sr-Latn", "de"), None),
         ("language:\n- da\n- no\nlicense: other\nlicense_name: open-mind", ("da", "no"), "open-mind"),
         ("language: {broken", (), None),
     ],

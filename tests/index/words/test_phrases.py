@@ -17,7 +17,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
 from index.storage.tables import SENTENCE_COLUMNS, strings, write_table
 from index.text.normalisation import words
-from index.words.phrases import LEAST_COUNT, count_pairs, find_phrases, spaced
+from index.words.phrases import LEAST_COUNT, count_pairs, find_phrases
 from tests.bundles import make_corpus
 
 
@@ -62,10 +62,6 @@ def test_rare_pairs_are_no_phrases() -> None:
     assert find_phrases({("a", "b"): LEAST_COUNT}, {"a": LEAST_COUNT, "b": LEAST_COUNT, "c": 10**6}) == {
         "a b": LEAST_COUNT
     }
-
-
-def test_languages_without_spaces_have_none() -> None:
-    assert [spaced(code) for code in ("en", "ar", "zh", "zh-Hant", "ja", "th")] == [True, True] + [False] * 4
 
 
 def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_path: Path) -> None:

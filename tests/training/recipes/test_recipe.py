@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from index.errors import RecipeError
-from index.text.languages import languages
+from index.languages import languages
 from training.encoders.transformer import TransformerSettings
 from training.objectives.cloze import Cloze
 from training.objectives.cross_modal import CrossModal

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from index.search.concordance import UNSPACED_SCRIPTS
+from index.languages import is_unspaced
 
 Numbers = NDArray[np.int64]
 Tokens = NDArray[np.int32]
@@ -39,8 +39,7 @@ def word_starts(tokenizer: Tokenizer) -> tuple[NDArray[np.bool_], NDArray[np.boo
     pieces = spellings(tokenizer)
     bare = [piece.removeprefix(WORD_START) for piece in pieces]
     alone = [
-        not any(unicodedata.category(character)[0] in "LM" for character in text)
-        or unicodedata.name(text[0], "").startswith(UNSPACED_SCRIPTS)
+        not any(unicodedata.category(character)[0] in "LM" for character in text) or is_unspaced(text[0])
         for text in bare
     ]
     starts = [is_alone or piece.startswith(WORD_START) for piece, is_alone in zip(pieces, alone, strict=True)]

@@ -13,7 +13,7 @@ from evaluation.reports.document import Block, Grid, Heading, text
 from evaluation.reports.report import matrix_pictures, pair_matrix
 from evaluation.suites.sets import languages_in, read_captions, read_split
 from index.errors import DataError
-from index.text.languages import language
+from index.languages import language
 from training.papers.experiments.sentences import Frozen
 
 MEASURE = "csls_r1"

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from evaluation.suites.corpus import TOKENISERS
 from evaluation.suites.sets import Caption, available, read_captions, read_split
 from index.errors import DataError
-from index.text.languages import language
+from index.languages import language
 from index.text.normalisation import words
 from training.data.tokens import SEQUENCE
 

@@ -26,7 +26,7 @@ from evaluation.reports.report import read_tables
 from evaluation.suites.translation import ONE_POOL
 from index.encoder.bundle import open_bundle
 from index.errors import PassepartoutError
-from index.text.languages import language
+from index.languages import language
 from training.papers.experiments.sentences import photo_captions
 
 TRANSLATION_MEASURES = tuple(f"{ranking}_r{k}" for ranking in ("cosine", "csls") for k in (1, 5, 10))

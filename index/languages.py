@@ -1,9 +1,36 @@
-"""Languages by BCP 47 code: their names, script, writing direction and family."""
+"""Every fact of a language, once: its BCP 47 code in all spellings, its names, script, family and spaces."""
 
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
-# Scripts (ISO 15924) that are written from right to left.
+import langcodes
+
+# What we take as a code: it is part of file names.
+LANGUAGE_CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
+LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
+TAGS_REMEMBERED = 1 << 12  # a hostile file may have a different tag in every unit
+# Bokmål goes with Norwegian; the others are LibreTranslate's, and no standard's.
+OTHER_CODES = {"nb": "no", "pb": "pt-BR", "zt": "zh-Hant"}
+# How gettext and the C library name scripts: sr@latin.
+POSIX_SCRIPTS = {"arabic": "Arab", "cyrillic": "Cyrl", "devanagari": "Deva", "latin": "Latn"}
+# Scripts without spaces between words (ISO 15924): the Unicode scripts of their letters.
+UNSPACED_SCRIPTS = {
+    "Hans": ("Han",),
+    "Hant": ("Han", "Bopomofo"),
+    "Jpan": ("Han", "Hiragana", "Katakana"),
+    "Thai": ("Thai",),
+    "Laoo": ("Lao",),
+    "Khmr": ("Khmer",),
+    "Mymr": ("Myanmar",),
+    "Tibt": ("Tibetan",),
+    "Yiii": ("Yi",),
+}
+UNSPACED_LETTERS = tuple(dict.fromkeys(name for names in UNSPACED_SCRIPTS.values() for name in names))
+# How the Unicode names of such letters begin.
+_UNSPACED_NAMES = tuple("CJK" if name == "Han" else f"{name.upper()} " for name in UNSPACED_LETTERS)
 
 # code | English name | own name | script | family
 LANGUAGE_TABLE = """
@@ -212,3 +239,75 @@ def languages() -> dict[str, Language]:
 def language(code: str) -> Language:
     """The language of a code; one that we have no names for goes by its code."""
     return languages().get(code) or Language(code, code, code, "Zyyy", "unknown")
+
+
+def is_named(tag: str) -> bool:
+    """Whether a tag, as a column or an extension, is the code of a language that we have names for.
+
+    Of codes with three letters, which many words are, only our own count.
+    """
+    first = tag.replace("_", "-").partition("-")[0].lower()
+    standard = standard_code(tag)
+    return (
+        re.match(LANGUAGE_CODE, standard) is not None
+        and (len(first) == 2 or first in languages())
+        and standard.partition("-")[0] in languages()
+    )
+
+
+def has_spaces(code: str) -> bool:
+    """Whether a language is written with spaces between its words."""
+    found = languages().get(code) or language(code.partition("-")[0])
+    return found.script not in UNSPACED_SCRIPTS
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is a letter of a script without spaces between words."""
+    return unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
+
+
+def lookup(tag: str, known: Collection[str]) -> str | None:
+    """The known code of a tag in any spelling, dropping last parts (RFC 4647, 3.4); None without a match.
+
+    `nb` is found as `no`, `zh-TW` as `zh-Hant`, `en-US` as `en`; what is spelled the same goes first.
+    """
+    if len(tag) > LONGEST_TAG:
+        return None
+    spelled = {code.lower(): code for code in known}
+    if (code := _lookup(tag.replace("_", "-").lower(), spelled, shorten=False)) is not None:
+        return code
+    standard = {standard_code(code).lower(): code for code in known}
+    return _lookup(standard_code(tag).lower(), standard, shorten=True)
+
+
+def _lookup(tag: str, known: Mapping[str, str], *, shorten: bool) -> str | None:
+    while tag not in known and shorten and "-" in tag:
+        tag = tag.rpartition("-")[0]
+    return known.get(tag)
+
+
+@lru_cache(TAGS_REMEMBERED)
+def standard_code(tag: str) -> str:
+    """A tag in any spelling as BCP 47 writes it: `iw` -> `he`, `sr@latin` -> `sr-Latn`.
+
+    The languages above keep their codes; another goes by its macrolanguage (ISO 639-3). A territory
+    that implies another script than the language's own gives way to it: `zh_TW` -> `zh-Hant`. What is not a
+    tag comes back as it is.
+    """
+    if len(tag) > LONGEST_TAG:
+        return tag
+    name, _, modifier = tag.replace("_", "-").partition("@")
+    first, *rest = name.partition(".")[0].split("-")  # en_GB.UTF-8
+    spelled = [OTHER_CODES.get(first.lower(), first), *rest, POSIX_SCRIPTS.get(modifier.lower(), modifier)]
+    try:
+        found = langcodes.Language.get("-".join(filter(None, spelled)), normalize=False)
+        if found.language not in languages():
+            found = langcodes.Language.get(str(found)).prefer_macrolanguage()
+    except ValueError:
+        return tag
+    make, code, script, territory = langcodes.Language.make, found.language, found.script, found.territory
+    own_script = make(language=code).maximize().script
+    if script is None and territory and (script := found.maximize().script) != own_script:
+        likely = make(language=code, script=script).maximize().territory
+        territory = None if territory == likely else territory
+    return "-".join(filter(None, (code, None if script == own_script else script, territory))) or tag
