@@ -27,6 +27,7 @@ from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.encoders.base import ENCODERS
 from training.objectives import OBJECTIVES
 from training.recipes.recipe import Recipe
+from training.recipes.rooms import open_rooms
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 GENERATED = "<!-- Written by `make reference` from the code: change that, not this. -->"
@@ -223,11 +224,11 @@ def _option(option: click.Option, context: click.Context) -> tuple[str, str, str
 def recipes() -> str:
     schema = Recipe.model_json_schema()
     made = schema["$defs"]
+    open_rooms()
     parts = ["# Recipes", "", GENERATED, ""]
     parts += [
-        "A recipe is TOML; `training/recipes/` has the shipped ones. Every key can be set from the command:"
-    ]
-    parts += [
+        "A recipe is TOML; `training/recipes/` has the shipped ones, and each paper its own in",
+        "`training/papers/PAPER/recipes/`. Every key can be set from the command:",
         "`--set optimiser.epochs=10`. A key that is not here, or a value out of bounds, is refused.",
         "",
     ]

@@ -12,7 +12,7 @@ left is not vision. Give every task and every `--set` an OUT of its own.
 
 What is finished is kept in OUT/NAME/seedN and not done again; OUT/table.md and OUT/results.json are written
 anew after every run, so that a long run can be read, and broken off, at any time.
-training/papers/reproduce/systems.py says what is measured.
+training/papers/systems.py says what is measured.
 """
 
 import json
@@ -26,8 +26,8 @@ import click
 from evaluation.reports.summary import spread
 from index.errors import PassepartoutError
 from index.storage.files import replace_text
-from training.papers.reproduce.baselines import measure_ridge, measure_trigrams
-from training.papers.reproduce.systems import BY_PICTURES, MEASURES, Figures, measure, measure_pictures, train
+from training.papers.baselines import measure_ridge, measure_trigrams
+from training.papers.systems import BY_PICTURES, MEASURES, Figures, measure, measure_pictures, train
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import load_recipe
 

@@ -21,7 +21,7 @@ from training.encoders.picture_verified import verified_rows
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run
 from training.loop.source import CaptionSource
-from training.papers.reproduce.baselines import Ridge, Rows, Vectors, centred_space
+from training.papers.baselines import Ridge, Rows, Vectors, centred_space
 from training.recipes.recipe import load_recipe
 
 RIDGE = 2.0

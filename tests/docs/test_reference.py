@@ -12,6 +12,7 @@ from scripts import reference
 from service.http.problems import ProblemType
 from training.objectives import OBJECTIVES
 from training.recipes.recipe import Recipe
+from training.recipes.rooms import open_rooms
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
@@ -27,6 +28,7 @@ def test_nothing_that_can_be_named_is_left_out() -> None:
     commands = reference.commands()
     assert [name for name in COMMANDS if f"## passepartout {name}\n" not in commands] == []
     recipes = reference.recipes()
+    open_rooms()
     assert [name for name in OBJECTIVES if f"`[objectives.{name}]`" not in recipes] == []
     assert [
         name for name in Recipe.model_fields if f"`{name}`" not in recipes and f"[{name}]" not in recipes

@@ -57,7 +57,7 @@ class DataSettings(Table):
     captions. With more of them the run does not start.
     held_out: languages that get their share of the disjoint pictures but are not learned, so that
     `passepartout add-language` can learn them later.
-    added: those of `languages` that were added to a finished run (training.loop.add_language): in the order
+    added: those of `languages` that were added to a finished run (`passepartout add-language`): in the order
     in which they were added, each with its held-out pictures and pictures that no language had.
     """
 

@@ -1,7 +1,7 @@
-"""One loss a file, named as in its paper; a recipe names them in its `[objectives.NAME]` tables.
+"""The losses that the shipped recipes use, one a file; a recipe names them in its `[objectives.NAME]` tables.
 
 An objective names what it reads of a step, builds the modules that it trains besides the encoders, and
-computes a loss (`base`). Every file here is imported, so that a new paper's loss needs one new file only.
+computes a loss (`base`). Those of one paper alone are in its room (training/papers).
 """
 
 from importlib import import_module

@@ -1,5 +1,5 @@
-"""The papers' experiments, besides their recipes (training/recipes/papers); `cli` has the commands.
+"""The papers: a room each, with its objectives, encoders, recipes and experiments; `cli` has the commands.
 
-experiments/ has those of Globetrotter's appendix and of Krasner et al. on a finished run; reproduce/ trains
-and measures all systems of a paper within a budget of time.
+A room is a package. Importing it registers its objectives and encoders; its recipes are in its folder
+`recipes` (training.recipes.rooms finds both). A new paper needs a room and nothing else.
 """

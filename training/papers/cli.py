@@ -40,8 +40,8 @@ def add_language(
     run: Path, language: str, data: Path, out: Path, epochs: int, captions: int, learning_rate: float | None
 ) -> None:
     """Teach the finished RUN one more language, LANG, from captions of pictures that RUN has not seen."""
-    from training.loop.add_language import Schedule, add_language
-    from training.papers.experiments import comparison
+    from training.papers.globetrotter import comparison
+    from training.papers.globetrotter.add_language import Schedule, add_language
 
     added = add_language(run, language, data, out, Schedule(epochs, captions, learning_rate))
     comparisons = comparison.compare(added, data)
@@ -69,7 +69,7 @@ def correspondence(
     runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
 ) -> None:
     """A.1: tell true from false sentence halves, in languages that the classifier was not trained on."""
-    from training.papers.experiments import correspondence
+    from training.papers.globetrotter import correspondence
 
     settings = correspondence.Settings(epochs, seed=seed)
     scores = correspondence.correspond(runs, adapted, data, settings)
@@ -90,8 +90,8 @@ def clusters(
     encoder: Path, without_vision: Path | None, data: Path, count: int, seed: int, out: Path
 ) -> None:
     """A.4: do captions cluster by meaning or by language?"""
-    from training.papers.experiments import clusters
-    from training.papers.experiments.sentences import open_frozen, photo_captions
+    from training.papers.frozen import open_frozen, photo_captions
+    from training.papers.globetrotter import clusters
 
     encoders = [open_frozen(folder, data) for folder in (encoder, without_vision) if folder]
     shared = [code for code in encoders[0].languages if all(code in other.languages for other in encoders)]
@@ -111,8 +111,8 @@ def clusters(
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
 def families(encoder: Path, data: Path, sets: tuple[str, ...], languages: str, out: Path) -> None:
     """Figures 7 and 9: translation between every two languages, by family."""
-    from training.papers.experiments import families
-    from training.papers.experiments.sentences import open_frozen
+    from training.papers.frozen import open_frozen
+    from training.papers.globetrotter import families
 
     frozen = open_frozen(encoder, data)
     codes = [code.strip() for code in languages.split(",") if code.strip()] or families.PAPER_LANGUAGES
@@ -159,9 +159,9 @@ def generate(
     """A.5: train a small GPT-2 to write from sentence vectors, then translate from other languages."""
     import sacrebleu  # noqa: F401 (fails here, not after the training, where it is missing)
 
-    from training.papers.experiments import generation
-    from training.papers.experiments.sentences import open_frozen
-    from training.papers.experiments.writer import WriterSettings
+    from training.papers.frozen import open_frozen
+    from training.papers.globetrotter import generation
+    from training.papers.globetrotter.writer import WriterSettings
 
     if width % WriterSettings.heads:
         raise UsageError(f"--width {width}: give a multiple of {WriterSettings.heads}")
@@ -198,8 +198,8 @@ def nli(
     out: Path,
 ) -> None:
     """Krasner et al. 2025, 3.4: train an inference probe in one language and test it in others."""
-    from training.papers.experiments import nli
-    from training.papers.experiments.sentences import open_frozen
+    from training.papers.caption_tuning import nli
+    from training.papers.frozen import open_frozen
 
     train_pairs = nli.joined(nli.read_pairs(train).values())
     dev_pairs = nli.joined(nli.read_pairs(dev).values()) if dev else None
@@ -240,8 +240,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of PAPER, the most important ones first (docs/reproduce.md)."""
     from evaluation.reports.summary import reproduce as run_and_report
-    from training.papers.reproduce.globetrotter import globetrotter
-    from training.papers.reproduce.study import Study, choose
+    from training.papers.globetrotter.experiments import globetrotter
+    from training.papers.globetrotter.study import Study, choose
 
     study = Study(data, _numbers(seeds), overrides)
     steps = choose(globetrotter(study), study, only, out)

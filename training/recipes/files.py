@@ -10,11 +10,11 @@ The file's tables are merged into the extended recipe's; lists and values are re
 """
 
 import tomllib
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from index.errors import RecipeError
+from training.recipes.rooms import recipe_folders
 
 Table = dict[str, Any]
 EXTENDS, WITHOUT = "extends", "without"
@@ -22,9 +22,9 @@ NOT_INHERITED = ("name", "description")
 
 
 def shipped_recipes() -> dict[str, Path]:
-    """Name -> file of the recipes that come with the package, in whichever folder they lie."""
-    folder = Path(str(resources.files("training") / "recipes"))
-    return {file.stem: file for file in sorted(folder.rglob("*.toml"), key=lambda file: file.stem)}
+    """Name -> file of the recipes that come with the package, the papers' among them."""
+    files = (file for folder in recipe_folders() for file in folder.glob("*.toml"))
+    return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
 
 
 def read_recipe(name: str) -> Table:

@@ -1,8 +1,8 @@
 """The recipe: everything that decides what a training run learns, as TOML.
 
 A recipe is validated whole before anything is read; an unknown key or a value out of range is a RecipeError
-that names it. `training/recipes/NAME.toml` are the shipped ones; a path to a file works as well
-(training.recipes.files).
+that names it. training/recipes/NAME.toml are the shipped ones, training/papers/PAPER/recipes/NAME.toml the
+papers'; a path to a file works as well (training.recipes.files).
 """
 
 import hashlib
@@ -20,6 +20,7 @@ from training.encoders.heads import HeadSettings
 from training.encoders.vision import VisionSettings
 from training.objectives import OBJECTIVES, Objective
 from training.recipes.files import read_recipe
+from training.recipes.rooms import open_rooms
 from training.recipes.schedule import ScheduleSettings
 from training.recipes.settings import MiningSettings, OptimiserSettings, RunSettings, TransferSettings
 
@@ -47,6 +48,7 @@ class Recipe(Table):
     def _known_objectives(cls, tables: object) -> object:
         if not isinstance(tables, Mapping):
             return tables  # pydantic says what it should be
+        open_rooms()
         unknown = sorted(set(tables) - set(OBJECTIVES))
         if unknown:
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
@@ -57,6 +59,7 @@ class Recipe(Table):
     def _known_encoder(cls, table: object) -> object:
         if not isinstance(table, Mapping):
             return table  # pydantic says what it should be
+        open_rooms()
         name = table.get("encoder")
         if name not in ENCODERS:
             raise ValueError(f"unknown encoder {name}; there are {', '.join(ENCODERS)}")

@@ -17,8 +17,8 @@ from training.data.pictograms import is_drawing
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 from training.data.training_data import TrainingData
-from training.loop.add_language import Schedule, extended_recipe
 from training.loop.run import Run
+from training.papers.globetrotter.add_language import Schedule, extended_recipe
 
 
 def settings(**changes: object) -> DataSettings:

@@ -16,13 +16,13 @@ from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
 from training.data.transfer import read_transferred
 from training.export.bundle import export_run
-from training.loop.add_language import Schedule, add_language
 from training.loop.caption_transfer import nearest, start_folder, start_recipe, translations
 from training.loop.checkpoint import load_best
 from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
+from training.papers.globetrotter.add_language import Schedule, add_language
 from training.recipes.settings import TransferSettings
 
 # What differs from the tiny bag: Kádár et al.'s encoder, losses and picture branch.

@@ -9,6 +9,9 @@ from pydantic import ValidationError
 from tests.training.step_batches import rows, step_of
 from training.objectives import OBJECTIVES, Objective
 from training.objectives.base import unit_similarity
+from training.recipes.rooms import open_rooms
+
+open_rooms()  # the papers' objectives, too
 
 
 def test_similarity_is_the_cosine_scaled_to_0_and_1() -> None:

@@ -1,0 +1,212 @@
+"""Caption tuning end to end: a small XLM-R and ViT with random weights, from training to translation."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from evaluation.suites.sets import read_aligned, read_lines
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.encoder.text_encoder import TextEncoder
+from index.errors import DataError, RecipeError
+from index.formats.registry import Source
+from index.search.translator import Translator
+from tests.training.tiny import BAG, recipe
+from training.data.synthetic.encoders import write_tiny_vit, write_tiny_xlmr
+from training.export.bundle import export_run
+from training.loop.distributed import Processes
+from training.loop.prepare import prepare
+from training.loop.run import Run, create_run
+from training.loop.training_loop import Loop, train
+from training.papers.caption_tuning.pretrained import PretrainedSettings
+
+TUNED = """
+name = "tiny-tuned"
+description = "XLM-R and ViT for tests"
+[data]
+languages = ["en", "de", "pt"]
+[text]
+encoder = "pretrained"
+model = "weights/xlmr"
+width = 32
+max_tokens = 32
+[vision]
+backbone = "weights/vit"
+image_size = 32
+views = 1
+[head]
+dimension = 24
+text = "linear"
+pictures = "linear"
+[objectives.caption_tuning]
+[optimiser]
+epochs = 2
+batch_size = 40
+chunk_size = 20
+learning_rate = 1e-3
+freeze_encoder_epochs = 0.5
+[run]
+threads = 1
+"""
+
+
+# A bag of subwords on frozen features, whose gradients can be compared.
+SMALL = BAG.replace('space = "whitened"', 'space = "learned"').replace("whitening = 0.5", "")
+SMALL = SMALL.replace('text = "none"', 'text = "linear"')
+SMALL = (
+    SMALL[: SMALL.index("[objectives.visual")]
+    + "[objectives.caption_tuning]\n"
+    + SMALL[SMALL.index("[optim") :]
+)
+
+
+@pytest.fixture(scope="module")
+def encoders(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shared data with a small XLM-R and ViT beside it."""
+    folder = tmp_path_factory.mktemp("tuning") / "data"
+    shutil.copytree(data, folder)
+    texts = [line for file in sorted((folder / "text").iterdir()) for line in read_lines(file)]
+    write_tiny_xlmr(folder / "weights" / "xlmr", texts, vocabulary=400)
+    write_tiny_vit(folder / "weights" / "vit", 32)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(encoders: Path) -> Run:
+    return train(recipe(TUNED, encoders.parent), encoders, encoders.parent / "run")
+
+
+@pytest.fixture(scope="module")
+def bundle(run: Run, encoders: Path) -> Bundle:
+    out = encoders.parent / "bundle"
+    return export_run(run.folder, encoders, out, name=None, version="1", licence="CC0-1.0")
+
+
+def text_encoder(encoders: Path) -> PretrainedSettings:
+    return PretrainedSettings(encoder="pretrained", model="weights/xlmr", width=32, max_tokens=32)
+
+
+def test_it_is_exported_with_its_own_vocabulary_indexed_and_queried(
+    bundle: Bundle, encoders: Path, tmp_path: Path
+) -> None:
+    own = Tokenizer.from_file(str(encoders / "weights" / "xlmr" / "tokenizer.json"))
+    theirs = Tokenizer.from_file(str(bundle.tokenizer))
+    assert theirs.get_vocab() == own.get_vocab()
+    assert bundle.manifest.measures["onnx_cosine_distance"] < 1e-4
+    texts = read_aligned(encoders / "benchmark" / "synthetic_test", ["en", "de"])
+    sources = []
+    for code, lines in texts.items():
+        file = tmp_path / f"{code}.txt"
+        file.write_text("".join(f"{line}\n" for line in lines[:40]), "utf-8")
+        sources.append(Source(file, code, None))
+    build_index(bundle, sources, tmp_path / "index")
+    (answers,) = Translator.open(tmp_path / "index").sentences([texts["en"][0]], "en", "de", 3)
+    assert {answer.text for answer in answers} <= set(texts["de"][:40])
+    assert len(answers) == 3
+
+
+def test_words_have_the_encoders_own_embeddings(bundle: Bundle) -> None:
+    vectors = TextEncoder(bundle, precision="fp32").word_vectors(["ball", "bola"], "en")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
+
+
+def test_only_the_heads_learn_until_half_of_the_first_epoch(encoders: Path, tmp_path: Path) -> None:
+    prepared = prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), encoders)
+    loop = Loop(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=True), prepared)
+    batches = list(prepared.batches(0, Processes()))
+    loop.stage, model = (0, len(batches)), prepared.model
+    model.train()
+    changed: list[tuple[bool, bool, bool]] = []
+    for chunks in batches:
+        before = {name: weights.detach().clone() for name, weights in model.named_parameters()}
+        loop._step(chunks)
+        moved = {name for name, weights in model.named_parameters() if not torch.equal(weights, before[name])}
+        parts = ("text.", "backbone.", "text_head.")
+        changed.append(tuple(any(name.startswith(part) for name in moved) for part in parts))  # type: ignore[arg-type]
+    half = len(batches) / 2
+    assert [text for text, _, _ in changed] == [step >= half for step in range(len(batches))]
+    assert [vision for _, vision, _ in changed] == [step >= half for step in range(len(batches))]
+    assert all(head for _, _, head in changed)
+
+
+def test_the_temperature_is_learned(run: Run) -> None:
+    from safetensors import safe_open
+
+    with safe_open(run.last_file, framework="pt") as file:
+        assert file.get_tensor("model.learned.scale.logarithm").item() != pytest.approx(
+            np.log(1 / 0.07), abs=1e-5
+        )
+
+
+def test_the_mean_leaves_pads_out(encoders: Path) -> None:
+    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    encoder.eval()
+    ids, whole = torch.tensor([[0, 20, 30, 2]]), torch.ones(1, 4, dtype=torch.int64)
+    padded, mask = torch.tensor([[0, 20, 30, 2, 9, 9]]), torch.tensor([[1, 1, 1, 1, 0, 0]])
+    with torch.inference_mode():
+        torch.testing.assert_close(encoder(padded, mask), encoder(ids, whole), atol=1e-6, rtol=1e-5)
+        by_hand = encoder.states(ids, whole).mean(dim=1)
+        torch.testing.assert_close(encoder(ids, whole), by_hand)
+
+
+def test_weights_are_those_of_the_folder_and_pickles_are_no_weights(encoders: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    encoder = text_encoder(encoders).located(encoders).build(1, 1)
+    stored = load_file(encoders / "weights" / "xlmr" / "model.safetensors")
+    name = next(key for key in stored if key.endswith("word_embeddings.weight"))
+    torch.testing.assert_close(encoder.tokens.weight.detach(), stored[name])
+    pickled = tmp_path / "weights" / "xlmr"
+    shutil.copytree(encoders / "weights" / "xlmr", pickled)
+    (pickled / "model.safetensors").unlink()
+    torch.save(stored, pickled / "pytorch_model.bin")
+    with pytest.raises(DataError, match="safetensors"):
+        text_encoder(encoders).located(tmp_path).build(1, 1)
+
+
+def test_an_encoder_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
+    given = text_encoder(encoders).located(encoders)
+    with pytest.raises(DataError, match=r"set text\.width to it"):
+        given.model_copy(update={"width": 16}).build(1, 1)
+    with pytest.raises(DataError, match=r"set text\.max_tokens to 64"):
+        given.model_copy(update={"max_tokens": 100}).build(1, 1)
+    with pytest.raises(DataError, match=r"text\.model .*weights/tiny: "):
+        given.model_copy(update={"model": "weights/tiny"}).located(encoders).own_tokenizer([])
+    with pytest.raises(RecipeError, match="brings its own"):
+        recipe(TUNED, tmp_path, "tokenizer.lowercase=false")
+
+
+def test_a_tokenizer_that_does_not_fit_is_reported(encoders: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(encoders, folder)
+    config = folder / "weights" / "xlmr" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"vocab_size": 50}))
+    write_tiny_xlmr(folder / "weights" / "small", ["a b c d"] * 20, vocabulary=30)
+    shutil.copy(folder / "weights" / "small" / "model.safetensors", folder / "weights" / "xlmr")
+    shutil.copy(folder / "weights" / "small" / "config.json", folder / "weights" / "xlmr")
+    with pytest.raises(DataError, match="its tokenizer is another model's"):
+        prepare(create_run(tmp_path / "run", recipe(TUNED, tmp_path), resume=False), folder)
+
+
+def test_the_temperatures_gradient_does_not_depend_on_how_a_batch_is_cut(data: Path, tmp_path: Path) -> None:
+    whole, cut = (_gradient(data, tmp_path / str(size), size) for size in (0, 7))
+    assert whole.abs().item() > 0
+    torch.testing.assert_close(whole, cut, rtol=1e-4, atol=1e-7)
+
+
+def _gradient(data: Path, folder: Path, chunk_size: int) -> torch.Tensor:
+    folder.mkdir()
+    changes = ("text.dropout=0", "text.token_dropout=0", f"optimiser.chunk_size={chunk_size}")
+    given = recipe(SMALL, folder, *changes)
+    run = create_run(folder / "run", given, resume=False)
+    loop = Loop(run, prepare(run, data))
+    loop.model.train()
+    loop.engine.backward(next(loop.source.batches(0, Processes())))
+    gradient = loop.model.get_parameter("learned.scale.logarithm").grad
+    assert gradient is not None
+    return gradient

@@ -1,0 +1,90 @@
+"""Recipes that take a way of their own through the model go the whole of it: train, export, encode."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.encoder.text_encoder import TextEncoder
+from tests.training.tiny import LANGUAGES
+from training.data.tokens import pad, tokenize
+from training.export.bundle import export_run
+from training.loop.model import load_model
+from training.loop.prepare import training_captions
+from training.loop.run import Run
+from training.loop.training_loop import train
+from training.papers.globetrotter.adapted import Adapted
+from training.recipes.recipe import Recipe, load_recipe
+
+TINY = (
+    'data.languages=["en","de","pt"]',
+    "data.caption_kinds=[]",
+    "tokenizer.vocabulary=300",
+    "text.width=16",
+    "text.max_tokens=24",
+    "vision.backbone=weights/tiny",
+    "vision.image_size=32",
+    "optimiser.epochs=2",
+    "optimiser.batch_size=32",
+    "optimiser.warmup_steps=2",
+    "run.threads=1",
+)
+TRANSFORMER = ("text.layers=1", "text.heads=2", "text.feedforward=32")
+SIZES = {
+    "globetrotter-mini": (*TRANSFORMER, "head.dimension=8", "objectives.transitive.space=whitened"),
+    "lample-conneau": (*TRANSFORMER, "head.dimension=16"),
+    "sigurdsson": ("head.dimension=8",),
+    "supervised": (*TRANSFORMER, "head.dimension=8"),
+    "text-only": (*TRANSFORMER, "head.dimension=16"),
+}
+
+
+def tiny(name: str, *more: str) -> Recipe:
+    return load_recipe(name, (*TINY, *SIZES[name], *more))
+
+
+@pytest.mark.parametrize("name", sorted(SIZES))
+def test_it_becomes_an_encoder_like_any_other(name: str, data: Path, tmp_path: Path) -> None:
+    run = train(tiny(name), data, tmp_path / "run")
+    bundle = export_run(run.folder, data, tmp_path / "bundle", name=None, version="1", licence="CC0-1.0")
+    encoder = TextEncoder(bundle)
+    vectors = encoder.encode(["a red ball", "ein roter Ball", "uma bola vermelha", ""])
+    assert vectors.shape == (4, bundle.manifest.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert encoder.word_vectors(["ball"], "en").shape == (1, bundle.manifest.dimension)
+    assert len({tuple(row) for row in vectors.round(4).tolist()}) > 1
+
+
+def losses(run: Run) -> set[str]:
+    first = run.log_file.read_text("utf-8").splitlines()[0]
+    return {name for name in run.recipe.objectives if f'"{name}"' in first}
+
+
+def test_sigurdssons_languages_are_identified_from_their_tokens(data: Path, tmp_path: Path) -> None:
+    run = train(tiny("sigurdsson"), data, tmp_path / "run")
+    assert losses(run) == {"cross_modal", "orthogonality"}
+    text = load_model(run, data).text
+    assert isinstance(text, Adapted)
+    captions = training_captions(run, data).captions
+    ids, mask = pad(
+        tokenize(run.tokenizer(), [caption.text for caption in captions]), text.identifier.log_p.device
+    )
+    told = [LANGUAGES[place] for place in text.identifier(ids, mask).tolist()]
+    right = np.mean([one == caption.language for one, caption in zip(told, captions, strict=True)])
+    assert right > 0.95
+
+
+def test_what_pictures_cannot_judge_keeps_its_last_model(data: Path, tmp_path: Path) -> None:
+    assert train(tiny("text-only", "optimiser.epochs=3"), data, tmp_path / "run").result()["best_epoch"] == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["without-transitive", "without-visual-contrastive", "without-cross-modal", "without-cloze"],
+)
+def test_an_ablation_is_one_loss_less_and_nothing_else(name: str) -> None:
+    whole, less = load_recipe("globetrotter-mini"), load_recipe(name)
+    lost = name.removeprefix("without-").replace("-", "_")
+    assert set(whole.objectives) - set(less.objectives) == {lost}
+    same = {"name": whole.name, "description": whole.description, "objectives": whole.objectives}
+    assert less.model_copy(update=same) == whole

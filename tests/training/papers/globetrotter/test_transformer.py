@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from torch import Tensor
+
+from training.data.tokens import PAD_ID, SEQUENCE_ID, pad
+from training.papers.globetrotter.transformer import Transformer, TransformerSettings
+
+CPU = torch.device("cpu")
+VOCABULARY, LONGEST = 40, 12
+sentences = st.lists(
+    st.lists(st.integers(4, VOCABULARY - 1), min_size=1, max_size=LONGEST - 1), min_size=1, max_size=5
+)
+
+
+def encoder(**settings: object) -> Transformer:
+    """Seeded and not training."""
+    torch.manual_seed(0)
+    shape = {"width": 16, "layers": 2, "heads": 2, "feedforward": 24, "max_tokens": LONGEST}
+    table = {"encoder": "transformer", **shape, **settings}
+    return TransformerSettings.model_validate(table).build(VOCABULARY, 1).eval()
+
+
+MASKED, MEAN, UNMASKED = encoder(), encoder(pooling="mean"), encoder(attention_mask=False)
+
+
+def rows(tokens: list[list[int]]) -> list[np.ndarray]:
+    return [np.asarray([SEQUENCE_ID, *row], dtype=np.int32) for row in tokens]
+
+
+@torch.no_grad()
+def embed(model: Transformer, tokens: list[list[int]], pads: int = 0) -> Tensor:
+    """Pooled vectors, with `pads` more pads than the batch needs."""
+    ids, mask = pad(rows(tokens), CPU)
+    more = torch.full((len(ids), pads), PAD_ID)
+    out: Tensor = model(torch.cat([ids, more], dim=1), torch.cat([mask, torch.zeros_like(more)], dim=1))
+    return out
+
+
+@pytest.mark.parametrize("model", [MASKED, MEAN], ids=["first", "mean"])
+@given(tokens=sentences, pads=st.integers(1, 6))
+def test_padding_changes_nothing(model: Transformer, tokens: list[list[int]], pads: int) -> None:
+    pads = min(pads, LONGEST - 1 - max(map(len, tokens)))
+    assert torch.allclose(embed(model, tokens, pads), embed(model, tokens), atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [MASKED, MEAN], ids=["first", "mean"])
+@given(tokens=sentences)
+def test_a_batch_equals_its_parts(model: Transformer, tokens: list[list[int]]) -> None:
+    apart = torch.cat([embed(model, [row]) for row in tokens])
+    assert torch.allclose(embed(model, tokens), apart, atol=1e-5)
+
+
+def test_without_the_mask_pads_are_attended_to_as_in_the_published_code() -> None:
+    short = [[5, 6, 7]]
+    moved = embed(UNMASKED, short, 4) - embed(UNMASKED, short)
+    assert moved.abs().max() > 1e-3
+    # Fed as much padding each time, it is a function of the sentence all the same.
+    assert torch.allclose(
+        embed(UNMASKED, short, 4), embed(UNMASKED, [*short, [*range(4, 11)]])[:1], atol=1e-5
+    )
+
+
+def test_the_order_of_words_matters() -> None:
+    assert (embed(MASKED, [[5, 6, 7]]) - embed(MASKED, [[7, 6, 5]])).abs().max() > 1e-3
+
+
+def test_pooling_reads_the_first_state_or_the_mean_of_the_tokens() -> None:
+    ids, mask = pad(rows([[5, 6, 7], [8]]), CPU)
+    with torch.no_grad():
+        states = MASKED.states(ids, mask)
+    assert states.shape == (2, 4, 16)
+    assert torch.equal(MASKED.pool(states, mask), states[:, 0])
+    means = torch.stack([states[0].mean(dim=0), states[1, :2].mean(dim=0)])
+    assert torch.allclose(MEAN.pool(states, mask), means, atol=1e-6)
+
+
+def test_it_has_the_recipes_layers_heads_and_widths() -> None:
+    found = encoder(layers=3, heads=4, width=32, feedforward=48)
+    assert found.tokens.weight.shape == (VOCABULARY, 32)
+    assert found.positions.weight.shape == (LONGEST, 32)
+    assert len(found.layers.layers) == 3
+    first = found.layers.layers[0]
+    assert first.self_attn.num_heads == 4
+    assert first.linear1.out_features == 48
+
+
+def test_dropout_works_while_training_alone() -> None:
+    model = encoder(dropout=0.5).train()
+    assert not torch.equal(embed(model, [[5, 6]]), embed(model, [[5, 6]]))
+    model.eval()
+    assert torch.equal(embed(model, [[5, 6]]), embed(model, [[5, 6]]))
+
+
+def test_heads_must_divide_the_width() -> None:
+    with pytest.raises(ValidationError, match="width 16 is not a multiple of heads 3"):
+        encoder(heads=3)

@@ -1,0 +1,46 @@
+import math
+
+import pytest
+import torch
+
+from tests.training.step_batches import rows, step_of
+from training.papers.mule.language_adversary import LanguageAdversary, LanguageClassifier, reversed_gradient
+
+TRUTH = torch.tensor([0, 1, 1])
+
+
+def test_cross_entropy_of_the_classifier() -> None:
+    logits = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+    outputs = step_of(rows(3, 2, 0), (), adversary=(logits, TRUTH))
+    expected = (2 * math.log(1 + math.exp(-2)) + math.log(2)) / 3
+    assert LanguageAdversary()(outputs).item() == pytest.approx(expected)
+    assert LanguageAdversary().terms(outputs) == 3, "a batch may be cut"
+
+
+def test_a_reversed_gradient() -> None:
+    x = torch.tensor([[1.0, -2.0]], requires_grad=True)
+    assert torch.equal(reversed_gradient(x), x)
+    (3 * reversed_gradient(x)).sum().backward()  # type: ignore[no-untyped-call]
+    assert x.grad is not None
+    assert x.grad.tolist() == [[-3, -3]]
+
+
+def test_the_classifier_learns_the_languages_while_sentences_unlearn_them() -> None:
+    torch.manual_seed(0)
+    classifier = LanguageClassifier(4, 2)
+    sentences = torch.randn(3, 4, requires_grad=True)
+
+    def loss() -> torch.Tensor:
+        return LanguageAdversary()(step_of(sentences, (), adversary=(classifier(sentences), TRUTH)))
+
+    before = loss()
+    before.backward()  # type: ignore[no-untyped-call]
+    weight = classifier.layer.weight
+    assert sentences.grad is not None
+    assert weight.grad is not None
+    with torch.no_grad():
+        sentences -= 0.1 * sentences.grad
+        assert loss() > before, "a step of the encoder makes the languages harder to tell"
+        sentences += 0.1 * sentences.grad
+        weight -= 0.1 * weight.grad
+        assert loss() < before, "a step of the classifier makes them easier to tell"

@@ -1,0 +1,105 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tests.training.step_batches import near, rows, step_of
+from training.papers.mule.top_violations import InnerNeighbourhood, Neighbourhood, Triplet
+from training.papers.smalr.latent import top_violations
+
+LANGUAGES = torch.tensor([0, 1, 0, 0, 1])
+
+
+def cosine_distance(a: Tensor, b: Tensor) -> float:
+    return 1 - float(a @ b)
+
+
+def largest(violations: list[float], top: int) -> list[float]:
+    """The `top` largest, of which there are as many as there are columns at most."""
+    return sorted((max(0.0, value) for value in violations), reverse=True)[:top]
+
+
+def by_hand(text: Tensor, pictures: Tensor, spoken: Tensor, margin: float, top: int, weight: float) -> float:
+    """MULE, eq. 3: sentences of another language are no negatives for a picture."""
+    n, total = len(text), 0.0
+    for i in range(n):
+        own = cosine_distance(pictures[i], text[i])
+        of_language = [j for j in range(n) if j != i and bool(spoken[j] == spoken[i])]
+        sentences = [own - cosine_distance(pictures[i], text[j]) + margin for j in of_language]
+        others = [own - cosine_distance(text[i], pictures[j]) + margin for j in range(n) if j != i]
+        for violations, times in ((sentences, 1.0), (others, weight)):
+            total += times * sum(largest(violations, top)) / min(top, n)
+    return total / n
+
+
+@pytest.mark.parametrize("top", [1, 2, 10])
+def test_image_sentence_matching(top: int) -> None:
+    text, view = rows(5, 4, 0), rows(5, 4, 1)
+    found = Triplet(margin=0.3, top=top, from_sentences=1.5)(
+        step_of(text, (view,), languages=LANGUAGES[:, None])
+    )
+    assert found.item() == pytest.approx(by_hand(text, view, LANGUAGES, 0.3, top, 1.5), rel=1e-9)
+
+
+def test_a_picture_does_not_push_away_sentences_of_another_language() -> None:
+    """All that is wrong is a sentence in another language: the picture's half is silent."""
+    pictures = torch.eye(2, dtype=torch.float64)
+    text = pictures[[0, 0]]  # the second sentence lies at the first picture
+    alone = Triplet(margin=0.1, from_sentences=0)
+    apart, same = torch.tensor([[0], [1]]), torch.zeros(2, 1)
+    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=apart)).item() == 0
+    assert alone(step_of(text[:1].repeat(2, 1), (pictures[:1].repeat(2, 1),), languages=same)).item() > 0
+
+
+def neighbours_by_hand(text: Tensor, beside: Tensor, margin: float, top: int) -> float:
+    """MULE, eq. 1, one layer: 2N anchors, rivals are all sentences about other pictures."""
+    every, n = torch.cat([text, beside]), len(text)
+    total = 0.0
+    for i in range(2 * n):
+        own = cosine_distance(every[i], every[(i + n) % (2 * n)])
+        others = [j for j in range(2 * n) if j % n != i % n]
+        violations = [own - cosine_distance(every[i], every[j]) + margin for j in others]
+        total += sum(largest(violations, top)) / min(top, 2 * n)
+    return total / (2 * n)
+
+
+@pytest.mark.parametrize("top", [1, 3, 50])
+def test_neighbourhood_constraints_at_both_layers(top: int) -> None:
+    text, beside = rows(4, 3, 0), rows(4, 3, 1)
+    inner, inner_beside = 3 * rows(4, 5, 2), 0.5 * rows(4, 5, 3)
+    outputs = step_of(text, (), neighbours=beside, inner=inner, inner_neighbours=inner_beside)
+    found = Neighbourhood(margin=0.2, top=top)(outputs)
+    assert found.item() == pytest.approx(neighbours_by_hand(text, beside, 0.2, top), rel=1e-9)
+    expected = neighbours_by_hand(F.normalize(inner, dim=1), F.normalize(inner_beside, dim=1), 0.2, top)
+    found = InnerNeighbourhood(margin=0.2, top=top)(outputs)
+    assert found.item() == pytest.approx(expected, rel=1e-9), "whatever the vectors' lengths"
+
+
+def test_a_step_brings_neighbours_nearer_and_parts_other_pictures_sentences() -> None:
+    text, beside = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1).requires_grad_()
+    Neighbourhood(margin=0.5)(step_of(text, (), neighbours=beside)).backward()  # type: ignore[no-untyped-call]
+    assert text.grad is not None
+    assert beside.grad is not None
+    before = (text @ beside.T).detach()
+    gained = ((text - 0.2 * text.grad) @ (beside - 0.2 * beside.grad).T - before).detach()
+    own = torch.eye(6, dtype=torch.bool)
+    assert gained[own].mean() > 0
+    assert gained[~own].mean() < 0
+
+
+def test_a_step_brings_a_sentence_nearer_to_its_picture() -> None:
+    text, view = rows(6, 4, 0).requires_grad_(), near(rows(6, 4, 0), 1.0, 1)
+    languages = torch.zeros(6, 1)
+    Triplet(margin=0.5)(step_of(text, (view,), languages=languages)).backward()  # type: ignore[no-untyped-call]
+    assert text.grad is not None
+    gained = ((-0.2 * text.grad) @ view.T).detach()
+    own = torch.eye(6, dtype=torch.bool)
+    assert gained[own].mean() > 0 > gained[~own].mean()
+
+
+def test_only_the_most_violated_constraints_count() -> None:
+    cosines = torch.tensor([[0.9, 0.8, 0.1]], requires_grad=True)
+    rivals = torch.tensor([[True, True, False]])
+    top_violations(cosines, torch.tensor([0.5]), rivals, 0.1, 1).backward()  # type: ignore[no-untyped-call]
+    assert cosines.grad is not None
+    assert cosines.grad.tolist() == [[1, 0, 0]]

@@ -1,0 +1,82 @@
+import pytest
+import torch
+from hypothesis import given
+from torch import Tensor
+
+from tests.training.step_batches import batch, batches, near, rows, step_of, stepped
+from training.objectives import Step
+from training.papers.pseudopairs.hinge import CaptionHinge, Hinge, MinedHinge, WholeHinge
+
+
+def by_hand(one: Tensor, other: Tensor, margin: float) -> float:
+    """Kádár et al. 2019, 2: J(a, b), the mean over pairs."""
+    n, total = len(one), 0.0
+    s = [[float(a @ b) for b in other] for a in one]
+    for i in range(n):
+        total += max(max(0.0, margin - s[i][i] + s[j][i]) for j in range(n) if j != i)
+        total += max(max(0.0, margin - s[i][i] + s[i][j]) for j in range(n) if j != i)
+    return total / n
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.2, 1.0])
+def test_the_formula_for_each_kind_of_pair(margin: float) -> None:
+    text, other, third = rows(5, 4, 0), rows(5, 4, 1), rows(5, 4, 2)
+    found = Hinge(margin=margin)(step_of(text, (other, third)))
+    expected = (by_hand(other, text, margin) + by_hand(third, text, margin)) / 2
+    assert found.item() == pytest.approx(expected, rel=1e-9)
+    found = CaptionHinge(margin=margin)(step_of(text, (), partners=other))
+    assert found.item() == pytest.approx(by_hand(text, other, margin), rel=1e-9)
+    found = MinedHinge(margin=margin)(step_of(text, (), mined=(third, other)))
+    assert found.item() == pytest.approx(by_hand(third, other, margin), rel=1e-9)
+
+
+def test_all_negatives_count_instead_of_the_hardest() -> None:
+    text, view = rows(4, 3, 0), rows(4, 3, 1)
+    s = [[float(a @ b) for b in text] for a in view]
+    wrong = [(i, j) for i in range(4) for j in range(4) if i != j]
+    total = sum(max(0.0, 0.2 - s[i][i] + s[i][j]) + max(0.0, 0.2 - s[j][j] + s[i][j]) for i, j in wrong)
+    assert WholeHinge(margin=0.2)(step_of(text, (view,))).item() == pytest.approx(total / 12, rel=1e-9)
+
+
+def test_two_pairs_that_point_apart_cost_nothing_and_turned_round_the_most() -> None:
+    line = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+    assert Hinge(margin=0.2)(step_of(line, (line,))).item() == 0
+    assert Hinge(margin=0.2)(step_of(line, (-line,))).item() == pytest.approx(2 * (0.2 + 2))
+
+
+def test_one_pair_has_no_wrong_one() -> None:
+    assert Hinge()(step_of(rows(1, 3, 0), (rows(1, 3, 1),))).item() == 0
+
+
+@given(batches)
+def test_it_is_never_negative_nor_more_than_both_directions_can_give(outputs: Step) -> None:
+    assert 0 <= Hinge(margin=0.2)(outputs).item() <= 2 * (0.2 + 2) + 1e-9
+
+
+def test_a_step_brings_pairs_nearer_and_parts_them_from_their_nearest_rival() -> None:
+    loss, before = Hinge(margin=0.5), batch(n=8, seed=3, spread=0.8)
+    after = stepped(loss, before, size=0.1)
+
+    def gap(outputs: Step) -> float:
+        cosines = outputs.views[0] @ outputs.text.T
+        rivals = cosines - 9 * torch.eye(len(cosines))
+        return float((cosines.diagonal() - rivals.amax(dim=1)).mean())
+
+    assert loss(after) < loss(before)
+    assert gap(after) > gap(before)
+
+
+def test_nothing_mined_costs_nothing_and_can_be_gone_back_through() -> None:
+    text = rows(3, 2, 0).requires_grad_()
+    loss = MinedHinge()(step_of(text, ()))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss.item() == 0
+    assert text.grad is not None
+    assert not text.grad.any()
+
+
+def test_a_pair_that_is_right_by_the_margin_is_left_alone() -> None:
+    text = near(torch.eye(4, dtype=torch.float64), 0.1, 0).requires_grad_()
+    Hinge(margin=0.2)(step_of(text, (torch.eye(4, dtype=torch.float64),))).backward()  # type: ignore[no-untyped-call]
+    assert text.grad is not None
+    assert not text.grad.any()

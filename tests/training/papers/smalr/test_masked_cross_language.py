@@ -1,0 +1,105 @@
+"""SMALR's masked losses: eq. 2 by hand, where its gradient leads, hidden words."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.training.step_batches import batch, rows, step_of
+from training.papers.mule.top_violations import Triplet
+from training.papers.smalr.masked_cross_language import (
+    MaskedCrossLanguage,
+    MaskedModel,
+    MaskedPairs,
+    MaskedTriplet,
+    hide_words,
+)
+
+UP, RIGHT = (0.0, 1.0), (1.0, 0.0)
+UNUSED = torch.zeros(1, 2, dtype=torch.float64)
+
+
+def layer(
+    told: list[tuple[float, float]], whole: list[tuple[float, float]]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.tensor(told, dtype=torch.float64), torch.tensor(whole, dtype=torch.float64)
+
+
+def test_it_is_the_distance_of_both_sentences_summed() -> None:
+    # One pair at two layers: √2 and 0 apart at the first, 2 and √2 at the second; the mean over the layers.
+    first = layer([UP, UP], [RIGHT, UP])
+    second = layer([UP, RIGHT], [(0.0, -1.0), UP])
+    found = MaskedCrossLanguage()(step_of(UNUSED, (UNUSED,), completed=(*first, *second)))
+    assert found.item() == pytest.approx((math.sqrt(2) + 0 + 2 + math.sqrt(2)) / 2)
+
+
+def test_pairs_are_averaged() -> None:
+    one = layer([UP, UP], [RIGHT, UP])
+    two = layer([UP, UP, UP, UP], [RIGHT, RIGHT, UP, UP])
+    loss = MaskedCrossLanguage()
+    values = [loss(step_of(UNUSED, (UNUSED,), completed=part)).item() for part in (one, two)]
+    assert values[0] == pytest.approx(values[1])
+
+
+def test_before_anything_is_mined_it_is_zero_and_still_has_a_gradient() -> None:
+    text = rows(4, 3, 0).requires_grad_()
+    loss = MaskedCrossLanguage(of="mined")(step_of(text, (text,)))
+    loss.backward()
+    assert loss.item() == 0
+    assert loss.requires_grad
+
+
+def test_a_step_predicts_hidden_words_better() -> None:
+    torch.manual_seed(0)
+    model, loss = MaskedModel(5, 4), MaskedCrossLanguage()
+    whole = tuple((rows(7, 4, s).float(), rows(7, 5, s + 1).float()) for s in (1, 3))
+    hidden = tuple((last + 0.3 * torch.randn(7, 4), inner + 0.3 * torch.randn(7, 5)) for last, inner in whole)
+
+    def value() -> torch.Tensor:
+        return loss(step_of(whole[0][0], (), completed=model(hidden, whole)))
+
+    before = value()
+    before.backward()
+    with torch.no_grad():
+        for weights in model.parameters():
+            assert weights.grad is not None
+            weights -= 0.1 * weights.grad
+    assert value() < before
+
+
+def test_masked_words_are_predicted_from_both_sentences() -> None:
+    torch.manual_seed(0)
+    pairs = MaskedPairs(3)
+    one, other = rows(4, 3, 0).float(), rows(4, 3, 1).float()
+    told = pairs(one, other)
+    by_hand = torch.cat([one, other], dim=1)
+    by_hand = by_hand + by_hand @ pairs.missing.weight.T + pairs.missing.bias
+    torch.testing.assert_close(told[:4], F.normalize(by_hand[:, :3], dim=1))
+    torch.testing.assert_close(told[4:], F.normalize(by_hand[:, 3:], dim=1))
+    assert not torch.allclose(told[:4], pairs(one, rows(4, 3, 2).float())[:4]), "the other one matters"
+
+
+def test_a_fifth_of_the_words_is_hidden_and_never_all() -> None:
+    torch.manual_seed(0)
+    ids = torch.randint(4, 90, (2000, 10))
+    ids[:, 0] = 2
+    mask = torch.ones_like(ids)
+    mask[:1000, 5:] = 0
+    hidden, kept = hide_words(ids, mask, 0.2)
+    gone = (mask == 1) & (kept == 0)
+    assert torch.equal(hidden == 3, gone)
+    assert torch.equal(hidden[~gone], ids[~gone])
+    assert not gone[:, 0].any(), "special tokens stay"
+    words = (mask[:, 1:] == 1).sum().item()
+    assert 0.17 < gone.sum().item() / words < 0.21
+    ids, mask = ids[:, 1:3], torch.ones(2000, 2, dtype=torch.int64)
+    assert (hide_words(ids, mask, 0.99)[1].sum(dim=1) >= 1).all()
+
+
+def test_the_masked_triplet_is_the_triplet_of_masked_sentences() -> None:
+    outputs, languages = batch(n=5, width=4, views=1), torch.zeros(5, 1)
+    masked = rows(5, 4, 9)
+    found = MaskedTriplet()(step_of(outputs.text, outputs.views, languages=languages, masked=masked))
+    by_hand = Triplet()(step_of(masked, outputs.views, languages=languages))
+    assert found.item() == pytest.approx(by_hand.item())

@@ -1,0 +1,29 @@
+"""Globetrotter (Surís, Epstein and Vondrick 2022, arXiv 2012.04631): translation by way of similar pictures.
+
+Here are the parts of its recipe that no other has (token cloze, contrast of two views, transformer), the
+baselines and the ceiling of its section 5.1, the experiments of its figures and appendix (`passepartout
+experiment`, `add-language`), and all of them as one study (`passepartout reproduce globetrotter`). Its
+image-caption contrast and its transitive loss, which the shipped recipes use, are in training/objectives.
+"""
+
+from training.papers.globetrotter import (
+    adapted,
+    back_translation,
+    cloze,
+    denoising,
+    orthogonality,
+    paired,
+    transformer,
+    visual_contrastive,
+)
+
+__all__ = [
+    "adapted",
+    "back_translation",
+    "cloze",
+    "denoising",
+    "orthogonality",
+    "paired",
+    "transformer",
+    "visual_contrastive",
+]
