@@ -58,9 +58,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("passepartout.index")
 
 # How long a thread keeps the GIL while others wait for it. An answer waits for it about ten times, so with
-# Python's default of 5 ms it would take 50 ms longer while an explanation is computed.
+# Python's default of 5 ms it would take 50 ms longer while a file is filled.
 SWITCH_SECONDS = 0.0005
-EXPLAINED_AT_ONCE = 1  # texts: computing several together would delay the first
 REOPEN_SECONDS = 3  # between a worker process's attempts to open the index
 API_DESCRIPTION = (
     "Translation by retrieval: answers are sentences and words that the index holds, found by an encoder "
@@ -183,15 +182,11 @@ def _lifespan(
         cache = open_cache(settings, metrics)
         bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
         batcher = Batcher(settings.threads, bounds, metrics)
-        explainer = Batcher(
-            1,
-            Bounds(EXPLAINED_AT_ONCE, quantum=EXPLAINED_AT_ONCE, queue=settings.max_explain_queued),
-            metrics,
-        )
+        slow_batcher = Batcher(1, Bounds(1, quantum=1, queue=settings.max_slow_queued), metrics)
         manager = IndexManager(
             settings.index,
             settings.threads,
-            lambda opened: Engine(opened, cache, batcher, metrics, explainer),
+            lambda opened: Engine(opened, cache, batcher, metrics, slow_batcher),
         )
         await manager.start(translator)
         translator = None  # only the manager keeps it, so that it is freed when another version is served
@@ -201,7 +196,7 @@ def _lifespan(
         app.state.index_manager = None
         manager.close()
         batcher.close()
-        explainer.close()
+        slow_batcher.close()
         await cache.close()
         if app.state.jobs is not None:
             await asyncio.to_thread(app.state.jobs.close)

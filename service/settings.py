@@ -151,14 +151,8 @@ class Settings(BaseSettings):
         default=3_000, ge=1, description="Answers in one response: texts times targets times k."
     )
 
-    max_explained: int = Field(
-        default=64, ge=0, description="Answers in one response with explanations (explain)."
-    )
-    max_explain_queued: int = Field(
-        default=64,
-        ge=1,
-        description="Texts, times their targets, waiting in one worker to be answered with explanations, and "
-        "files to be filled; more get 503.",
+    max_slow_queued: int = Field(
+        default=64, ge=1, description="Files waiting in one worker to be read or filled; more get 503."
     )
 
     api_keys: SecretStr | None = Field(

@@ -52,7 +52,6 @@ KEY_VARIABLE = "PASSEPARTOUT_KEY"
     help="Hide answers with a lower confidence.",
 )
 @click.option("--near", is_flag=True, help="Show also sentences of the same scene with other details.")
-@click.option("--explain", is_flag=True, help="Show why each answer was given.")
 @click.option(
     "--index", "folder", type=click.Path(path_type=Path), help="The index to search.  [default: var/index]"
 )
@@ -66,7 +65,6 @@ def translate(
     count: int,
     least: float,
     near: bool,
-    explain: bool,
     folder: Path | None,
     url: str | None,
     as_json: bool,
@@ -75,8 +73,8 @@ def translate(
     if folder is not None and url is not None:
         raise UsageError("give --index FOLDER or --url ADDRESS, not both")
     codes = list(dict.fromkeys(code.strip() for given in targets for code in given.split(",")))
-    choices = {"source": source, "target": codes, "k": count, "min_confidence": least, "explain": explain}
-    choices["include"] = [*(["near"] if near else []), *(["pictograms"] if explain else [])]
+    choices = {"source": source, "target": codes, "k": count, "min_confidence": least}
+    choices["include"] = ["near"] if near else []
     request = _request(_read(texts), word, choices)
     response = _ask(url, request) if url is not None else _search(folder, request)
     if as_json:
@@ -148,16 +146,3 @@ def _answers(translations: "Mapping[str, Sequence[Answer]]", several: bool) -> I
 def _reasons(answer: "Answer") -> Iterable[str]:
     if answer.original is not None and answer.similarity is not None:
         yield f"      from the corpus, for {answer.original.text!r} ({100 * answer.similarity:.0f}% match)"
-    if answer.pictograms:
-        yield f"      the encoder sees {' '.join(near.emoji for near in answer.pictograms)}"
-    if (why := answer.explanation) is None:
-        return
-    yield (
-        f"      score {answer.score:.2f} = 2 * {why.cosine:.2f} cosine - {why.question_mean:.2f} - "
-        f"{why.answer_mean:.2f} neighbourhoods; {why.margin:+.2f} to the next of {why.candidates}"
-    )
-    if direct := why.agreement.direct:
-        yield f"      back: {direct.text} (cosine {direct.cosine:.2f})"
-    for via in why.agreement.via:
-        place = "not among its answers" if via.place is None else f"its answer {via.place}"
-        yield f"      via {via.language}: {via.text} (cosine {via.question:.2f}), {place}"

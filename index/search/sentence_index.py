@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.confidence import MIN_CONFIDENCE
@@ -218,17 +216,6 @@ class SentenceIndex:
     def means_from(self, source: str) -> NDArray[np.float32]:
         """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
-
-    def rows(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each ID; None for an ID that does not exist."""
-        rows = pc.indices_nonzero(pc.is_in(self._ids, value_set=pa.array(ids, self._ids.type))).to_pylist()
-        by_id = {self._ids[row].as_py(): row for row in rows}
-        return [by_id.get(sentence_id) for sentence_id in ids]
-
-    def id(self, row: int) -> str:
-        """The ID of a row."""
-        sentence_id: str = self._ids[row].as_py()
-        return sentence_id
 
     def sentence(self, row: int) -> Sentence:
         """The sentence of a row, without its language and line."""

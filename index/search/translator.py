@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,6 @@ from index.errors import UnknownLanguageError, listed
 from index.languages import language
 from index.search.consistency import consistent, own_translations
 from index.search.differences import differences
-from index.search.explanation import Explanation, explain
 from index.search.ranking import Match
 from index.search.sentence_index import SentenceIndex
 from index.search.translation_memory import recall, remember
@@ -31,7 +30,7 @@ from index.text.fasttext_model import fasttext_chances
 from index.text.identification import Detector, clear_language, has_letters
 from index.text.placeables import without_tags
 
-__all__ = ["Explanation", "Kind", "LanguageInfo", "Match", "Translator"]
+__all__ = ["Kind", "LanguageInfo", "Match", "Translator"]
 
 Kind = Literal["sentence", "word"]
 
@@ -123,14 +122,6 @@ class Translator:
     def calibrated(self) -> bool:
         """Whether confidences of sentences were fitted for this index or its encoder."""
         return self.manifest.calibrated
-
-    @cached_property
-    def nearness(self) -> dict[str, dict[str, float]]:
-        """The mean cosine of the sentences of each language to their ten nearest in each other language."""
-        return {
-            code: {source: float(index.means_from(source).mean()) for source in self.manifest.sources(code)}
-            for code, index in self._sentences.items()
-        }
 
     def encode(self, texts: Sequence[str], source: str = "") -> Vectors:
         """Encode texts in `source` as (n, d) unit vectors, leaving out tags and placeholders.
@@ -287,19 +278,6 @@ class Translator:
         """
         index = self._words.get(language)
         return [] if index is None else index.vocabulary()
-
-    def explain(
-        self, kind: Kind, text: str, source: str, answers: Mapping[str, Sequence[str]]
-    ) -> dict[str, list[Explanation]]:
-        """Explain the score of each of the `answers`, target -> IDs, to a text in `source` (explanation.py).
-
-        Raises UnknownLanguageError, ValueError for an ID that does not exist.
-        """
-        for target in answers:
-            self._pair(source, target)
-        if kind == "word":
-            return explain(self._words, self._word_vectors([text], source), source, answers)
-        return explain(self._sentences, self.encode([text], source), source, answers)
 
     def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
         """Identify the language of a text among those of the encoder; None if it is not clear."""

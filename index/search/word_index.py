@@ -169,11 +169,6 @@ class WordIndex:
         """(count,) each word's mean cosine to its nearest neighbours in `source`."""
         return self._means.seen_from(source)
 
-    def rows(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each ID; None for an ID that does not exist."""
-        parts = [word_id.partition(ID_INFIX) for word_id in ids]
-        return [self._rows.get(word) if language == self.language else None for language, _, word in parts]
-
     def text(self, row: int) -> str:
         """The word of a row."""
         word: str = self._words[row].as_py()

@@ -131,7 +131,6 @@ async def translate_word(request: Request) -> JsonText:
 async def languages(request: Request) -> JsonText:
     """List the languages: what each can be translated into, how much the index has of it, and how well."""
     translator = (await get_engine(request)).translator
-    near = await asyncio.to_thread(lambda: translator.nearness)  # reads whole files the first time
     languages = [
         Language(
             code=language.code,
@@ -139,7 +138,6 @@ async def languages(request: Request) -> JsonText:
             targets=list(language.targets),
             sentences=language.sentences,
             words=language.words,
-            nearness={code: round(value, 4) for code, value in near.get(language.code, {}).items()},
             quality=_quality(translator, language),
             calibrated=translator.calibrated,
         )
@@ -166,14 +164,8 @@ async def _sentences(
     ]
     rows = await engine.divide(queries)
     check_parts("text", sum(map(len, rows)), choices, settings)
-    parts = await answer_parts(
-        engine,
-        rows,
-        choices.k,
-        choices.min_confidence,
-        near="near" in choices.include,
-        slow=choices.explain,
-    )
+    near = "near" in choices.include
+    parts = await answer_parts(engine, rows, choices.k, choices.min_confidence, near=near)
     return [
         [
             PartResult(text=text, translations={target: list(matches) for target, matches in row.items()})
@@ -194,9 +186,7 @@ async def _translate(
         chances = await engine.language_chances(kind, cleaned)
         queries = queries_detected(chances, TEXT_FIELDS[kind], cleaned, targets, engine.languages)
     near = "near" in choices.include
-    rows = await engine.translate(
-        kind, queries, choices.k, choices.min_confidence, near=near, explain=choices.explain
-    )
+    rows = await engine.translate(kind, queries, choices.k, choices.min_confidence, near=near)
     if len(rows) > ROWS_AT_ONCE:
         await asyncio.sleep(0)  # let other requests run before a long response is written
     return [

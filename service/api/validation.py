@@ -158,9 +158,6 @@ def _check_counts(
     ]
     yield from errors
     answers = len(texts) * len(choices.target) * choices.k
-    if choices.explain and answers > settings.max_explained:
-        fact = f"explain is asked of {answers} answers ({field}, target and k)"
-        yield _over("explain", fact, settings.max_explained, "lower k or split the request")
     if answers > settings.max_answers and not errors:
         fact = f"{field}, target and k ask for {answers} answers in all"
         yield _over("k", fact, settings.max_answers, "lower k or split the request")

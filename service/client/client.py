@@ -52,7 +52,6 @@ class TranslationOptions(TypedDict, total=False):
     k: int
     min_confidence: float
     include: list[Include]
-    explain: bool
 
 
 class LibreTranslateFailure(BaseModel):

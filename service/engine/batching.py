@@ -5,12 +5,10 @@ waiting for more if so configured. The queue is bounded. Requests take turns, wi
 that a long request does not delay short ones. Items that another request has already submitted are shared
 (single flight), and items that nobody waits for any more are dropped before they are computed.
 
-All state belongs to the event loop: threads receive items and return results, and may wait until a batcher is
-idle, nothing else.
+All state belongs to the event loop: threads receive items and return results, nothing else.
 """
 
 import asyncio
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -69,9 +67,7 @@ class Batcher:
     def __init__(self, threads: int, bounds: Bounds, metrics: Metrics) -> None:
         self._bounds, self._metrics = bounds, metrics
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
-        self._threads = self._idle_threads = threads
-        self._idle = threading.Event()  # set while nothing is queued or computed
-        self._idle.set()
+        self._idle_threads = threads
         self._queue: deque[deque[WorkItem]] = deque()  # one entry for each request
         self._queued = 0  # items in the queue
         self._in_flight: dict[Hashable, WorkItem] = {}  # queued or being computed, by key
@@ -95,10 +91,6 @@ class Batcher:
             await waiter.done
         return [item.result for item in work]
 
-    def wait_until_idle(self, seconds: float) -> bool:
-        """Wait, in another thread, until nothing is queued or computed; False if that takes too long."""
-        return self._idle.wait(seconds)
-
     def close(self) -> None:
         """Wait until the running batches are finished."""
         self._pool.shutdown(cancel_futures=True)
@@ -120,7 +112,6 @@ class Batcher:
         if new_work:
             self._queue.append(new_work)
             self._queued += len(new_work)
-            self._idle.clear()
             self._schedule(loop)
         return requested
 
@@ -145,7 +136,6 @@ class Batcher:
         while self._idle_threads and (batch := self._next_batch()):
             self._idle_threads -= 1
             self._pool.submit(self._compute, loop, batch)
-        self._note_idle()
 
     def _next_batch(self) -> list[WorkItem]:
         """Take a quantum of each request in turn, in the order in which they arrived."""
@@ -183,11 +173,6 @@ class Batcher:
                     _complete(work.waiters)
         if self._queue:
             self._schedule(loop)
-        self._note_idle()
-
-    def _note_idle(self) -> None:
-        if not self._queue and self._idle_threads == self._threads:
-            self._idle.set()
 
 
 def _by_run(batch: Sequence[WorkItem]) -> Iterable[list[WorkItem]]:

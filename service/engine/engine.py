@@ -15,7 +15,7 @@ from index.search.translator import Match, Translator
 from index.text.normalisation import clean
 from index.text.placeables import without_tags
 from index.text.pre_tokens import Tokens
-from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
+from service.engine.answers import Answers, filter_by_confidence, to_answers
 from service.engine.batching import Batcher, QueueFullError, Run
 from service.engine.cache import Cache, CacheKey
 from service.engine.languages import Languages, Query, divided
@@ -27,16 +27,13 @@ from service.schemas import Kind, Pictogram
 log = logging.getLogger("passepartout.store")
 
 CLEANED_AT_ONCE = 4096  # characters
-LONGEST_YIELD = 0.1  # seconds that a step of slow work waits for those who only ask
 Result = TypeVar("Result")
-AnsweredQuery = tuple[Query, Mapping[str, Answers]]
 
 
 class Engine:
     """Answers from the cache, or else from the index, which is searched in the batcher's threads.
 
-    Explaining takes many times as long as answering, so requests for explanations, and files, are handled by
-    the separate batcher `explainer`.
+    Files take many times as long as a question, so they are handled by the separate batcher `slow_batcher`.
     """
 
     def __init__(
@@ -45,12 +42,12 @@ class Engine:
         cache: Cache,
         batcher: Batcher,
         metrics: Metrics,
-        explainer: Batcher | None = None,
+        slow_batcher: Batcher | None = None,
     ) -> None:
         self.translator = translator
         self.languages = Languages(translator.languages)
         self._cache, self._batcher, self._metrics = cache, batcher, metrics
-        self._explainer = explainer or batcher
+        self._slow_batcher = slow_batcher or batcher
 
     async def clean(self, texts: Sequence[str], cleaner: Callable[[str], str] = clean) -> list[str]:
         """Clean texts; long ones in the batcher, since normalising Unicode can take milliseconds."""
@@ -77,22 +74,17 @@ class Engine:
         min_confidence: float = 0.0,
         *,
         near: bool = False,
-        explain: bool = False,
-        slow: bool = False,
     ) -> list[dict[str, Answers]]:
         """Find up to `k` answers to each query in each of its targets, best first.
 
-        `near` adds near answers, `explain` an explanation to each. `slow`: use the batcher for explanations.
-        Raises ProblemError if too much is waiting.
+        `near` adds near answers. Raises ProblemError if too much is waiting.
         """
         keys = [self._cache_keys(kind, query, k) for query in queries]
-        batcher = self._explainer if explain or slow else self._batcher
-        answers = await self._look_up(kind, list(dict.fromkeys(key for row in keys for key in row)), batcher)
-        rows = [
+        answers = await self._look_up(kind, list(dict.fromkeys(key for row in keys for key in row)))
+        return [
             {key.target: self._likely_answers(key, answers[key], min_confidence, near) for key in row}
             for row in keys
         ]
-        return await self._explain(kind, queries, rows) if explain else rows
 
     async def remember(self, texts: Sequence[str], source: str, target: str) -> list[list[Match]]:
         """Look texts up in the translation memory alone, as Translator.remember does."""
@@ -104,7 +96,7 @@ class Engine:
         def run(acts: Sequence[Callable[[], Result]]) -> list[Result]:
             return [act() for act in acts]
 
-        (result,) = await self._compute(run, {object(): act}, self._explainer)
+        (result,) = await self._compute(run, {object(): act}, self._slow_batcher)
         return cast(Result, result)
 
     async def pictograms(self, texts: Sequence[str]) -> dict[str, list[Pictogram]]:
@@ -129,17 +121,7 @@ class Engine:
             CacheKey(model, version, kind, query.text, query.source, target, k) for target in query.targets
         ]
 
-    async def _explain(
-        self, kind: Kind, queries: Sequence[Query], rows: Sequence[Mapping[str, Answers]]
-    ) -> list[dict[str, Answers]]:
-        run = self._explain_sentences if kind == "sentence" else self._explain_words
-        items = {object(): item for item in zip(queries, rows, strict=True)}
-        with self._metrics.stage("explain"):
-            return await self._compute(run, items, self._explainer)
-
-    async def _look_up(
-        self, kind: Kind, keys: Sequence[CacheKey], batcher: Batcher
-    ) -> dict[CacheKey, Answers]:
+    async def _look_up(self, kind: Kind, keys: Sequence[CacheKey]) -> dict[CacheKey, Answers]:
         """Get answers from the cache; compute and cache those that are missing. All `keys` are different."""
         with self._metrics.stage("cache"):
             cached = await self._cache.get(keys)
@@ -148,10 +130,8 @@ class Engine:
         self._metrics.cached(len(answers), len(missing))
         if missing:
             run = self._search_sentences if kind == "sentence" else self._search_words
-            if batcher is not self._batcher and kind == "sentence":
-                run = self._search_sentences_slowly
             with self._metrics.stage("compute"):
-                computed = await self._compute(run, missing, batcher)
+                computed = await self._compute(run, missing, self._batcher)
             new_answers = dict(zip(missing.values(), computed, strict=True))
             await self._cache.put(new_answers)
             answers |= new_answers
@@ -181,22 +161,11 @@ class Engine:
     # The functions that the batcher runs. Methods of one engine are equal, so requests share a call.
 
     def _search_sentences(self, keys: Sequence[CacheKey]) -> list[Answers]:
-        return self._search(keys, lambda: None)
-
-    def _search_sentences_slowly(self, keys: Sequence[CacheKey]) -> list[Answers]:
-        return self._search(keys, self._yield)
-
-    def _search(self, keys: Sequence[CacheKey], pause: Callable[[], None]) -> list[Answers]:
-        """Encode each text once, whatever its number of targets, and search once for each language pair.
-
-        `pause` is called before each step.
-        """
-        pause()
+        """Encode each text once, whatever its number of targets, and search once for each language pair."""
         rows = {text: row for row, text in enumerate(dict.fromkeys((key.source, key.text) for key in keys))}
         vectors = self._encode(list(rows))
         answers: dict[CacheKey, Answers] = {}
         for (source, target), pair_keys in _by_pair(keys).items():
-            pause()
             with self._metrics.stage("search"):
                 pair_texts = [key.text for key in pair_keys]
                 pair_vectors = vectors[[rows[source, text] for text in pair_texts]]
@@ -205,11 +174,6 @@ class Engine:
                 matches = self.translator.compare(pair_texts, pair_vectors, source, target, matches)
             answers |= {key: to_answers(row[: key.k]) for key, row in zip(pair_keys, matches, strict=True)}
         return [answers[key] for key in keys]
-
-    def _yield(self) -> None:
-        """Let those who only ask go first: slow work beside theirs would make them wait for Python's lock."""
-        if self._explainer is not self._batcher:
-            self._batcher.wait_until_idle(LONGEST_YIELD)
 
     def _pictograms(self, texts: Sequence[str]) -> list[list[Pictogram]]:
         return pictograms_of(self.translator, texts)
@@ -243,14 +207,6 @@ class Engine:
 
     def _word_languages(self, texts: Sequence[str]) -> list[dict[str, float]]:
         return [self.translator.language_chances(text, kind="word") for text in texts]
-
-    def _explain_sentences(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
-        self._yield()
-        return explain_answers(self.translator, "sentence", *zip(*answered, strict=True))
-
-    def _explain_words(self, answered: Sequence[AnsweredQuery]) -> list[dict[str, Answers]]:
-        self._yield()
-        return explain_answers(self.translator, "word", *zip(*answered, strict=True))
 
     def _encode(self, asked: Sequence[tuple[str, str]]) -> Vectors:
         """Encode (source, text) pairs -> (n, d)."""

@@ -3,7 +3,7 @@
 from index.errors import UsageError
 from index.search.translator import Match, Translator
 from index.text.identification import clear_language, likely_languages
-from service.engine.answers import Answers, explain_answers, filter_by_confidence, to_answers
+from service.engine.answers import Answers, filter_by_confidence, to_answers
 from service.engine.languages import Query, divided
 from service.engine.pictograms import AnyResult, pictograms_of, texts_of, with_pictograms
 from service.schemas import (
@@ -24,8 +24,6 @@ def answer(translator: Translator, request: SentenceRequest | WordRequest) -> Se
     kind: Kind = "word" if isinstance(request, WordRequest) else "sentence"
     queries = [_query(translator, kind, request, text) for text in request.texts]
     rows = [_search(translator, kind, request, query) for query in queries]
-    if request.explain:
-        rows = explain_answers(translator, kind, queries, rows)
     model, index = translator.model, translator.version
     results = [
         (query.text, query.source, {target: list(answers) for target, answers in row.items()})

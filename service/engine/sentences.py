@@ -16,11 +16,10 @@ async def answer_parts(
     min_confidence: float,
     *,
     near: bool = False,
-    slow: bool = False,
 ) -> list[list[Part]]:
     """Answer the sentences of each text with up to `k` answers each, as Engine.translate does."""
     parts = [query for row in rows for query in row]
     if not parts:
         return [[] for _ in rows]
-    answers = iter(await engine.translate("sentence", parts, k, min_confidence, near=near, slow=slow))
+    answers = iter(await engine.translate("sentence", parts, k, min_confidence, near=near))
     return [[(query.text, next(answers)) for query in row] for row in rows]

@@ -23,7 +23,6 @@ PAGE_FILES = {
             "languages",
             "scenes",
             "teach",
-            "why",
         )
     },
     "/style.css": ("style.css", "text/css; charset=utf-8"),

@@ -18,7 +18,7 @@ from service.observability.tracing import Tracing
 from service.schemas import Kind
 
 # compute: the time until an answer that is not cached, which includes queue, tokenise, encode and search.
-Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search", "explain"]
+Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SECONDS_BUCKETS = (0.0001, 0.0003, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 4.0)
 TEXTS_BUCKETS = tuple(float(2**power) for power in range(11))

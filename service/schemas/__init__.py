@@ -1,14 +1,10 @@
 """Requests, responses and problems of the native and the administrative API (`jobs`), as pydantic models."""
 
 from service.schemas.answers import (
-    Agreement,
     Answer,
-    Detour,
     Differs,
-    Explanation,
     Original,
     Pictogram,
-    Return,
 )
 from service.schemas.files import TranslatedFile
 from service.schemas.languages import Language, Quality
@@ -32,14 +28,11 @@ from service.schemas.responses import (
 
 __all__ = [
     "ERRORS_SHOWN",
-    "Agreement",
     "Answer",
     "Choices",
     "Concordance",
     "ConcordanceLine",
-    "Detour",
     "Differs",
-    "Explanation",
     "FieldError",
     "Include",
     "Kind",
@@ -52,7 +45,6 @@ __all__ = [
     "Quality",
     "Readiness",
     "Response",
-    "Return",
     "SentenceRequest",
     "SentenceResponse",
     "SentenceResult",

@@ -1,69 +1,10 @@
-"""An answer, and its explanation."""
+"""An answer."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 MatchKind = Literal["exact", "memory", "translation", "near"]
-
-
-class Return(BaseModel):
-    """The best translation of the answer back into the language of the text."""
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str = Field(description="The sentence or word.", examples=["A dog runs on the beach."])
-    id: str = Field(description="Its id in the index.", examples=["en:41"])
-    cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[1.0])
-
-
-class Detour(BaseModel):
-    """The best translation of the text into a third language, and where this answer stands from there."""
-
-    model_config = ConfigDict(frozen=True)
-
-    language: str = Field(description="Code of the third language.", examples=["pt"])
-    text: str = Field(description="The sentence or word.", examples=["Um cachorro corre na praia."])
-    id: str = Field(description="Its id in the index.", examples=["pt:41"])
-    question: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.89])
-    answer: float = Field(description="Its cosine similarity to this answer, from -1 to 1.", examples=[0.91])
-    place: int | None = Field(
-        description="The rank of this answer among the translations of that sentence or word, from 1; null "
-        "if it is not among the first ten.",
-        examples=[1],
-    )
-
-
-class Agreement(BaseModel):
-    """Whether other ways through the index lead to the same answer."""
-
-    model_config = ConfigDict(frozen=True)
-
-    direct: Return | None = Field(
-        description="The answer translated back; null if the index has nothing in the language of the text."
-    )
-    via: list[Detour] = Field(description="The way through each third language.")
-
-
-class Explanation(BaseModel):
-    """The parts of a score, which is 2 × cosine − question_mean − answer_mean (CSLS), and other evidence."""
-
-    model_config = ConfigDict(frozen=True)
-
-    cosine: float = Field(description="Cosine similarity of text and answer, from -1 to 1.")
-    question_mean: float = Field(
-        description="Mean cosine similarity of the text to the ten nearest sentences or words of the "
-        "target language."
-    )
-    answer_mean: float = Field(
-        description="Mean cosine similarity of the answer to the ten nearest sentences or words of the "
-        "source language."
-    )
-    margin: float = Field(
-        description="The score minus that of the best other answer; negative if that is higher."
-    )
-    candidates: int = Field(description="Sentences or words of the target language that it was chosen from.")
-    agreement: Agreement = Field(description="Whether other ways lead to the same answer.")
 
 
 class Pictogram(BaseModel):
@@ -164,10 +105,5 @@ class Answer(BaseModel):
     metadata: dict[str, Any] = Field(
         description="Its file and the further columns that it has there.",
         examples=[{"file": "de.txt"}],
-    )
-    explanation: Explanation | None = Field(
-        default=None,
-        exclude_if=lambda given: given is None,
-        description="How the score came about; only if `explain` is set.",
     )
     pictograms: Pictograms = None

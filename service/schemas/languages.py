@@ -33,11 +33,6 @@ class Language(BaseModel):
     )
     sentences: int = Field(description="Number of its sentences in the index.", examples=[322])
     words: int = Field(description="Number of its words in the index.", examples=[410])
-    nearness: dict[str, float] = Field(
-        description="Language code -> mean cosine similarity of sentences of this language to the ten "
-        "nearest sentences of that one; empty if the index has no sentences of this language.",
-        examples=[{"pt": 0.61, "zh": 0.58}],
-    )
     quality: dict[str, Quality] = Field(
         description="Target language code -> how well this pair translates, for pairs that were measured "
         "when the index was built.",

@@ -67,9 +67,6 @@ class Choices(BaseModel):
             "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji."
         ),
     ] = []
-    explain: Annotated[
-        bool, Field(strict=True, description="Whether to add an explanation to each answer.")
-    ] = False
 
 
 SENTENCE_EXAMPLE: JsonDict = {
@@ -79,10 +76,9 @@ SENTENCE_EXAMPLE: JsonDict = {
     "k": 3,
     "min_confidence": 0.2,
 }
-EXPLAINED_EXAMPLE: JsonDict = {
+LIST_EXAMPLE: JsonDict = {
     "text": ["Two children play in the snow.", "A man plays the guitar."],
     "target": "de",
-    "explain": True,
 }
 WORD_EXAMPLE: JsonDict = {"word": "dog", "source": "en", "target": ["de", "pt"], "k": 3}
 
@@ -90,7 +86,7 @@ WORD_EXAMPLE: JsonDict = {"word": "dog", "source": "en", "target": ["de", "pt"],
 class SentenceRequest(Choices):
     """Sentences to translate."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, EXPLAINED_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [SENTENCE_EXAMPLE, LIST_EXAMPLE]})
 
     text: Texts
 

@@ -71,26 +71,6 @@ EXAMPLE_ANSWER: JsonDict = {
     "penalties": [],
     "differs": {"question": [], "answer": []},
     "metadata": {"file": "de.txt"},
-    "explanation": {
-        "cosine": 0.9,
-        "question_mean": 0.53,
-        "answer_mean": 0.56,
-        "margin": 0.2,
-        "candidates": 200,
-        "agreement": {
-            "direct": {"text": "A dog runs on the beach.", "id": "en:41", "cosine": 1.0},
-            "via": [
-                {
-                    "language": "pt",
-                    "text": "Um cachorro corre na praia.",
-                    "id": "pt:41",
-                    "question": 0.89,
-                    "answer": 0.91,
-                    "place": 1,
-                }
-            ],
-        },
-    },
 }
 EXAMPLE_WORD: JsonDict = {
     "text": "Hund",

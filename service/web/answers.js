@@ -1,15 +1,14 @@
 // The answers to one text: what kind each is, in which words it differs, what the encoder sees in it.
 
 import { bar, copy, element, percent } from "./dom.js";
-import { origin } from "./why.js";
 
 // The label of a translation, by its least probability.
 const LIKELIHOODS = [[0.85, "very likely"], [0.65, "likely"], [0.4, "possible"], [0.2, "unlikely"], [0, "a guess"]];
 
-// nothing: returns what to show if a language has no answer; why: returns the button that explains an answer.
-export function resultView(result, { languageName, nothing, why }) {
+// nothing: returns what to show if a language has no answer.
+export function resultView(result, { languageName, nothing }) {
   const blocks = (translations) => Object.entries(translations).map(([code, answers]) =>
-    languageBlock(code, answers, { languageName, nothing, why }));
+    languageBlock(code, answers, { languageName, nothing }));
   if (!result.sentences?.length) return blocks(result.translations);
   return result.sentences.map((part) => element("section", { class: "part" },
     element("p", { class: "part-text", lang: result.source, dir: "auto" }, part.text), ...blocks(part.translations)));
@@ -19,26 +18,25 @@ function languageBlock(code, answers, tools) {
   const block = element("section", { class: "language", "data-code": code }, element("h2", {}, tools.languageName(code)));
   const near = answers.filter(({ match }) => match === "near");
   const rest = answers.filter(({ match }) => match !== "near");
-  if (rest.length) block.append(list(code, rest, tools));
+  if (rest.length) block.append(list(code, rest));
   if (near.length) {
     block.append(element("p", { class: "below" }, rest.length ? "The same scene with other details:"
-      : "No translation here. These show the same scene with other details:"), list(code, near, tools));
+      : "No translation here. These show the same scene with other details:"), list(code, near));
   }
   if (!answers.length) block.append(tools.nothing());
   return block;
 }
 
-function list(code, answers, tools) {
-  return element("ol", {}, ...answers.map((answer) => answerItem(code, answer, tools)));
+function list(code, answers) {
+  return element("ol", {}, ...answers.map((answer) => answerItem(code, answer)));
 }
 
-function answerItem(code, answer, { why }) {
+function answerItem(code, answer) {
   const level = LIKELIHOODS.length - 1 - LIKELIHOODS.findIndex(([from]) => answer.confidence >= from);
-  const [button, reasons] = why(code, answer);
   const item = element("li", { class: "answer", "data-level": level, "data-match": answer.match },
     element("p", { class: "answer-text", lang: code, dir: "auto" }, ...marked(answer.text, answer.differs?.answer)),
     element("p", { class: "likelihood" }, ...kind(answer), seen(answer.pictograms, "in this answer"),
-      element("span", { class: "actions" }, button, copyButton(answer.text))));
+      element("span", { class: "actions" }, copyButton(answer.text))));
   const missing = answer.differs?.question ?? [];
   if (missing.length) item.append(element("p", { class: "missing" }, "Not in it: ", ...joined(missing)));
   if (answer.penalties?.length) item.append(element("p", { class: "missing" }, `Differs in ${answer.penalties.join(", ")}.`));
@@ -46,8 +44,16 @@ function answerItem(code, answer, { why }) {
     item.append(element("ul", { class: "uses" }, ...answer.examples.map((example) =>
       element("li", { lang: code, dir: "auto" }, example.text ?? example))));
   }
-  item.append(element("p", { class: "origin" }, ...origin(answer)), reasons);
+  item.append(element("p", { class: "origin" }, ...origin(answer)));
   return item;
+}
+
+// Where the answer comes from: the corpus's own translation, or the file that contains it.
+function origin({ id, match, original, similarity, metadata: { file } }) {
+  const place = element("span", { class: "place" }, file ? `${file} · ${id}` : id);
+  if (!original) return [place];
+  const alike = match === "exact" ? "this very text" : `a ${Math.round(similarity * 100)}% match`;
+  return [element("span", { class: "memory" }, `Your corpus gives this translation for “${original.text}”, ${alike}.`), place];
 }
 
 function joined(words) {

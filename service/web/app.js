@@ -7,7 +7,6 @@ import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
 import { browse, browsed, scenesView } from "./scenes.js";
 import { beginTeaching, teachView } from "./teach.js";
-import { reasons } from "./why.js";
 
 const KINDS = { sentence: "text", word: "word" };
 const HINTS = {
@@ -27,7 +26,7 @@ const page = Object.fromEntries(
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 // wanted: a translation was requested before the languages had loaded.
-const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null, answers: 0 };
+const state = { kind: "sentence", languages: [], loading: true, wanted: false, request: null, asked: null };
 
 function languageName(code) {
   return state.languages.find((language) => language.code === code)?.name ?? code;
@@ -234,29 +233,7 @@ function showResult(result, body) {
   state.asked = { ...body, source: result.source };
   if (!page.source.value) page.detected.textContent = `Looks like ${languageName(result.source)}`;
   page.seen.replaceChildren(seen(result.pictograms, "in your text"));
-  show(...resultView(result, { languageName, nothing: nothingLikely, why: whyButton }));
-}
-
-// The button “Why?”, and the explanation that it opens.
-function whyButton(code, answer) {
-  const why = element("div", { class: "why", id: `why-${state.answers += 1}`, hidden: "" });
-  const button = element("button", {
-    type: "button", class: "plain", "aria-expanded": "false", "aria-controls": why.id, "aria-label": `Why: ${answer.text}`,
-  }, "Why?");
-  const asked = state.asked;
-  button.addEventListener("click", async () => {
-    why.hidden = !why.hidden;
-    button.setAttribute("aria-expanded", String(!why.hidden));
-    if (why.hidden || why.firstChild) return;
-    try {
-      const { results: [result] } = await ask(`translate/${"word" in asked ? "word" : "sentence"}`, { ...asked, target: code, explain: true });
-      const explained = result.translations[code].find((other) => other.id === answer.id);
-      why.replaceChildren(...(explained ? reasons(explained, result.source, languageName) : ["The index has changed in the meantime. Please translate again."]));
-    } catch (error) {
-      why.replaceChildren((error.problem ?? UNREACHABLE).detail ?? "The service gave no reason.");
-    }
-  });
-  return [button, why];
+  show(...resultView(result, { languageName, nothing: nothingLikely }));
 }
 
 function nothingLikely() {

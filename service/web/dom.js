@@ -1,17 +1,9 @@
 // Helpers to make elements; text enters the page as text only.
 
 export const UNREACHABLE = { title: "No answer", detail: "The service cannot be reached. Is it still running?" };
-const SVG = "http://www.w3.org/2000/svg";
 
 export function element(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
-}
-
-export function drawn(name, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, name), attributes, children);
-}
-
-function filled(node, attributes, children) {
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value);

@@ -24,10 +24,10 @@ SEEN = {"include": ["near", "pictograms"], "k": 3}
 # Together they read every file of a version that any request reads.
 QUESTIONS: tuple[tuple[str, Mapping[str, Any] | None], ...] = (
     ("/translate/sentence", {"text": TEXT, **PAIR, **SEEN}),
-    ("/translate/sentence", {"text": TEXT, **PAIR, "explain": True}),
+    ("/translate/sentence", {"text": TEXT, **PAIR}),
     ("/translate/sentence", {"text": TEXT, "target": ["de", "zh", "ar", "pt"]}),
     ("/translate/word", {"word": "dog", **PAIR, **SEEN}),
-    ("/translate/word", {"word": "dog", **PAIR, "explain": True}),
+    ("/translate/word", {"word": "dog", **PAIR}),
     ("/detect", {"q": TEXT}),
     ("/languages", None),
     ("/concordance?source=en&text=dog", None),

@@ -52,7 +52,6 @@ def test_both_places_answer_the_same(places: dict[str, list[str]], capsys: Captu
         "zh",
         "-k",
         "2",
-        "--explain",
         "--json",
     ]
     answers = [told(place, capsys, *asked) for place in places.values()]
@@ -74,14 +73,6 @@ def test_answers_that_are_not_likely_enough_are_replaced_by_a_note(place: list[s
     assert "de: nothing is likely enough" in told(
         place, capsys, DOG, "--from", "en", "--to", "de", "--min-confidence", "1"
     )
-
-
-def test_explanations_are_printed(place: list[str], capsys: Capture) -> None:
-    text = told(place, capsys, DOG, "--from", "en", "--to", "de", "--explain")
-    assert "score " in text
-    assert "back: A black dog jumps on the snow. (" in text
-    for language in ("pt", "zh", "ar"):
-        assert f"via {language}: " in text
 
 
 def test_lines_of_standard_input(place: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

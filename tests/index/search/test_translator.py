@@ -54,14 +54,6 @@ def test_it_lists_its_languages(partial: Translator) -> None:
     assert all((info.sentences, info.words, info.targets) == (0, 0, ("de", "en")) for info in others)
 
 
-def test_nearness_of_languages(partial: Translator) -> None:
-    near = partial.nearness
-    assert {code: list(others) for code, others in near.items()} == {"de": ["en"], "en": ["de"]}
-    german, english = (partial._sentences[code].vectors.reconstruct(range(60)) for code in ("de", "en"))
-    nearest = np.sort(german @ english.T, axis=1)[:, -10:]
-    assert near["de"]["en"] == pytest.approx(nearest.mean(), abs=1e-5)
-
-
 @pytest.mark.parametrize("source", LANGUAGES)
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_sentences_are_translated_between_all_languages(

@@ -34,7 +34,7 @@ def service(remembering_dir: Path, folder: Path) -> Iterator[TestClient]:
         max_file_bytes=4096,
         max_file_texts=100,
         max_files_bytes=2048,
-        max_explain_queued=2,
+        max_slow_queued=2,
     )
     with TestClient(create_app(settings)) as client:
         yield client

@@ -11,7 +11,7 @@ from index.build.build_index import build_index
 from index.confidence.quality import PairQuality
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
-from index.search.translator import Kind, Translator
+from index.search.translator import Translator
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import lexicon, make_corpus, sentences
@@ -141,35 +141,6 @@ def test_a_word_gets_its_translations(client: TestClient, concept: dict[str, str
         assert found[0]["id"] == f"{target}:word:{found[0]['text']}"
 
 
-@pytest.mark.parametrize(("kind", "field", "text"), [("sentence", "text", DOG), ("word", "word", "dog")])
-def test_answers_come_with_their_reasons_where_asked_for(
-    client: TestClient, translator: Translator, kind: Kind, field: str, text: str
-) -> None:
-    request = {field: [text, "cat"], "source": "en", "target": ["de", "ar"], "k": 2, "min_confidence": 0.0}
-    plain = client.post(f"/translate/{kind}", json=request).json()
-    told = client.post(f"/translate/{kind}", json=request | {"explain": True}).json()
-    why = told["results"][0]["translations"]["de"][1]["explanation"]
-    ids = [one["id"] for one in plain["results"][0]["translations"]["de"]]
-    parts = translator.explain(kind, text, "en", {"de": ids})["de"][1]
-    back = parts.back
-    assert back is not None
-    assert why["agreement"]["direct"] == {
-        "text": back.text,
-        "id": back.id,
-        "cosine": round(back.cosine, 4),
-    }
-    assert [one["language"] for one in why["agreement"]["via"]] == ["pt", "zh", "ar"]
-    assert [one["place"] for one in why["agreement"]["via"]] == [one.place for one in parts.via]
-    assert (why["margin"], why["candidates"]) == (round(parts.margin, 4), parts.candidates)
-    for result in told["results"]:
-        for found in result["translations"].values():
-            for one in found:
-                why = one.pop("explanation")
-                score = 2 * why["cosine"] - why["question_mean"] - why["answer_mean"]
-                assert one["score"] == pytest.approx(score, abs=5e-4)
-    assert told == plain
-
-
 def test_answers_from_the_translation_memory_are_marked(remembering: TestClient) -> None:
     """Its confidence is how alike the texts are, which min_confidence goes by."""
 
@@ -243,10 +214,6 @@ def test_the_languages_are_one_array(client: TestClient, translator: Translator)
         "targets": ["de", "pt", "zh", "ar"],
         "sentences": 200,
         "words": translator.languages[0].words,
-        "nearness": {
-            code: pytest.approx(translator.nearness["en"][code], abs=1e-4)
-            for code in ("de", "pt", "zh", "ar")
-        },
         "quality": {},
         "calibrated": False,
     }

@@ -189,31 +189,3 @@ def test_a_failure_reaches_only_the_requests_concerned() -> None:
         assert await batcher.compute(gate.double, {"a": 1}) == [2]
 
     running(steps)
-
-
-def test_another_thread_waits_until_nothing_is_queued_or_computed() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        assert batcher.wait_until_idle(0)
-        first = await closed(batcher, gate)
-        second = asyncio.create_task(batcher.compute(gate.double, items(1)))
-        waiting = asyncio.create_task(asyncio.to_thread(batcher.wait_until_idle, 5))
-        assert not batcher.wait_until_idle(0.01)
-        gate.open.set()
-        assert await waiting
-        assert (await first, await second) == ([0], [2])
-
-    running(steps)
-
-
-def test_what_nobody_waits_for_any_more_leaves_the_batcher_idle() -> None:
-    async def steps(batcher: Batcher, gate: Gate) -> None:
-        first = await closed(batcher, gate)
-        unwanted = asyncio.create_task(batcher.compute(gate.double, items(1)))
-        await asyncio.sleep(0)
-        unwanted.cancel()
-        gate.open.set()
-        assert await first == [0]
-        assert await asyncio.to_thread(batcher.wait_until_idle, 5)
-        assert gate.batches == [[0]]
-
-    running(steps)

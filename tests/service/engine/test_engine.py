@@ -2,13 +2,9 @@
 
 import asyncio
 import gc
-import itertools
-import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import cast
@@ -17,12 +13,11 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from index.encoder.vectors import Vectors
-from index.search.translator import Match, Translator
+from index.search.translator import Translator
 from service.engine.answers import Answers
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
-from service.engine.engine import LONGEST_YIELD, Engine
+from service.engine.engine import Engine
 from service.engine.languages import Query
 from service.observability.metrics import Metrics
 from service.schemas import Answer
@@ -70,27 +65,6 @@ def test_only_missing_answers_are_computed_and_each_once(translator: Translator)
     asyncio.run(main())
     assert cache.asked == [2, 3]
     assert cache.stored == [2, 1]
-
-
-def test_explanations_wait_for_those_who_only_ask(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-    own_waits: list[float] = []
-
-    async def main() -> None:
-        metrics = Metrics()
-        batcher, explainer = Batcher(1, Bounds(), metrics), Batcher(1, Bounds(), metrics)
-        monkeypatch.setattr(batcher, "wait_until_idle", waits.append)
-        monkeypatch.setattr(explainer, "wait_until_idle", own_waits.append)
-        engine = Engine(translator, MemoryCache(100_000, 60), batcher, metrics, explainer)
-        await engine.translate("sentence", [Query(CAT, "en", ("de",))], 1)
-        assert waits == []
-        await engine.translate("sentence", [Query(DOG, "en", ("de", "ar"))], 1, explain=True)
-
-    asyncio.run(main())
-    assert waits == [LONGEST_YIELD] * 4  # encoding, each target, explaining
-    assert own_waits == []
 
 
 def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
@@ -244,70 +218,3 @@ def test_a_version_that_is_served_no_more_is_freed_at_once(index_dir: Path) -> N
         assert [reference() for reference in kept] == [None] * 3
     finally:
         gc.enable()
-
-
-@pytest.mark.parametrize("slow", [f"{DOG} {CAT}", CAT])
-def test_queries_to_be_explained_are_searched_separately(
-    make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch, slow: str
-) -> None:
-    """While a text, or a sentence of it, takes its time, those who only ask are answered."""
-    begun, over = threading.Event(), threading.Event()
-    search = Translator.sentences
-
-    def search_slowly(
-        self: Translator, texts: Sequence[str], source: str, target: str, k: int = 1, **vectors: Vectors
-    ) -> list[list[Match]]:
-        if slow in texts:
-            begun.set()
-            over.wait(30)
-        return search(self, texts, source, target, k, **vectors)
-
-    monkeypatch.setattr(Translator, "sentences", search_slowly)
-    client = make_client(cache_bytes=0)
-
-    def post(text: str, **options: object) -> int:
-        request = {"text": text, "source": "en", "target": "de"} | options
-        return client.post("/translate/sentence", json=request).status_code
-
-    with ThreadPoolExecutor(1) as clients:
-        explained = clients.submit(post, f"{DOG} {CAT}", explain=True)
-        try:
-            assert begun.wait(30)
-            assert post(DOG) == 200
-            assert not explained.done()
-        finally:
-            over.set()
-        assert explained.result() == 200
-
-
-def test_explaining_does_not_delay_other_requests(
-    make_client: ClientFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A text is being explained, one waits, the next gets 503; those who only ask are answered."""
-    begun, over = threading.Event(), threading.Event()
-
-    def explain(*_: object) -> list[object]:
-        begun.set()
-        over.wait(30)
-        return [{"de": ()}]
-
-    monkeypatch.setattr("service.engine.engine.explain_answers", explain)
-    client = make_client(max_explain_queued=1, cache_bytes=0)
-    numbers = itertools.count()  # equal questions would be searched once
-
-    def post(**options: object) -> int:
-        request = {"text": f"{next(numbers)} dogs run.", "source": "en", "target": "de"} | options
-        return client.post("/translate/sentence", json=request).status_code
-
-    with ThreadPoolExecutor(4) as clients:
-        first = clients.submit(post, explain=True)
-        try:
-            assert begun.wait(30)
-            more = [clients.submit(post, explain=True) for _ in range(3)]
-            refused = list(islice(as_completed(more, 30), 2))
-            assert [one.result() for one in refused] == [503, 503]
-            assert post() == 200
-        finally:
-            over.set()
-        (waited,) = set(more) - set(refused)
-        assert [first.result(), waited.result()] == [200, 200]

@@ -38,7 +38,6 @@ def test_hostile_text_is_answered_soon_and_with_numbers(make_client: ClientFacto
         "source": "en",
         "target": ["de", "ar"],
         "k": 3,
-        "explain": True,
         "min_confidence": 0,
     }
     client.post("/translate/sentence", json=request)

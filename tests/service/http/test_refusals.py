@@ -63,8 +63,6 @@ def refused(client: TestClient, changes: dict[str, Any], slug: str = "invalid-re
         ({"min_confidence": -0.1}, "min_confidence", 0),
         ({"min_confidence": 1.1}, "min_confidence", 1),
         ({"min_confidence": "0.5"}, "min_confidence", None),
-        ({"explain": "yes"}, "explain", None),
-        ({"explain": True, "text": ["A dog."] * 13, "k": 5}, "explain", 64),
         ({"kk": 3}, "kk", None),
         ({"word": "dog"}, "word", None),
     ],

@@ -316,29 +316,7 @@ def test_choices_made_before_the_languages_are_loaded_are_kept(page: Page) -> No
     expect(page.locator(".empty")).to_contain_text("Translations will appear here.")
 
 
-def test_why_an_answer(page: Page) -> None:
-    page.get_by_label("From").select_option("en")
-    page.get_by_label("Sentence to translate").fill(DOG)
-    only(page, "German")
-    page.get_by_role("button", name="Translate").click()
-    first = page.locator("[data-code=de] .answer").first
-    button = first.get_by_role("button", name="Why")
-    expect(button).to_have_attribute("aria-expanded", "false")
-    button.press("Enter")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    why = first.locator(".why")
-    expect(why).to_contain_text("Back into English:")
-    expect(why.locator(".ways li")).to_have_count(4)
-    for name in ("Portuguese", "Chinese", "Arabic"):
-        expect(why).to_contain_text(f"Via {name}:")
-    alike, text, answer, score = (float(one) for one in why.locator("dd b").all_text_contents()[:4])
-    assert score == pytest.approx(2 * alike - text - answer, abs=0.025)
-    expect(first.locator(".origin")).to_contain_text("de.txt · de:")
-    button.press("Enter")
-    expect(why).to_be_hidden()
-
-
-def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
+def test_the_languages_are_shown_as_a_table(page: Page) -> None:
     page.get_by_role("tab", name="Sentence").focus()
     page.keyboard.press("End")
     expect(page.get_by_role("tab", name="Teach")).to_be_focused()
@@ -348,14 +326,6 @@ def test_the_languages_are_shown_as_a_table_and_a_map(page: Page) -> None:
     expect(page.get_by_label("Sentence to translate")).to_be_hidden()
     row = page.get_by_role("row", name="German de")
     expect(row).to_contain_text("200")
-    picture = page.get_by_role("img", name="A map of the languages")
-    names = ["English", "German", "Portuguese", "Chinese", "Arabic"]
-    assert picture.locator("text").all_text_contents() == names
-    places = picture.locator("circle").evaluate_all(
-        "all => all.map(one => [one.cx, one.cy].map(p => p.baseVal.value))"
-    )
-    assert len({tuple(place) for place in places}) == 5
-    assert all(0 < x < 560 and 0 < y < 380 for x, y in places)
     page.keyboard.press("Home")
     expect(page.get_by_label("Sentence to translate")).to_be_visible()
 
@@ -387,8 +357,7 @@ def test_axe_finds_nothing_serious(page: Page, scheme: Literal["light", "dark"])
     page.get_by_label("From").select_option("en")
     page.get_by_label("Sentence to translate").fill(DOG)
     page.keyboard.press("Enter")
-    page.locator("[data-code=de]").get_by_role("button", name="Why").first.click()
-    expect(page.locator("[data-code=de] .ways").first).to_be_visible()
+    expect(page.locator("[data-code=de] .answer").first).to_be_visible()
     found += serious(page)
     page.get_by_label("Sentence to translate").fill("x" * 1001)
     page.keyboard.press("Enter")

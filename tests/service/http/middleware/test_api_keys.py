@@ -63,7 +63,6 @@ ROUTES = {
     "GET /dom.js": True,
     "GET /languages.js": True,
     "GET /teach.js": True,
-    "GET /why.js": True,
     "GET /style.css": True,
     "GET /favicon.svg": True,
 }
