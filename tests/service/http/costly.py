@@ -62,13 +62,9 @@ def costly_requests() -> Iterator[Costly]:
         "most answers, seen", SENTENCE, translation("text", texts, k=11, min_confidence=0, include=seen)
     )
     yield Costly("seen again and again", SENTENCE, translation("text", ["a"], include=["pictograms"] * 500))
-    yield Costly("most explained", SENTENCE, translation("text", texts[:64], explain=True, min_confidence=0))
     words = [f"{'d' * number}og" for number in range(98)]
     yield Costly(
         "most words, seen", WORD, translation("word", words * 2, k=15, min_confidence=0, include=seen)
-    )
-    yield Costly(
-        "most words explained", WORD, translation("word", words[:64], explain=True, min_confidence=0)
     )
     yield Costly("sentences of texts", SENTENCE, translation("text", ["A dog. " * 100] * 256))
     yield Costly("most sentences of texts", SENTENCE, translation("text", ["A dog. " * 11] * 256))
