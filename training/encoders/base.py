@@ -29,6 +29,7 @@ class EncoderSettings(Table, ABC):
     has_language_maps: whether each language's word vectors go through a matrix. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
     folder_key: the key that may name a folder below the data folder, "" if there is none.
+    tiny: overrides of the recipe with which `train --smoke` tries it in seconds.
     """
 
     reads_sequence_token: ClassVar[bool] = False
@@ -38,6 +39,7 @@ class EncoderSettings(Table, ABC):
     brings_tokenizer: ClassVar[bool] = False
     shares_embeddings: ClassVar[bool] = False
     folder_key: ClassVar[str] = ""
+    tiny: ClassVar[tuple[str, ...]] = ("text.width=32",)
 
     encoder: str
     width: int

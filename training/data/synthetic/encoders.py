@@ -16,6 +16,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+TINY_ENCODER = "weights/tiny-text"  # where `train --smoke` puts one, below its data
 XLMR_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # in XLM-R's order but <mask>, its last
 
 

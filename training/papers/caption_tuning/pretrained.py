@@ -11,6 +11,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
+from training.data.synthetic.encoders import TINY_ENCODER
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 
 # What libraries raise for a model that is missing, incomplete, or asks to run its own code.
@@ -27,6 +28,7 @@ class PretrainedSettings(EncoderSettings):
 
     brings_tokenizer: ClassVar[bool] = True
     folder_key: ClassVar[str] = "model"
+    tiny: ClassVar[tuple[str, ...]] = (f"text.model={TINY_ENCODER}", "text.width=32", "text.max_tokens=64")
 
     encoder: Literal["pretrained"]
     model: str = Field(min_length=1)

@@ -14,6 +14,12 @@ class TransformerSettings(EncoderSettings):
     can_grow: ClassVar[bool] = True
     shares_embeddings: ClassVar[bool] = True
     has_decoder_parts: ClassVar[bool] = True
+    tiny: ClassVar[tuple[str, ...]] = (
+        "text.width=32",
+        "text.layers=1",
+        "text.heads=2",
+        "text.feedforward=64",
+    )
 
     encoder: Literal["transformer"]
     width: int = Field(default=512, ge=8)

@@ -22,6 +22,7 @@ class UniversalSettings(EncoderSettings):
     """
 
     folder_key: ClassVar[str] = "vectors"
+    tiny: ClassVar[tuple[str, ...]] = ("text.width=32", "text.words=24", "text.universal=32")
 
     encoder: Literal["universal"]
     words: int = Field(default=300, ge=2)

@@ -1,6 +1,6 @@
 """The text encoder of Kádár et al. 2019 (3.1): a GRU whose last state is the sentence."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from torch import Tensor, nn
@@ -11,6 +11,8 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, last_states
 class GRUSettings(EncoderSettings):
     """embedding: the width of a token's vector; width: that of the GRU's state (300 and 1024 in the paper).
     dropout: on embeddings; the paper does not mention any."""
+
+    tiny: ClassVar[tuple[str, ...]] = ("text.width=32", "text.embedding=32")
 
     encoder: Literal["gru"]
     embedding: int = Field(default=300, ge=2)

@@ -32,6 +32,15 @@ class HybridSettings(EncoderSettings):
     """
 
     folder_key: ClassVar[str] = "vectors"
+    tiny: ClassVar[tuple[str, ...]] = (
+        "text.kept=20",
+        "text.kept_width=8",
+        "text.latent=30",
+        "text.universal=32",
+        "text.vectors_width=16",
+        "text.width=32",
+        "text.pretraining.steps=20",
+    )
 
     encoder: Literal["hybrid"]
     kept: int | None = Field(default=None, ge=0)
