@@ -16,7 +16,7 @@ PICTURE_COUNT = 400
 PICTURE_SIZE = 64
 BACKBONE = "weights/tiny"
 
-# Overrides of every recipe, beside those that its encoder names; the OF_ constants are for recipes with that table.
+# Overrides of every recipe, beside those of its encoder; the OF_ constants are for recipes with that table.
 TINY_SETTINGS = (
     f"data.languages={list(LANGUAGES[:3])}".replace("'", '"'),
     "data.caption_kinds=[]",
