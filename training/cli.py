@@ -45,13 +45,6 @@ def train(
     if not is_first():
         return
     result = run.result()
-    skipped = result.get("skipped_pictures", {})
-    if skipped.get("first"):
-        click.echo(
-            f"skipped {skipped['missing']} missing and {skipped['undecodable']} undecodable pictures, "
-            f"{', '.join(skipped['first'])} first",
-            err=True,
-        )
     click.echo(
         f"{out}: {result['epochs']} epochs in {result['seconds']} s, "
         f"sum of recalls {result['sum_of_recalls']} at epoch {result['best_epoch']}"

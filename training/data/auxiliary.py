@@ -134,7 +134,6 @@ SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
     "languages": languages,
     "whitened": whitened,
 }
-WHOLE_DATA = frozenset({"halves", "mined", "whitened"})  # a window of a stream cannot supply these
 
 
 def _captions_of_pictures(data: CaptionedPictures) -> list[list[int]]:

@@ -7,7 +7,6 @@ import tarfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,29 +62,12 @@ class PictureArchive:
         """SHA-256 of all names, offsets and lengths."""
         return hashlib.sha256(json.dumps(sorted(self._places.items())).encode()).hexdigest()
 
-    @property
-    def state(self) -> str:
-        """SHA-256 of the fingerprint and the file's size and times: changes when the archive is altered."""
-        status = self.file.stat()
-        described = [self.fingerprint, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-        return hashlib.sha256(json.dumps(described).encode()).hexdigest()
-
     def __getitem__(self, name: str) -> NDArray[np.uint8]:
         self.require([name])
         try:
             return decode(self._read(name), self.size)
         except DataError as error:
             raise DataError(f"{self.file}: {name} {error}") from None
-
-    def fault(self, name: str) -> Literal["missing", "undecodable"] | None:
-        """Why a picture cannot be used; None if it can. Decodes it, which takes about 1 ms."""
-        if name not in self._places:
-            return "missing"
-        try:
-            decode(self._read(name), self.size)
-        except DataError:
-            return "undecodable"
-        return None
 
     def _read(self, name: str) -> bytes:
         offset, length = self._places[name]

@@ -51,10 +51,6 @@ class DataSettings(Table):
     shuffled by itself, so that neither corresponding lines nor common pictures are used. "" or []: none.
     language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
     proportional, higher values are more even. If left out, each picture comes once.
-    stream: a folder of shards, below the data folder, to stream training pictures and captions from instead
-    of the sets' (training.data.streaming.shards); "": none. An epoch is then one window of `window` pictures.
-    bad_pictures: the share of pictures that may be missing or undecodable; these are skipped with their
-    captions. With more of them the run does not start.
     held_out: languages that get their share of the disjoint pictures but are not learned, so that
     `passepartout add-language` can learn them later.
     added: those of `languages` that were added to a finished run (`passepartout add-language`): in the order
@@ -72,9 +68,6 @@ class DataSettings(Table):
     open_licences: bool = False
     texts: TextNames = ()
     language_temperature: float | None = Field(default=None, gt=0)
-    stream: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
-    window: int = Field(default=8192, ge=2)
-    bad_pictures: float = Field(default=0.01, ge=0, le=1)
     held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
 
@@ -90,8 +83,6 @@ class DataSettings(Table):
             raise ValueError('held_out needs pictures = "disjoint"; a shared picture is held out from none')
         self._sets_fit()
         self._rotation_fits()
-        if self.stream:
-            self._stream_fits()
         return self
 
     def _sets_fit(self) -> None:
@@ -104,15 +95,6 @@ class DataSettings(Table):
                 raise ValueError(f"weights: {name} needs a weight above 0")
         if self.weights and self.language_temperature:
             raise ValueError("weights and language_temperature both say how often pictures come: keep one")
-
-    def _stream_fits(self) -> None:
-        if self.pictures != "shared":
-            raise ValueError('data.stream needs data.pictures = "shared"')
-        if PICTOGRAM_SET in self.sets:
-            raise ValueError(f"data.stream needs data.sets without {PICTOGRAM_SET}")
-        for key in ("shuffle_pictures", "weights", "texts", "held_out", "added", "rotation"):
-            if getattr(self, key):
-                raise ValueError(f"data.stream needs no data.{key}")
 
     def _rotation_fits(self) -> None:
         if self.pictures == "pivoted" and len(self.languages) < 2:

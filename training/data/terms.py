@@ -39,8 +39,7 @@ def data_terms(data: Path, settings: DataSettings) -> dict[str, Terms]:
 
     DataError for a malformed file.
     """
-    names = (*settings.sets, settings.stream) if settings.stream else settings.sets
-    terms = {name: _terms(data / name / "set.toml", SETS, name) for name in names}
+    terms = {name: _terms(data / name / "set.toml", SETS, name) for name in settings.sets}
     for name in settings.texts:
         if name in terms or (data / name / "splits.tsv").is_file():
             terms[name] = _terms(data / name / "set.toml", SETS, name)

@@ -79,10 +79,6 @@ class BagSettings(EncoderSettings):
     def averages_words(self) -> bool:
         return self.embeddings == "shared"
 
-    @property
-    def needs_all_sentences(self) -> bool:
-        return self.embeddings != "shared"
-
 
 class Bag(SentenceEncoder):
     """Token ids and mask (N, T) -> token embeddings (N, T, width), pooled by their mean (N, width).

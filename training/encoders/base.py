@@ -78,11 +78,6 @@ class EncoderSettings(Table, ABC):
         return False
 
     @property
-    def needs_all_sentences(self) -> bool:
-        """Whether `initialise` reads all sentences, which a stream does not have at once."""
-        return True
-
-    @property
     def sees_padding(self) -> bool:
         """Whether padding changes its output; batches are then not divided into groups of similar length."""
         return False

@@ -12,7 +12,7 @@ from training.data.settings import PHOTO_SET
 from training.encoders.vision import load_backbone
 from training.loop.model import load_model
 from training.loop.prepare import picture_sources, training_captions
-from training.loop.run import Run, open_run
+from training.loop.run import open_run
 from training.loop.validation import embed_pictures
 
 
@@ -30,14 +30,9 @@ def picture_vectors(folder: Path, data: Path, split: str) -> PictureVectors:
     archive.require(names)
     backbone = model.backbone or load_backbone(run.recipe.vision.backbone, data)
     sources = picture_sources(
-        run, archive, backbone, _training_pictures(run, data), CaptionedPictures(names, ())
+        run, archive, backbone, training_captions(run, data), CaptionedPictures(names, ())
     )
     with torch.inference_mode():
         vectors = embed_pictures(model, sources[1], len(names), torch.device("cpu"))
     files = tuple(name.removeprefix(f"{PHOTO_SET}/") for name in names)
     return PictureVectors(files, vectors, split, run.recipe.sha256, str(result["data_sha256"]))
-
-
-def _training_pictures(run: Run, data: Path) -> CaptionedPictures:
-    """The training pictures, on which a whitened space is fitted; a streamed run needs none."""
-    return CaptionedPictures((), ()) if run.recipe.data.stream else training_captions(run, data)

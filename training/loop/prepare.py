@@ -17,8 +17,6 @@ from training.data.folder import DataFolder, data_sha256, joined
 from training.data.picture_sets import move_onto_first_set
 from training.data.picture_source import AugmentedPictures, FixedFeatures, PictureSource
 from training.data.pictures import PictureCollection
-from training.data.skipped import Skipped, check_pictures
-from training.data.streaming.stream import Inventory, Stream
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
@@ -42,10 +40,9 @@ def prepare(run: Run, data: Path) -> CaptionSource:
     require_open(data, recipe.data)
     splits = {split: folder.captions(split, recipe.data) for split in ("train", "dev")}
     archive = folder.pictures(recipe.data, recipe.vision.image_size)
-    skipped = skipped_pictures(run, archive, [name for part in splits.values() for name in part.pictures])
     named = folder.texts(recipe.data, recipe.seed)
     texts = joined(named)
-    train, dev = _captions_of_run(run, splits["train"], skipped, texts), splits["dev"].without(skipped.names)
+    train, dev = _captions_of_run(run, splits["train"], texts), splits["dev"]
     archive.require(train.pictures + dev.pictures)
     tokenizer = vocabulary(run, train, texts, recipe.text.located(data))
     torch.manual_seed(recipe.seed)
@@ -87,27 +84,13 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         validation=ValidationSet(dev, tokenize(tokenizer, [c.text for c in dev.captions]), dev_pictures),
         model=model,
         device=device,
-        skipped=skipped,
     )
 
 
 def training_captions(run: Run, data: Path) -> CaptionedPictures:
-    """The captions that the run is trained on; of a stream, those of its first window.
-
-    UsageError if `data` is not what the run began with.
-    """
-    if run.recipe.data.stream:
-        return open_stream(run, data).window(0, run.recipe.vision.image_size).data
-    skipped = Skipped.read(run.skipped_file) if run.skipped_file.is_file() else Skipped()
+    """The captions that the run is trained on. UsageError if `data` is not what the run began with."""
     captions = DataFolder(data).captions("train", run.recipe.data)
-    return _captions_of_run(run, captions, skipped, training_texts(run, data))
-
-
-def open_stream(run: Run, data: Path) -> Stream:
-    """Open the stream of a run that has begun. UsageError if the shards have changed."""
-    settings, inventory = run.recipe.data, Inventory.read(run.stream_file)
-    inventory.check(data / settings.stream)
-    return Stream(data / settings.stream, inventory, settings.languages, settings.window, run.recipe.seed)
+    return _captions_of_run(run, captions, training_texts(run, data))
 
 
 def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
@@ -116,27 +99,14 @@ def training_texts(run: Run, data: Path) -> dict[str, list[str]]:
 
 
 def _captions_of_run(
-    run: Run, train: CaptionedPictures, skipped: Skipped, texts: Mapping[str, Sequence[str]]
+    run: Run, train: CaptionedPictures, texts: Mapping[str, Sequence[str]]
 ) -> CaptionedPictures:
-    train = train.without(skipped.names)
     if without := sorted(set(run.recipe.data.rotation or run.recipe.data.languages) - set(train.languages)):
-        raise DataError(f"no usable training picture has a caption in {', '.join(without)}")
+        raise DataError(f"no training picture has a caption in {', '.join(without)}")
     if run.recipe.data.shuffle_pictures:
         train = shuffled(train, run.recipe.seed)
     run.bind(data_sha256(train, texts))
     return train
-
-
-def skipped_pictures(run: Run, pictures: PictureCollection, names: Sequence[str]) -> Skipped:
-    """The unusable pictures among `names`, checked when the run begins and kept for when it is resumed.
-
-    TrainingError if an archive has more of them than `data.bad_pictures` allows.
-    """
-    if run.skipped_file.is_file():
-        return Skipped.read(run.skipped_file)
-    skipped = check_pictures(pictures, names, run.recipe.data.bad_pictures)
-    skipped.write(run.skipped_file)
-    return skipped
 
 
 def vocabulary(

@@ -1,8 +1,6 @@
 """The folder of a training run.
 
     recipe.json           the recipe as trained, overrides in
-    stream.json           the shards that it is streamed from, where it is
-    skipped.json          pictures that cannot be used, as checked when the run began
     data.sha256           which captions of which pictures it is trained on
     tokenizer.json        the vocabulary learned from its captions
     picture_space.safetensors  where its texts lie among pictures, in a whitened space (a bundle's file)
@@ -53,8 +51,6 @@ class Run:
 
     tokenizer_file = _File("tokenizer.json")
     picture_space_file = _File(PICTURE_SPACE)
-    skipped_file = _File("skipped.json")
-    stream_file = _File("stream.json")
     log_file = _File("log.jsonl")
     last_file = _File("last.safetensors")
     best_file = _File("best.safetensors")
@@ -78,7 +74,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove the files of a run that failed before its first step, to free its folder."""
-        begun = ("recipe.json", "stream.json", "skipped.json", "data.sha256", "tokenizer.json")
+        begun = ("recipe.json", "data.sha256", "tokenizer.json")
         for name in (*begun, PICTURE_SPACE, "transferred.tsv", "start.safetensors"):
             (self.folder / name).unlink(missing_ok=True)
 

@@ -13,7 +13,6 @@ from training.data.auxiliary import SUPPLIERS, Batch, Supplier
 from training.data.picture_sets import epoch_shares
 from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
-from training.data.skipped import Skipped
 from training.data.tokens import by_length, pad
 from training.data.training_data import TrainingData
 from training.data.transfer import TransferSampler
@@ -66,7 +65,6 @@ class CaptionSource:
     validation: ValidationSet
     model: TwoBranch
     device: torch.device
-    skipped: Skipped
 
     @property
     def recipe(self) -> Recipe:
@@ -79,8 +77,6 @@ class CaptionSource:
     def begin(self, epoch: int, processes: Processes) -> list[dict[str, Any]]:
         """Mine pseudopairs where a round begins with the epoch."""
         entries: list[dict[str, Any]] = []
-        if epoch == 0 and self.skipped.names:
-            entries.append({"skipped_pictures": self.skipped.summary()})
         if self.recipe.mining:
             with processes.after_the_first():
                 mined = load_or_mine_round(
@@ -114,7 +110,6 @@ class CaptionSource:
         return {
             "pictures": len(self.data.shown.pictures),
             "captions": len(self.data.shown.captions),
-            "skipped_pictures": self.skipped.summary(),
             "data_sha256": self.sha256,
         }
 

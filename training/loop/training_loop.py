@@ -20,7 +20,6 @@ from training.loop.mining.rounds import stage
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
 from training.loop.source import Source
-from training.loop.streaming import prepare_streamed
 from training.loop.validation import validate
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
@@ -50,7 +49,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
             source: Source
             try:
                 take_up(run, data, start)
-                source = prepare_streamed(run, data) if recipe.data.stream else prepare(run, data)
+                source = prepare(run, data)
             except PassepartoutError:
                 if is_new:
                     run.discard()

@@ -13,7 +13,6 @@ from typing import Any
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from index.errors import RecipeError
-from training.data.auxiliary import WHOLE_DATA
 from training.data.settings import DataSettings, Table, TokenizerSettings
 from training.encoders.base import ENCODERS, EncoderSettings
 from training.encoders.heads import HeadSettings
@@ -80,8 +79,6 @@ class Recipe(Table):
             raise ValueError(f"tokenizer.languages: {', '.join(sorted(unknown))} not in data.languages")
         self.schedule.check(self.objectives)
         self._mining_fits()
-        if self.data.stream:
-            self._can_be_streamed()
         return self
 
     def _mining_fits(self) -> None:
@@ -94,21 +91,6 @@ class Recipe(Table):
             )
         if self.mining is not None and not (self.mining.captions or self.data.texts):
             raise ValueError("mining.captions = false leaves the sentences of data.texts: name them")
-
-    def _can_be_streamed(self) -> None:
-        whole = [name for name, objective in self.objectives.items() if objective.inputs & WHOLE_DATA]
-        if self.vision.training != "tuned":
-            raise ValueError('data.stream needs vision.training = "tuned"')
-        if self.mining or self.transfer:
-            raise ValueError("data.stream needs no [mining] and no [transfer]")
-        if self.tokenizer.languages:
-            raise ValueError("data.stream needs no tokenizer.languages: its vocabulary is learned from all")
-        if whole:
-            raise ValueError(f"data.stream needs no objectives.{whole[0]}")
-        if self.text.needs_all_sentences:
-            raise ValueError(
-                'data.stream needs text.encoder = "transformer", or "bag" with shared embeddings'
-            )
 
     @property
     def inputs(self) -> frozenset[str]:

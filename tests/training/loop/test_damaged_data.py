@@ -13,26 +13,25 @@ from tests.training.tiny import BAG, FROZEN, TRANSFORMER, recipe, write_recipe
 from training.data.captions import load_split
 from training.loop.prepare import prepare
 from training.loop.run import open_run
-from training.loop.training_loop import train
 
 ONE_EPOCH = ("optimiser.epochs=1",)
 
 
 @pytest.fixture
-def damaged(data: Path, tmp_path: Path) -> tuple[Path, set[str]]:
-    """The drawn data, with a training picture overwritten, one renamed away, and a dev picture cut."""
+def damaged(data: Path, tmp_path: Path) -> tuple[Path, str, str]:
+    """The drawn data, with a training picture renamed away and one overwritten; their names."""
     copy = shutil.copytree(data, tmp_path / "data")
-    train, dev = (load_split(copy, split, recipe(BAG, tmp_path).data).pictures for split in ("train", "dev"))
+    train = load_split(copy, "train", recipe(BAG, tmp_path).data).pictures
     file = copy / "photos" / "images.tar"
     raw = bytearray(file.read_bytes())
-    for name, what in ((train[3], "noise"), (train[7], "gone"), (dev[0], "noise")):
+    for name, what in ((train[3], "noise"), (train[7], "gone")):
         header = raw.index(name.removeprefix("photos/").encode())
         if what == "noise":
             raw[header + 512 : header + 700] = bytes(188)
         else:
             raw[header : header + 512] = renamed(bytes(raw[header : header + 512]))
     file.write_bytes(raw)
-    return copy, {train[3], train[7], dev[0]}
+    return copy, train[7], train[3]
 
 
 def renamed(header: bytes) -> bytes:
@@ -47,60 +46,30 @@ def command(data: Path, out: Path, folder: Path, *sets: str) -> subprocess.Compl
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_bad_pictures_are_counted_named_and_skipped(damaged: tuple[Path, set[str]], tmp_path: Path) -> None:
-    data, bad = damaged
-    write_recipe(BAG, tmp_path)
-    done = command(data, tmp_path / "run", tmp_path, *ONE_EPOCH, "data.bad_pictures=0.03")
-    assert done.returncode == 0, done.stderr
-    assert "skipped 1 missing and 2 undecodable pictures" in done.stderr
-    run = open_run(tmp_path / "run")
-    said = run.result()["skipped_pictures"]
-    assert (said["missing"], said["undecodable"], set(said["first"])) == (1, 2, bad)
-    assert json.loads(run.log_file.read_text().splitlines()[0]) == {"skipped_pictures": said}
-    assert run.result()["pictures"] == 118
-    assert run.result()["captions"] == 118 * 4
-    prepared = prepare(run, data)
-    assert not bad & {*prepared.data.captions.pictures, *prepared.validation.data.pictures}
-    whole = load_split(data, "train", run.recipe.data)
-    owners = {whole.pictures[c.picture]: c.language for c in whole.captions}
-    assert all(
-        owners[prepared.data.captions.pictures[c.picture]] == c.language
-        for c in prepared.data.captions.captions
-    )
-    batch = np.concatenate(prepared.sampler.batches(0))
-    assert len(batch) == 118
-
-
-def test_beyond_the_limit_it_does_not_begin(damaged: tuple[Path, set[str]], tmp_path: Path) -> None:
-    data, _ = damaged
-    write_recipe(BAG, tmp_path)
+@pytest.mark.parametrize("text", [BAG, TRANSFORMER])
+def test_a_picture_that_is_not_there_is_named_before_training(
+    damaged: tuple[Path, str, str], tmp_path: Path, text: str
+) -> None:
+    data, gone, _ = damaged
+    write_recipe(text, tmp_path)
     done = command(data, tmp_path / "run", tmp_path, *ONE_EPOCH)
-    assert done.returncode == 1
-    assert "1 of 135 pictures are missing and 2 undecodable" in done.stderr
-    assert "data.bad_pictures" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 2
+    assert f"lacks 1 of 135 pictures, {gone} first" in done.stderr
     assert not any((tmp_path / "run").iterdir()), "the folder is free for the corrected command"
 
 
-def test_a_tuned_backbone_skips_them_as_well(damaged: tuple[Path, set[str]], tmp_path: Path) -> None:
-    data, bad = damaged
-    given = recipe(TRANSFORMER, tmp_path, *ONE_EPOCH, "data.bad_pictures=0.03")
-    run = train(given, data, tmp_path / "run")
-    assert set(run.result()["skipped_pictures"]["first"]) == bad
-
-
-def test_a_resumed_run_skips_the_same_pictures(
-    damaged: tuple[Path, set[str]], data: Path, tmp_path: Path
+def test_a_picture_that_cannot_be_decoded_is_named(
+    damaged: tuple[Path, str, str], data: Path, tmp_path: Path
 ) -> None:
-    """Though the archive has been mended since: the same data, the same end."""
-    broken, bad = damaged
-    run = train(recipe(BAG, tmp_path, "data.bad_pictures=0.03"), broken, tmp_path / "run")
-    result = run.result()
-    run.result_file.unlink()
-    shutil.copy(data / "photos" / "images.tar", broken / "photos" / "images.tar")
-    again = train(run.recipe, broken, run.folder, resume=True)
-    assert again.result() | {"seconds": 0} == result | {"seconds": 0}
-    assert set(result["skipped_pictures"]["first"]) == bad
+    broken, gone, bad = damaged
+    file = broken / "photos" / "splits.tsv"
+    name = gone.removeprefix("photos/")
+    file.write_text(file.read_text("utf-8").replace(f"{name}\ttrain", f"{name}\ttest"), "utf-8")
+    write_recipe(BAG, tmp_path)
+    done = command(broken, tmp_path / "run", tmp_path, *ONE_EPOCH)
+    assert done.returncode == 2
+    assert f"{bad} can't be decoded" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("text", "more"), [(BAG, ()), (TRANSFORMER, FROZEN)])
@@ -134,4 +103,4 @@ def test_a_language_without_any_caption_is_named(data: Path, tmp_path: Path) -> 
     write_recipe(BAG, tmp_path)
     done = command(copy, tmp_path / "run", tmp_path, "data.pictures=shared")
     assert done.returncode == 2
-    assert done.stderr.strip().endswith("no usable training picture has a caption in pt")
+    assert done.stderr.strip().endswith("no training picture has a caption in pt")

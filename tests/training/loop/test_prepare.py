@@ -1,5 +1,4 @@
 import shutil
-import tarfile
 from collections import Counter
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 import torch
 
 from index.encoder.vectors import unit
-from index.errors import DamagedError, TrainingError
+from index.errors import DamagedError, DataError
 from tests.training.tiny import BAG, SIZE, TRANSFORMER, recipe
 from training.data.captions import CaptionedPictures, load_split
 from training.data.folder import DataFolder
@@ -122,7 +121,7 @@ def test_the_control_shuffles_training_pictures_and_no_others(
     assert mixed.validation.data == plain.validation.data
 
 
-def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_path: Path) -> None:
+def test_a_missing_picture_is_found_before_training(data: Path, tmp_path: Path) -> None:
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
     with (copy / "photos" / "splits.tsv").open("a") as splits:
@@ -130,11 +129,9 @@ def test_too_many_missing_pictures_are_found_before_training(data: Path, tmp_pat
     for language in ("en", "de", "pt"):
         with (copy / "photos" / "captions" / f"{language}.tsv").open("a") as captions:
             captions.write("no.jpg\ta red ball\thuman\n")
-    given = recipe(BAG, tmp_path, "data.bad_pictures=0")
+    given = recipe(BAG, tmp_path)
     run = create_run(tmp_path / "run", given, resume=False)
-    with pytest.raises(
-        TrainingError, match=r"1 of 136 pictures are missing and 0 undecodable, photos/no\.jpg first"
-    ):
+    with pytest.raises(DataError, match=r"lacks 1 of 136 pictures, photos/no\.jpg first"):
         prepare(run, copy)
 
 
@@ -174,30 +171,3 @@ def test_names_of_drawings_are_mined_among_but_have_no_halves(data: Path, tmp_pa
     for language, sentences in made.data.pseudopairs.tokens.items():
         # What has one token has no halves either: no photograph's caption is as short.
         assert len(halves.tokens[language]) == len(sentences) - drawn[language]
-
-
-def test_a_broken_drawing_is_skipped(data: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
-    given = recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]', "data.bad_pictures=0.1")
-    names = load_split(copy, "train", given.data).pictures
-    bad = next(name for name in names if name.startswith("pictograms/brush/"))
-    file = copy / "pictograms" / "brush.tar"
-    file.write_bytes(broken(file, bad.removeprefix("pictograms/brush/")))
-    prepared = prepare(create_run(tmp_path / "run", given, resume=False), copy)
-    assert prepared.skipped.undecodable == (bad,)
-    assert prepared.data.captions.pictures == tuple(name for name in names if name != bad)
-    strict = recipe(BAG, tmp_path, 'data.sets=["photos","pictograms"]')
-    with pytest.raises(
-        TrainingError, match=rf"brush\.tar: 0 of \d+ pictures .* and 1 undecodable, {bad} first"
-    ):
-        prepare(create_run(tmp_path / "strict", strict, resume=False), copy)
-
-
-def broken(archive: Path, name: str) -> bytes:
-    """The bytes of a tar, those of one picture in it put out."""
-    with tarfile.open(archive) as tar:
-        member = tar.getmember(name)
-    raw = archive.read_bytes()
-    end = member.offset_data + member.size
-    return raw[: member.offset_data] + bytes(member.size) + raw[end:]

@@ -136,8 +136,6 @@ def _check(base: Run, language: str) -> None:
         raise UsageError(str(error)) from None
     if language in base_recipe.data.languages:
         raise UsageError(f"{base.folder} knows {language}: add a language that it does not know")
-    if base_recipe.data.stream:
-        raise UsageError(f"{base.folder} was streamed: a language can be added to runs on picture sets only")
     if base_recipe.data.rotation:
         raise UsageError(f"{base.folder} has data.rotation, which leaves no pictures to a new language")
     if base_recipe.tokenizer.kind == "words" or not base_recipe.text.can_grow:

@@ -14,7 +14,6 @@ from training.data.auxiliary import Batch
 from training.data.captions import CaptionedPictures
 from training.data.folder import DataFolder
 from training.data.picture_source import PictureSource
-from training.data.skipped import Skipped
 from training.data.tokens import pad, tokenize
 from training.data.training_data import TrainingData
 from training.encoders.two_branch import TwoBranch
@@ -22,7 +21,7 @@ from training.encoders.vision import load_backbone
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk
 from training.loop.model import pick_device
-from training.loop.prepare import picture_sources, skipped_pictures, training_captions, whitened_space
+from training.loop.prepare import picture_sources, training_captions, whitened_space
 from training.loop.run import Run
 from training.loop.validation import ValidationSet, embed_pictures, embed_texts
 from training.recipes.recipe import Recipe
@@ -47,7 +46,6 @@ class CachedEmbeddings:
     whitened: Vectors | None
     dev: CaptionedPictures
     dev_pictures: PictureSource
-    skipped: Skipped
 
 
 def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> CachedEmbeddings:
@@ -65,8 +63,7 @@ def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> Cache
             "add pictures that have captions in it alone"
         )
     archive = folder.pictures(recipe.data, recipe.vision.image_size)
-    skipped = skipped_pictures(run, archive, train.pictures + dev.pictures)
-    train, dev = training_captions(run, data), dev.without(skipped.names)
+    train = training_captions(run, data)
     archive.require(train.pictures + dev.pictures)
     backbone = load_backbone(base.recipe.vision.backbone, data)
     new_pictures = dev.pictures + tuple(name for name in train.pictures if name not in set(old.pictures))
@@ -84,7 +81,6 @@ def embed_beforehand(base: Run, run: Run, data: Path, model: TwoBranch) -> Cache
         whitened=whitened,
         dev=dev,
         dev_pictures=sources[1],
-        skipped=skipped,
     )
 
 
@@ -148,7 +144,6 @@ class NewLanguageSource:
         return {
             "pictures": len(self.cached.captions.pictures),
             "captions": len(self.cached.captions.captions),
-            "skipped_pictures": self.cached.skipped.summary(),
             "data_sha256": self.sha256,
         }
 

@@ -41,10 +41,6 @@ class TransformerSettings(EncoderSettings):
         return Transformer(self, vocabulary)
 
     @property
-    def needs_all_sentences(self) -> bool:
-        return False
-
-    @property
     def sees_padding(self) -> bool:
         return not self.attention_mask
 
