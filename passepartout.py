@@ -24,10 +24,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # command -> ("module:object", what it does); the object is a click command or group.
 COMMANDS = {
     "train": ("training.cli:train", "Train an encoder on captioned pictures."),
-    "add-language": (
-        "training.papers.cli:add_language",
-        "Teach a finished run one more language.",
-    ),
     "experiment": (
         "training.papers.cli:experiment",
         "Run the experiments of Globetrotter's appendix on your data.",

@@ -26,9 +26,7 @@ class Batch:
     ids, mask: (N, T) int64. pictures: V tensors, one for each view: pixels (N, 3, S, S) if the backbone is
     tuned, features (N, F) if it is frozen. auxiliary: name -> an input that only some objectives read. spans:
     (rows, tokens) of successive groups that are embedded one by one, each cut to its longest caption; () is
-    all at once. inactive: the objectives that this batch does not train (training.recipes.schedule). cached:
-    name -> embeddings computed beforehand: under "text" those of further captions, after the N; under any
-    other name all rows of that input.
+    all at once. inactive: the objectives that this batch does not train (training.recipes.schedule).
     """
 
     ids: Tensor
@@ -37,7 +35,6 @@ class Batch:
     auxiliary: Mapping[str, Auxiliary] = field(default_factory=dict)
     spans: tuple[tuple[int, int], ...] = ()
     inactive: frozenset[str] = frozenset()
-    cached: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
 
     def groups(self) -> Iterator[Texts]:
         """Ids and mask of each span."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from index.errors import UsageError
 from training.data.tokens import with_plain_i
 from training.data.training_data import TrainingData
 from training.data.vocabulary_extension import grown_vocabulary
-from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights, masked_mean
+from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 from training.encoders.language_identifier import LanguageIdentifier
 from training.encoders.picture_verified import verified_rows
 from training.encoders.stored import read_embeddings
@@ -37,7 +37,6 @@ class BagSettings(EncoderSettings):
     false_discovery_rate: the expected share of wrongly shared tokens among the shared ones.
     """
 
-    can_grow: ClassVar[bool] = True
     shares_embeddings: ClassVar[bool] = True
     folder_key: ClassVar[str] = "start"
 
@@ -121,22 +120,6 @@ class Bag(SentenceEncoder):
         """Take the mean with the embeddings of `start`, if the settings say so."""
         if self.start is not None:
             self.tokens.weight[: len(self.start)].lerp_(self.start, self.settings.start_share)
-
-    @torch.no_grad()
-    def grow(self, smaller: Self, data: TrainingData) -> None:
-        """Copy the weights of `smaller`; the new language shares embeddings where pictures agree."""
-        if not self.identifier:
-            copy_weights(smaller, self)
-            return
-        before, count = smaller.vocabulary, len(data.languages)
-        copy_blocks(smaller.tokens, self.tokens, count - 1)
-        # Blocks of rows, one for each language, are larger now.
-        self.rows[:before, :-1] = smaller.rows % before + self.vocabulary * (smaller.rows // before)
-        self.identifier.fit(data)
-        if self.settings.embeddings == "picture-verified":
-            owner = self._verified(data)[:, -1] // self.vocabulary
-            shared = torch.nonzero(owner < count - 1)[:, 0]
-            self.rows[shared, -1] = self.rows[shared, owner[shared]]
 
     def _started(self, bundle: Bundle, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
         """The embeddings of a bundle (tokens, width), and those of the tokens that join them: their sums.

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
 
-import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -24,16 +23,15 @@ class EncoderSettings(Table, ABC):
     """The table [text] of a recipe: one subclass a text encoder, named by its field `encoder`, a Literal.
 
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.
-    reads_sequence_token: whether its tokenizer puts <seq> first. can_grow: whether a language can be added to
-    a finished run. has_decoder_parts: whether a decoder can be built on its token and position embeddings.
-    has_language_maps: whether each language's word vectors go through a matrix. brings_tokenizer: whether it
+    reads_sequence_token: whether its tokenizer puts <seq> first. has_decoder_parts: whether a decoder can be
+    built on its token and position embeddings. has_language_maps: whether each language's word vectors go
+    through a matrix. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
     folder_key: the key that may name a folder below the data folder, "" if there is none.
     tiny: overrides of the recipe with which `train --smoke` tries it in seconds.
     """
 
     reads_sequence_token: ClassVar[bool] = False
-    can_grow: ClassVar[bool] = False
     has_decoder_parts: ClassVar[bool] = False
     has_language_maps: ClassVar[bool] = False
     brings_tokenizer: ClassVar[bool] = False
@@ -124,31 +122,8 @@ class SentenceEncoder(nn.Module, ABC):
     def conclude(self) -> None:
         """Set what the end of a run determines without a gradient, after the last step."""
 
-    def grow(self, smaller: Self, data: TrainingData) -> None:
-        """Copy the weights of `smaller`, an encoder without the last language of `data` and its new tokens.
-
-        New weights stay as they were built.
-        """
-        copy_weights(smaller, self)
-
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.pool(self.states(ids, mask), mask)
-
-
-@torch.no_grad()
-def copy_weights(source: nn.Module, target: nn.Module) -> None:
-    """Copy each tensor of `source` into the first rows and columns of the one of that name in `target`."""
-    state = target.state_dict()
-    for name, tensor in source.state_dict().items():
-        state[name][tuple(slice(length) for length in tensor.shape)] = tensor
-
-
-@torch.no_grad()
-def copy_blocks(source: nn.Embedding, target: nn.Embedding, languages: int) -> None:
-    """Copy a table with a block of rows for each of `languages` languages into a table with larger blocks."""
-    blocks = source.weight.view(languages, -1, source.embedding_dim)
-    rows = target.weight.view(-1, target.num_embeddings // (languages + 1), target.embedding_dim)
-    rows[:languages, : blocks.shape[1]] = blocks
 
 
 def masked_mean(states: Tensor, weights: Tensor) -> Tensor:

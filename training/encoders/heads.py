@@ -21,19 +21,11 @@ class HeadSettings(Table):
     pictures: Literal["mlp", "linear"] = "mlp"
 
 
-class Head(nn.Module):
-    """Hidden vectors (N, width) -> unit rows (N, dimension)."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.width = width
-
-
-class PredictionHead(Head):
+class PredictionHead(nn.Module):
     """Dense, GELU, LayerNorm, linear to `dimension`, then unit norm: (N, width) -> (N, dimension)."""
 
     def __init__(self, width: int, dimension: int) -> None:
-        super().__init__(width)
+        super().__init__()
         self.layers = nn.Sequential(
             nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width), nn.Linear(width, dimension)
         )
@@ -42,27 +34,27 @@ class PredictionHead(Head):
         return F.normalize(self.layers(hidden).float(), dim=-1)  # float32 under autocast, too
 
 
-class UnitNorm(Head):
+class UnitNorm(nn.Module):
     """No head: the hidden vector itself, scaled to unit norm."""
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(hidden.float(), dim=-1)
 
 
-class LinearHead(Head):
+class LinearHead(nn.Module):
     """One affine map to `dimension`, then unit norm: the picture branch of Kádár et al. 2019 (3.1), the
     adapter of Krasner et al. 2025."""
 
     def __init__(self, width: int, dimension: int) -> None:
-        super().__init__(width)
+        super().__init__()
         self.layer = nn.Linear(width, dimension)
 
     def forward(self, hidden: Tensor) -> Tensor:
         return F.normalize(self.layer(hidden).float(), dim=-1)
 
 
-def build_head(kind: str, width: int, dimension: int) -> Head:
+def build_head(kind: str, width: int, dimension: int) -> nn.Module:
     """Build the head of a kind ("mlp", "linear", "none"): (N, width) -> (N, dimension) unit rows."""
     if kind == "none":
-        return UnitNorm(width)
+        return UnitNorm()
     return PredictionHead(width, dimension) if kind == "mlp" else LinearHead(width, dimension)

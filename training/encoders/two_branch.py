@@ -2,8 +2,7 @@
 
 from torch import Tensor, nn
 
-from training.encoders.base import SentenceEncoder, copy_weights
-from training.encoders.heads import Head
+from training.encoders.base import SentenceEncoder
 from training.encoders.vision import Backbone
 
 
@@ -17,9 +16,9 @@ class TwoBranch(nn.Module):
     def __init__(
         self,
         text: SentenceEncoder,
-        text_head: Head,
+        text_head: nn.Module,
         backbone: Backbone | None,
-        picture_head: Head,
+        picture_head: nn.Module,
         *,
         vocabulary: int,
         languages: int,
@@ -64,12 +63,3 @@ class TwoBranch(nn.Module):
         for part in (self.text, self.backbone):
             if part is not None:
                 part.requires_grad_(encoders).train(encoders and self.training)
-
-    def copy_heads(self, smaller: "TwoBranch") -> None:
-        """Copy everything but the text encoder from a model of fewer languages and tokens."""
-        for source, target in zip(
-            (smaller.text_head, smaller.picture_head, smaller.learned),
-            (self.text_head, self.picture_head, self.learned),
-            strict=True,
-        ):
-            copy_weights(source, target)

@@ -173,9 +173,5 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _made(recipe: Recipe) -> str:
-    """The commands that reproduce the run, indented as a code block."""
-    if not recipe.data.added:
-        return " ".join([f"    passepartout train {recipe.name} --data DIR --out RUN", *_overrides(recipe)])
-    steps = [f"    passepartout add-language RUN {code} --data DIR --out RUN" for code in recipe.data.added]
-    first = f"a run of {', '.join(recipe.data.first)}"
-    return "\n".join([f"    # from {first}, each step with a RUN of its own", *steps])
+    """The command that reproduces the run, indented as a code block."""
+    return " ".join([f"    passepartout train {recipe.name} --data DIR --out RUN", *_overrides(recipe)])

@@ -17,8 +17,6 @@ from training.encoders.vision import VisionSettings
 
 Kind = TypeVar("Kind", bound="Objective")
 Rows = tuple[Tensor, ...]
-# The inputs that are embedded beforehand when a language is added.
-CACHED_ROWS = frozenset({"text", "views", "whitened"})
 
 
 class Step:
@@ -70,7 +68,6 @@ class Forward(Step):
         for name in SUPPLIERS:
             if name in batch.auxiliary and {name, f"inner_{name}"} & self._reads:
                 self._embed_auxiliary(name)
-        self.rows |= {name: rows for name, rows in batch.cached.items() if name != "text"}
         for objective in objectives.values():
             computed = objective.compute(self)
             self.rows |= computed
@@ -100,10 +97,10 @@ class Forward(Step):
                 states = self.model.text.states(ids, mask)
             parts.append(self.model.embed_states(states, mask))
         text, inner = (torch.cat(rows) for rows in zip(*parts, strict=True))
-        self.rows |= {"text": (torch.cat([text, *self.batch.cached.get("text", ())]),), "inner": (inner,)}
+        self.rows |= {"text": (text,), "inner": (inner,)}
 
     def _embed_pictures(self) -> None:
-        if "views" in self._reads and "views" not in self.batch.cached:
+        if "views" in self._reads:
             self.rows["views"] = tuple(map(self.model.embed_pictures, self.batch.pictures))
 
     def _embed_auxiliary(self, name: str) -> None:
@@ -130,14 +127,12 @@ class Objective(Table):
     """One loss of a recipe: its fields are settings, calling it computes the loss of a step.
 
     weight: the λ of the loss in the sum (globetrotter, eq. 5). by_term: the loss is a mean over independent
-    terms, so that each chunk of a batch has its own loss, weighted by its share of the terms.
-    skipped_for_new_language: a language is added to a finished run without this objective. rows: the names of
-    the rows of a step that it reads (see `Step`). supplied: auxiliary inputs that `compute` reads besides
+    terms, so that each chunk of a batch has its own loss, weighted by its share of the terms. rows: the names
+    of the rows of a step that it reads (see `Step`). supplied: auxiliary inputs that `compute` reads besides
     (training.data.auxiliary).
     """
 
     by_term: ClassVar[bool] = False
-    skipped_for_new_language: ClassVar[bool] = False
     rows: ClassVar[tuple[str, ...]] = ("text", "views")
     supplied: ClassVar[tuple[str, ...]] = ()
 
@@ -153,11 +148,6 @@ class Objective(Table):
         """The auxiliary inputs that it needs."""
         named_rows = (name.removeprefix("inner_") for name in self.reads)
         return frozenset((*named_rows, *self.supplied)) & frozenset(SUPPLIERS)
-
-    @property
-    def learns_new_language(self) -> bool:
-        """Whether it can train a new language with cached embeddings of everything else."""
-        return self.reads <= CACHED_ROWS and self.inputs <= CACHED_ROWS
 
     def requires(self, recipe: Tables) -> Iterator[str]:
         """Yield what the recipe lacks for this objective."""

@@ -16,7 +16,6 @@ class Pseudopairs(Contrastive):
     mined.
     """
 
-    skipped_for_new_language: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ("mined",)
 
     def __call__(self, step: Step) -> Tensor:

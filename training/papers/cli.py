@@ -1,4 +1,4 @@
-"""`passepartout add-language`, `experiment` and `reproduce`: the papers' experiments on your data."""
+"""`passepartout experiment` and `reproduce`: the papers' experiments on your data."""
 
 import json
 import math
@@ -22,35 +22,6 @@ DATA = click.option("--data", type=FOLDER, required=True)
 SEED_OPTION = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 
-@click.command("add-language")
-@click.argument("run", type=FOLDER)
-@click.argument("language", metavar="LANG")
-@click.option("--data", type=FOLDER, required=True, help="The data of RUN, with captions in LANG.")
-@click.option(
-    "--out", type=FOLDER, required=True, help="The new run's folder; report/ in it compares before and after."
-)
-@click.option(
-    "--epochs", type=click.IntRange(1), default=1, show_default=True, help="Passes over LANG's captions."
-)
-@click.option(
-    "--captions", type=click.IntRange(2), default=32, show_default=True, help="Captions in LANG per step."
-)
-@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), help="[default: the recipe's]")
-def add_language(
-    run: Path, language: str, data: Path, out: Path, epochs: int, captions: int, learning_rate: float | None
-) -> None:
-    """Teach the finished RUN one more language, LANG, from captions of pictures that RUN has not seen."""
-    from training.papers.globetrotter import comparison
-    from training.papers.globetrotter.add_language import Schedule, add_language
-
-    added = add_language(run, language, data, out, Schedule(epochs, captions, learning_rate))
-    comparisons = comparison.compare(added, data)
-    facts, blocks = comparison.facts(added, comparisons), comparison.blocks(added, comparisons)
-    title = f"{language} added to {added.base.recipe.name}"
-    _write_report(out / "report", title, comparison.figures(added, comparisons), facts, blocks)
-    click.echo(f"{out}: finished; passepartout export {out} --data {data} --out BUNDLE")
-
-
 @click.group()
 def experiment() -> None:
     """Experiments with a finished encoder: Globetrotter's appendix A and inference. Each writes a report."""
@@ -60,19 +31,16 @@ def experiment() -> None:
 @click.option(
     "--encoder-run", "runs", type=FOLDER, required=True, multiple=True, help="A finished run; repeatable."
 )
-@click.option("--adapted", type=FOLDER, help="The first run after add-language, tested with the same head.")
 @DATA
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
 @SEED_OPTION
 @click.option("--out", type=FOLDER, required=True, help="The report's folder.")
-def correspondence(
-    runs: tuple[Path, ...], adapted: Path | None, data: Path, epochs: int, seed: int, out: Path
-) -> None:
+def correspondence(runs: tuple[Path, ...], data: Path, epochs: int, seed: int, out: Path) -> None:
     """A.1: tell true from false sentence halves, in languages that the classifier was not trained on."""
     from training.papers.globetrotter import correspondence
 
     settings = correspondence.Settings(epochs, seed=seed)
-    scores = correspondence.correspond(runs, adapted, data, settings)
+    scores = correspondence.correspond(runs, data, settings)
     parts = correspondence.figures(scores), correspondence.facts(scores), correspondence.blocks(scores)
     _write_report(out, "Sentence correspondence", *parts)
 

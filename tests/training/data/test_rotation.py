@@ -9,16 +9,12 @@ import torch
 from pydantic import ValidationError
 from tokenizers import Tokenizer, models
 
-from index.errors import UsageError
-from tests.training.tiny import BAG, recipe
 from training.data.auxiliary import partners
 from training.data.captions import CaptionedPictures, load_split
 from training.data.pictograms import is_drawing
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 from training.data.training_data import TrainingData
-from training.loop.run import Run
-from training.papers.globetrotter.add_language import Schedule, extended_recipe
 
 
 def settings(**changes: object) -> DataSettings:
@@ -100,9 +96,3 @@ def test_a_language_may_have_drawings_alone(data: Path, tmp_path: Path) -> None:
 def test_what_can_not_rotate_is_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         settings(**changes)
-
-
-def test_a_rotation_leaves_nothing_to_a_language_added_later(tmp_path: Path) -> None:
-    run = Run(tmp_path, recipe(BAG, tmp_path, 'data.rotation=["en"]'))
-    with pytest.raises(UsageError, match="leaves no pictures to a new language"):
-        extended_recipe(run, "zh", Schedule())

@@ -5,7 +5,7 @@ from torch import nn
 from training.encoders.heads import PredictionHead, UnitNorm
 
 
-@pytest.mark.parametrize("head", [PredictionHead(12, 5), UnitNorm(12)], ids=["mlp", "none"])
+@pytest.mark.parametrize("head", [PredictionHead(12, 5), UnitNorm()], ids=["mlp", "none"])
 def test_heads_end_on_the_unit_sphere(head: nn.Module) -> None:
     torch.manual_seed(0)
     found = head(100 * torch.randn(20, 12))
@@ -17,10 +17,10 @@ def test_a_prediction_head_gives_the_recipes_dimension() -> None:
 
 
 def test_without_a_head_the_direction_stays() -> None:
-    assert torch.allclose(UnitNorm(2)(torch.tensor([[3.0, 4.0]])), torch.tensor([[0.6, 0.8]]))
+    assert torch.allclose(UnitNorm()(torch.tensor([[3.0, 4.0]])), torch.tensor([[0.6, 0.8]]))
 
 
 def test_a_zero_vector_stays_finite() -> None:
     hidden = torch.zeros(1, 4, requires_grad=True)
-    found = UnitNorm(4)(hidden)
+    found = UnitNorm()(hidden)
     assert torch.equal(found, torch.zeros(1, 4))

@@ -22,7 +22,6 @@ from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
-from training.papers.globetrotter.add_language import Schedule, add_language
 from training.recipes.settings import TransferSettings
 
 # What differs from the tiny bag: Kádár et al.'s encoder, losses and picture branch.
@@ -224,11 +223,6 @@ def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
     still = train(start_recipe(recipe(BAG, tmp_path, *GRU, *settings)), data, tmp_path / "run")
     result = still.result()
     assert result["epochs"] == result["best_epoch"] + 3 < 50
-
-
-def test_no_language_is_added_to_a_vocabulary_of_words(tuned: Run, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="reads whole words, or its encoder gru can't grow"):
-        add_language(tuned.folder, "zh", data, tmp_path / "added", Schedule())
 
 
 def test_losses_of_another_size_after_a_pretraining_are_no_explosion(data: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Here are the parts of its recipe that no other has (token cloze, contrast of two views, transformer), the
 baselines and the ceiling of its section 5.1, the experiments of its figures and appendix (`passepartout
-experiment`, `add-language`), and all of them as one study (`passepartout reproduce globetrotter`). Its
+experiment`), and all of them as one study (`passepartout reproduce globetrotter`). Its
 image-caption contrast and its transitive loss, which the shipped recipes use, are in training/objectives.
 """
 

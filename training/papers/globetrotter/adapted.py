@@ -3,19 +3,18 @@
 (Visual Grounding in Video for Unsupervised Word Translation; for many languages as in globetrotter, 5.1.)
 """
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from training.data.training_data import TrainingData
-from training.encoders.base import EncoderSettings, SentenceEncoder, copy_blocks, copy_weights
+from training.encoders.base import EncoderSettings, SentenceEncoder
 from training.encoders.language_identifier import LanguageIdentifier
 
 
 class AdaptedSettings(EncoderSettings):
-    can_grow: ClassVar[bool] = True
     has_language_maps: ClassVar[bool] = True
 
     encoder: Literal["adapted"]
@@ -48,15 +47,6 @@ class Adapted(SentenceEncoder):
 
     def initialise(self, data: TrainingData) -> None:
         """Fit the language identifier."""
-        self.identifier.fit(data)
-
-    @torch.no_grad()
-    def grow(self, smaller: Self, data: TrainingData) -> None:
-        """Copy the weights of `smaller`; the new adaptation layer is the mean of the others."""
-        copy_blocks(smaller.tokens, self.tokens, len(smaller.adaptations))
-        copy_weights(smaller.shared, self.shared)
-        self.adaptations[:-1] = smaller.adaptations
-        self.adaptations[-1] = smaller.adaptations.mean(dim=0)
         self.identifier.fit(data)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:

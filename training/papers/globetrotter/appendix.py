@@ -1,7 +1,6 @@
-"""Lists the steps of Globetrotter's appendix A, by `passepartout add-language` and `experiment`."""
+"""Lists the steps of Globetrotter's appendix A, by `passepartout experiment`."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,28 +8,15 @@ from pathlib import Path
 from evaluation.reports.experiments import Experiment, Outcome, Step
 from index.errors import DamagedError
 from training.papers.globetrotter.study import Planned, Study
-from training.papers.systems import Figures, call, train_run
-from training.recipes.recipe import Recipe, load_recipe
+from training.papers.systems import Figures, call
+from training.recipes.recipe import Recipe
 
-NEW_LANGUAGE = Experiment(
-    "new-language",
-    "A new language in one epoch (A.2)",
-    "The last of the recipe's languages is held out with its share of the pictures, and added to the "
-    "finished run from its captions alone. Validation captions; all sets: work/STEP/added/report.",
-    headline="to the new one, CSLS R@10",
-)
 _CORRESPONDENCE_NOTE = (
     "Captions of test pictures cut in two: does the second half belong to the first? A small head over "
     "frozen token states learns from half of the languages and is tested on all; chance is 50."
 )
 CORRESPONDENCE = Experiment(
     "correspondence", "Sentence correspondence (A.1)", _CORRESPONDENCE_NOTE, headline="unseen languages"
-)
-CORRESPONDENCE_ADDED = Experiment(
-    "correspondence-added",
-    "Sentence correspondence, with a language added later (A.1, table 7)",
-    f"{_CORRESPONDENCE_NOTE} Added later: the language that A.2 adds, tested with the same head.",
-    headline="language added later",
 )
 CLUSTERS = Experiment(
     "clusters",
@@ -47,7 +33,7 @@ GENERATION = Experiment(
     "the others; means over these. The control reads another sentence's vector. Examples: STEP's report.",
     headline="chrF",
 )
-MINUTES_BY_SYSTEM = {"best": 14.0, "globetrotter-mini": 10.0}  # system -> approximate minutes
+WRITING_SYSTEMS = ("best", "globetrotter-mini")
 PROBED_SYSTEMS = ("best", "globetrotter-mini", "supervised", "text-only")
 
 
@@ -56,9 +42,7 @@ def appendix(study: Study, trained: Experiment, seed: int) -> Iterator[Planned]:
     for system in PROBED_SYSTEMS:
         for experiment in (CORRESPONDENCE, CLUSTERS):
             yield _measured(study, experiment, f"{trained.name}.{system}.{seed}", system, seed)
-    for system, minutes in MINUTES_BY_SYSTEM.items():
-        yield _added(study, system, minutes, seed)
-        yield _measured(study, CORRESPONDENCE_ADDED, f"{NEW_LANGUAGE.name}.{system}.{seed}", system, seed)
+    for system in WRITING_SYSTEMS:
         yield _measured(study, GENERATION, f"{trained.name}.{system}.{seed}", system, seed)
 
 
@@ -73,29 +57,6 @@ def _measured(study: Study, experiment: Experiment, trained: str, system: str, s
 
     step = Step(experiment, system, command.minutes, run, seed, needs=(trained,))
     return Planned(step, lambda: study.recipe(system, seed))
-
-
-def _added(study: Study, system: str, minutes: float, seed: int) -> Planned:
-    """The step that trains a system without its last language and adds that."""
-
-    def run(folder: Path, needed: Mapping[str, Path]) -> Outcome:
-        overrides, recipe = without_last(study, system, seed)
-        train_run(study.data, folder / "run", system, overrides)
-        language, added = recipe.data.held_out[0], folder / "added"
-        shutil.rmtree(added, ignore_errors=True)  # left by an interrupted run; adding takes a minute
-        call("add-language", folder / "run", language, "--data", study.data, "--out", added)
-        return Outcome(measures=read_figures(added / "report"))
-
-    step = Step(NEW_LANGUAGE, system, minutes, run, seed)
-    return Planned(step, lambda: without_last(study, system, seed)[1])
-
-
-def without_last(study: Study, system: str, seed: int) -> tuple[tuple[str, ...], Recipe]:
-    """Hold out the last language of a recipe; the overrides that do it, and the recipe with them."""
-    codes = study.recipe(system, seed).data.languages
-    held = (f"data.languages={json.dumps(codes[:-1])}", f"data.held_out={json.dumps(codes[-1:])}")
-    overrides = (*study.settings(seed), *held)
-    return overrides, load_recipe(system, overrides)
 
 
 def read_figures(report: Path) -> Figures:
@@ -125,11 +86,6 @@ class Command:
 
 COMMANDS = {
     CORRESPONDENCE: Command("correspondence", 3, lambda trained, _: ("--encoder-run", trained / "run")),
-    CORRESPONDENCE_ADDED: Command(
-        "correspondence",
-        3,
-        lambda trained, _: ("--encoder-run", trained / "run", "--adapted", trained / "added"),
-    ),
     CLUSTERS: Command("clusters", 3, lambda trained, _: ("--encoder", trained / "bundle")),
     GENERATION: Command(
         "generate",

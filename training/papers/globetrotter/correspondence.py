@@ -43,14 +43,13 @@ class Examples:
 class Scored:
     """One system's test results: accuracy in per cent and number of sentences by language.
 
-    seen_languages: those that the head was trained on. added: accuracy in languages added to the run later.
+    seen_languages: those that the head was trained on.
     """
 
     name: str
     seen_languages: tuple[str, ...]
     accuracy: Mapping[str, float]
     sentences: Mapping[str, int]
-    added: Mapping[str, float]
 
     @property
     def means(self) -> tuple[float, float]:
@@ -66,7 +65,7 @@ class Scored:
         return 100 * (seen - unseen) / (seen - CHANCE_ACCURACY) if seen > CHANCE_ACCURACY else None
 
 
-class Head(nn.Module):
+class HalvesClassifier(nn.Module):
     """A classifier of one transformer layer with one attention head over frozen token states.
 
     States (N, T, width), mask (N, T) and half (N, T) in {0, 1} -> logits (N,) of belonging together, from the
@@ -87,42 +86,28 @@ class Head(nn.Module):
         return out
 
 
-def correspond(runs: Sequence[Path], adapted: Path | None, data: Path, settings: Settings) -> list[Scored]:
-    """Train a head on the states of each run's encoder and test it; tables 5 and, with `adapted`, 7.
+def correspond(runs: Sequence[Path], data: Path, settings: Settings) -> list[Scored]:
+    """Train a head on the states of each run's encoder and test it (table 5).
 
     The head is trained on the alphabetically first half of a run's languages with captions of split test.
-    `adapted` is a run that adds languages to the first of `runs`: the same head is tested on these.
     """
-    return [
-        _score(
-            open_model(folder, data),
-            open_model(adapted, data) if adapted and number == 0 else None,
-            data,
-            settings,
-        )
-        for number, folder in enumerate(runs)
-    ]
+    return [_score(open_model(folder, data), data, settings) for folder in runs]
 
 
-def _score(model: Model, adapted: Model | None, data: Path, settings: Settings) -> Scored:
+def _score(model: Model, data: Path, settings: Settings) -> Scored:
     parts = read_split_captions(data, model.languages, settings.seed)
     codes = sorted(parts.train)
     seen = tuple(codes[: (len(codes) + 1) // 2])
     examples = sum((_examples(model, parts.train[code], code) for code in seen), Examples([], [], []))
     head = train_head(model, examples, settings)
     accuracy = {code: _accuracy(model, head, parts.test[code], code) for code in codes}
-    later = {}
-    if adapted:
-        new = [code for code in adapted.languages if code not in model.languages]
-        test = read_split_captions(data, (*model.languages, *new), settings.seed).test
-        later = {code: _accuracy(adapted, head, test[code], code) for code in new if code in test}
-    return Scored(model.name, seen, accuracy, {c: len(parts.test[c]) for c in codes}, later)
+    return Scored(model.name, seen, accuracy, {c: len(parts.test[c]) for c in codes})
 
 
-def train_head(model: Model, examples: Examples, settings: Settings) -> Head:
+def train_head(model: Model, examples: Examples, settings: Settings) -> HalvesClassifier:
     """Train a head for `settings.epochs` passes over the examples; the model stays frozen."""
     torch.manual_seed(settings.seed)
-    head, draw = Head(model.model.text.width), np.random.default_rng(settings.seed)
+    head, draw = HalvesClassifier(model.model.text.width), np.random.default_rng(settings.seed)
     optimiser = torch.optim.Adam(head.parameters(), lr=settings.learning_rate)
     batches = [
         rows
@@ -140,7 +125,7 @@ def train_head(model: Model, examples: Examples, settings: Settings) -> Head:
     return head.eval()
 
 
-def _logits(model: Model, head: Head, examples: Examples, rows: Sequence[int]) -> Tensor:
+def _logits(model: Model, head: HalvesClassifier, examples: Examples, rows: Sequence[int]) -> Tensor:
     ids, mask = pad([examples.ids[i] for i in rows], torch.device("cpu"))
     with torch.no_grad():
         states = model.model.text.states(ids, mask)
@@ -150,7 +135,7 @@ def _logits(model: Model, head: Head, examples: Examples, rows: Sequence[int]) -
 
 
 @torch.no_grad()
-def _accuracy(model: Model, head: Head, samples: Sequence[SplitSentence], code: str) -> float:
+def _accuracy(model: Model, head: HalvesClassifier, samples: Sequence[SplitSentence], code: str) -> float:
     examples = _examples(model, samples, code)
     right = 0
     for start in range(0, len(samples), BATCH_SIZE):
@@ -175,8 +160,6 @@ def _figures(system: Scored) -> dict[str, float]:
     accuracies = dict(zip(("seen languages", "unseen languages"), system.means, strict=True))
     if system.decrease is not None:
         accuracies["relative decrease"] = system.decrease
-    if system.added:
-        accuracies["language added later"] = float(np.mean(list(system.added.values())))
     return accuracies
 
 
@@ -204,6 +187,5 @@ def blocks(scored: Sequence[Scored]) -> list[Block]:
             [code, "seen" if code in s.seen_languages else "unseen", str(s.sentences[code]), f"{value:.1f}"]
             for code, value in s.accuracy.items()
         ]
-        rows += [[code, "added later", "", f"{value:.1f}"] for code, value in s.added.items()]
         parts += [Heading(2, s.name), Grid(["language", "", "sentences", "accuracy (%)"], rows)]
     return parts

@@ -14,7 +14,6 @@ from training.objectives.base import Contrastive, Step, Tables, named, unit_simi
 class VisualContrastive(Contrastive):
     """Mean over the 2N views i of -log softmax_{k≠i}(α^v_ik/τ) at the picture's other view."""
 
-    skipped_for_new_language: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ("views",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:

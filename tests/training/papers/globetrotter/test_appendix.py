@@ -1,4 +1,4 @@
-"""What the appendix's reports say, read for the table; the language that is held out."""
+"""What the appendix's reports say, read for the table."""
 
 import json
 from pathlib import Path
@@ -6,22 +6,12 @@ from pathlib import Path
 import pytest
 
 from index.errors import DamagedError
-from training.papers.globetrotter.appendix import CLUSTERS, read_figures, without_last
-from training.papers.globetrotter.study import Study
+from training.papers.globetrotter.appendix import CLUSTERS, read_figures
 
 
 def write(folder: Path, facts: object) -> Path:
     (folder / "report.json").write_text(json.dumps(facts), "utf-8")
     return folder
-
-
-def test_the_last_language_is_held_out() -> None:
-    study = Study(Path("none"), (4,), ('data.languages=["en","de","pt","zh"]',))
-    overrides, recipe = without_last(study, "best", 4)
-    assert recipe.data.languages == ("en", "de", "pt")
-    assert recipe.data.held_out == ("zh",)
-    assert recipe.seed == 4
-    assert overrides[0] == study.overrides[0]
 
 
 def test_the_figures_of_the_first_system_are_read(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def built() -> TwoBranch:
     )
     text = settings.build(VOCABULARY, LANGUAGES)
     model = TwoBranch(
-        text, UnitNorm(16), None, UnitNorm(16), vocabulary=VOCABULARY, languages=LANGUAGES, dimension=16
+        text, UnitNorm(), None, UnitNorm(), vocabulary=VOCABULARY, languages=LANGUAGES, dimension=16
     )
     model.learned["decoder"] = Decoder(text, LANGUAGES)
     return model
