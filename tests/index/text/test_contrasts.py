@@ -1,0 +1,118 @@
+"""Opposites are told apart, in one language and across two; the same said in other words is no contrast."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import index.text.contrasts as room
+from index.text.contrasts import contrasts, known_languages
+
+LANGUAGES = sorted(known_languages())
+EVERYDAY = Path(__file__).parents[3] / "corpora" / "everyday"
+MOST_FALSE = 0.02  # of translations that somebody wrote, in any pair of languages
+
+
+def axes(question: str, source: str, answer: str, target: str) -> list[str]:
+    return [contrast.axis for contrast in contrasts(question, source, answer, target)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "axis"),
+    [
+        ("The shop is open on Monday.", "The shop is closed on Monday.", "open"),
+        ("You must not give the child milk.", "You may give the child milk.", "negation"),
+        ("Is the pain in your right arm?", "Is the pain in your left arm?", "side"),
+        ("Take the pills after meals.", "Take the pills before meals.", "before"),
+        ("Open the valve.", "Do not open the valve.", "negation"),
+        ("Come on Tuesday.", "Come on Friday.", "weekday"),
+        ("It was in May.", "It was in June.", "month"),
+        ("She is my sister.", "He is my brother.", "sex"),
+        ("Bring the child.", "Bring the children.", "persons"),
+        ("Coffee with sugar.", "Coffee without sugar.", "company"),
+        ("Turn the light on.", "Turn the light off.", "switch"),
+        ("The dog bites the man.", "The man bites the dog.", "order"),
+    ],
+)
+def test_opposites_within_a_language(question: str, answer: str, axis: str) -> None:
+    assert axis in axes(question, "en", answer, "en")
+    assert axes(question, "en", question, "en") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "answer", "axis"),
+    [
+        ("Please open the door.", "de", "Bitte mach die Tür zu.", "open"),
+        ("I am not hungry.", "de", "Ich habe Hunger.", "negation"),
+        ("Turn right at the traffic light.", "fr", "Tournez à gauche au feu.", "side"),
+        ("Don't touch that!", "tr", "Ona dokun!", "negation"),
+        ("The water is hot.", "zh", "水是冷的。", "temperature"),
+        ("We are closed on Sundays.", "es", "Cerramos los lunes.", "weekday"),
+        ("A woman is running.", "ar", "رجل يركض.", "sex"),
+        ("Take it before the meal.", "cs", "Vezměte si to po jídle.", "before"),
+        ("It is not far.", "uk", "Це далеко.", "negation"),
+        ("The glass is full.", "hi", "गिलास ख़ाली है।", "content"),
+        ("This is too expensive.", "pt", "Isto é muito barato.", "price"),
+    ],
+)
+def test_opposites_across_languages(question: str, target: str, answer: str, axis: str) -> None:
+    assert axis in axes(question, "en", answer, target)
+    assert axis in axes(answer, target, question, "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Good night!", "Good evening!"),
+        ("Today we eat at home.", "We eat at home today."),
+        ("A man and a woman dance.", "A man dances."),
+        ("It's cold, isn't it?", "It's cold."),
+        ("No problem.", "Sure."),
+    ],
+)
+def test_no_contrast(question: str, answer: str) -> None:
+    assert axes(question, "en", answer, "en") == []
+
+
+def test_the_words_that_differ_are_named() -> None:
+    found = contrasts("The shop is open.", "en", "Das Geschäft ist geschlossen.", "de")
+    assert [(contrast.question, contrast.answer) for contrast in found] == [(("open",), ("geschlossen",))]
+
+
+def test_nothing_is_known_of_other_languages() -> None:
+    assert contrasts("It is not far.", "en", "Ez urrun da.", "eu") == []
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_translations_that_somebody_wrote_hardly_ever_contrast(language: str) -> None:
+    english, other = (
+        (EVERYDAY / f"{code}.txt").read_text("utf-8").splitlines()[::3] for code in ("en", language)
+    )
+    wrong = sum(
+        bool(contrasts(*pair))
+        for pair in ((x, "en", y, language) for x, y in zip(english, other, strict=True))
+    )
+    assert wrong <= MOST_FALSE * len(english)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_axes_and_values_of_english(language: str) -> None:
+    folder = Path(room.__file__).parent
+    english, other = (
+        tomllib.loads((folder / f"{code}.toml").read_text("utf-8")) for code in ("en", language)
+    )
+    for axis, values in other.items():
+        assert axis in english
+        assert isinstance(values, list) or values.keys() <= english[axis].keys()
+
+
+@given(st.sampled_from(LANGUAGES), st.sampled_from(LANGUAGES), st.text(max_size=60), st.text(max_size=60))
+def test_contrast_goes_both_ways(source: str, target: str, question: str, answer: str) -> None:
+    there = contrasts(question, source, answer, target)
+    back = contrasts(answer, target, question, source)
+    assert {(c.axis, c.question, c.answer) for c in there if c.axis != "order"} == {
+        (c.axis, c.answer, c.question) for c in back if c.axis != "order"
+    }
+    assert [c.axis for c in there] == [c.axis for c in back]
