@@ -11,9 +11,20 @@ MOST_SENTENCES = 50  # a longer text is taken as one
 # The end of a sentence that is followed by more text, after a space in languages that use spaces.
 _END = re.compile(r"[.!?…؟۔।॥։።]['\"”’»)\]]*\s+\S|[。！？｡][\s'\"”’»」』）]*[^\s'\"”’»」』）]")
 
+# Titles before a name, of which ICU knows only some, in the language that they belong to.
+_TITLE = re.compile(
+    r"(?:^|\s)(?:Dr|Dra|Drs|Fr|Hr|Ing|Mgr|Mlle|Mme|Mr|Mrs|Ms|Prof|Sr|Sra|Srta|St|Sta|Ste)\.\s+$"
+)
+
 
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a cleaned text; the text itself where it is one, or more than MOST_SENTENCES."""
+    parts = sentence_parts(text, language)
+    return [part.strip() for part in parts] if 1 < len(parts) <= MOST_SENTENCES else [text]
+
+
+def sentence_parts(text: str, language: str) -> list[str]:
+    """A text divided behind the end of each sentence and the space after it; joined, they are the text."""
     if not may_be_several(text):  # nearly always
         return [text]
     # Imported here: ICU's data is 40 MB on disk, and most texts are one sentence.
@@ -21,11 +32,11 @@ def sentences(text: str, language: str) -> list[str]:
 
     parts: list[str] = []
     for segment in map(str, SentenceBreaker(text, f"{language}@ss=standard")):
-        if parts and not any(character.isalnum() for character in segment):
+        if parts and (_TITLE.search(parts[-1]) or not any(character.isalnum() for character in segment)):
             parts[-1] += segment  # punctuation by itself is not a sentence
         else:
             parts.append(segment)
-    return [part.strip() for part in parts] if 1 < len(parts) <= MOST_SENTENCES else [text]
+    return parts
 
 
 def may_be_several(text: str) -> bool:

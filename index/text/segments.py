@@ -1,0 +1,117 @@
+"""Segments: a text as people send it, divided into sentences and into what stays where it is between them.
+
+Line breaks, blank lines, space at the edges, tags of HTML and emoji around a sentence belong to no sentence.
+Put together, the segments are the text again, character by character; so a translation changes only sentences.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from index.text.normalisation import clean
+from index.text.sentences import sentence_parts
+
+# Tags at which a sentence ends. Others may stand inside of one, as in "a <b>black</b> dog".
+BLOCK_TAGS = frozenset(
+    {"br", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "section"}
+    | {"table", "tbody", "td", "th", "thead", "tr", "ul"}
+)
+VOID_TAGS = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})  # never closed
+# A comment, tag or declaration; as in a browser, what is not closed goes to the end. The possessive repeats
+# make it linear in the length of the text.
+MARKUP = re.compile(
+    r"""<(?:!--.*?(?:-->|\Z)|/?([a-z][a-z0-9]*+)(?:[^>"']|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)|[!?/][^>]*+(?:>|\Z))""",
+    re.DOTALL | re.IGNORECASE,
+)
+LINE_BREAK = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
+# What may stand before or after a sentence without being part of it: space, pictures and their modifiers.
+_EDGE = r"[\s\u200d\ufe0e\ufe0f\u20e3\u2190-\u2bff\u3030\U0001f000-\U0001faff\U000e0020-\U000e007f]"
+EDGES = re.compile(rf"({_EDGE}*+)(.*?)({_EDGE}*+)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A sentence as it stands in the text, or what stands `between` sentences and is not to be translated."""
+
+    text: str
+    between: bool = False
+
+
+def segments(text: str, language: str, *, markup: bool = False) -> list[Segment]:
+    """Divide a text in a language; with `markup`, a fragment of HTML. Their texts, joined, are the text."""
+    found: list[Segment] = []
+    for block in _blocks(text) if markup else [Segment(text)]:
+        found.extend([block] if block.between else _divided(block.text, language, markup))
+    return [segment for segment in found if segment.text]
+
+
+def sentence_of(segment: Segment, *, markup: bool = False) -> str:
+    """The cleaned sentence; with `markup`, without the tags inside of it and with entities decoded."""
+    return clean(html.unescape(MARKUP.sub("", segment.text)) if markup else segment.text)
+
+
+def filled(parts: Sequence[Segment], translated: Callable[[Segment], str], *, markup: bool = False) -> str:
+    """The text with what `translated` gives for each sentence in its place.
+
+    A tag that opens or closes inside of a sentence, and not in it alone, moves to its start or end.
+    """
+    texts = []
+    for part in parts:
+        opening, closing = _unpaired(part.text) if markup and not part.between else ("", "")
+        texts.append(part.text if part.between else opening + translated(part) + closing)
+    return "".join(texts)
+
+
+def _blocks(text: str) -> Iterator[Segment]:
+    """The tags at which sentences end, and what is between these."""
+    place = 0
+    for tag in MARKUP.finditer(text):
+        if (tag[1] or "br").lower() in BLOCK_TAGS:
+            yield Segment(text[place : tag.start()])
+            yield Segment(tag[0], between=True)
+            place = tag.end()
+    yield Segment(text[place:])
+
+
+def _divided(block: str, language: str, markup: bool) -> Iterator[Segment]:
+    """The sentences of a block and what is between them."""
+    blank_block = MARKUP.sub(lambda tag: " " * len(tag[0]), block) if markup else block
+    place = 0
+    for line_break in [*LINE_BREAK.finditer(block), None]:
+        end = line_break.start() if line_break else len(block)
+        for blank in sentence_parts(blank_block[place:end], language):
+            yield from _without_edges(block[place : place + len(blank)], blank)
+            place += len(blank)
+        if line_break:
+            yield Segment(line_break[0], between=True)
+            place = line_break.end()
+
+
+def _without_edges(part: str, blank: str) -> Iterator[Segment]:
+    """A sentence, without space, pictures and tags before and after it; only these are no sentence.
+
+    `blank` is the part with spaces in place of its tags.
+    """
+    edges = EDGES.match(blank)
+    start, end = (edges.start(2), edges.end(2)) if edges else (0, len(part))
+    if not any(character.isalnum() for character in blank):
+        start = end = len(part)
+    yield Segment(part[:start], between=True)
+    yield Segment(part[start:end])
+    yield Segment(part[end:], between=True)
+
+
+def _unpaired(sentence: str) -> tuple[str, str]:
+    """The opening tags of a sentence that are not closed in it, and the closing ones not opened in it."""
+    opened: list[re.Match[str]] = []
+    closing = ""
+    for tag in MARKUP.finditer(sentence):
+        name = (tag[1] or "").lower()
+        if not tag[0].startswith("</"):
+            opened += [tag] if name not in VOID_TAGS and not tag[0].endswith("/>") else []
+        elif opened and (opened[-1][1] or "").lower() == name:
+            opened.pop()
+        else:
+            closing += tag[0]
+    return "".join(tag[0] for tag in opened), closing
