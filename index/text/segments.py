@@ -1,7 +1,7 @@
 """Segments: a text as people send it, divided into sentences and into what stays where it is between them.
 
 Line breaks, blank lines, space at the edges, tags of HTML and emoji around a sentence belong to no sentence.
-Put together, the segments are the text again, character by character; so a translation changes only sentences.
+Put together, the segments are the text again, character by character; a translation changes only sentences.
 """
 
 import html
