@@ -1,0 +1,93 @@
+"""The shipped phrases: equally many in every language, clean, in their script, each with topic and review."""
+
+import csv
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "corpora" / "phrases"
+TOPICS = [
+    "first contact",
+    "health",
+    "pain",
+    "pregnancy and children",
+    "medicine",
+    "emergency",
+    "school",
+    "authority and forms",
+    "housing",
+    "food",
+    "shop",
+    "travel",
+    "work",
+]
+FIRST_LANGUAGES = {"en", "de", "pt", "zh", "ar", "tr", "fr", "cs", "es", "uk", "hi"}
+LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+SCRIPTS = {  # first words of the Unicode names of a language's letters; the others write Latin
+    "ar": {"ARABIC"},
+    "fa": {"ARABIC"},
+    "ur": {"ARABIC"},
+    "hi": {"DEVANAGARI"},
+    "ja": {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"},
+    "ko": {"HANGUL"},
+    "ru": {"CYRILLIC"},
+    "uk": {"CYRILLIC"},
+    "zh": {"CJK"},
+}
+STOPS = {"hi": "।?!", "ur": "۔؟!", "ar": ".؟!", "fa": ".؟!", "zh": "。？！", "ja": "。？！"}
+BETWEEN_WORDS = {"zh": "，、", "ja": "、", "ar": "، ", "fa": "، \u200c", "ur": "، "}
+OPENING = {"es": "¿¡"}
+QUESTION_MARKS = ("?", "？", "؟")
+
+
+def lines_of(language: str) -> list[str]:
+    text = (FOLDER / f"{language}.txt").read_text("utf-8")
+    assert text.endswith("\n")
+    return text.removesuffix("\n").split("\n")
+
+
+def rows() -> list[dict[str, str]]:
+    with (FOLDER / "topics.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_the_languages_of_the_everyday_sentences_are_there() -> None:
+    assert set(LANGUAGES) >= FIRST_LANGUAGES
+
+
+def test_every_line_has_its_topic_and_says_who_has_reviewed_it() -> None:
+    table = rows()
+    assert len(table) >= 600
+    assert [row["line"] for row in table] == [str(i) for i in range(1, len(table) + 1)]
+    assert list(dict.fromkeys(row["topic"] for row in table)) == TOPICS
+    for row in table:
+        assert not re.search(r"[\w\s]", re.sub("[0-9]\ufe0f\u20e3", "", row["pictogram"])), row
+        assert row["reviewed"] == "no" or set(row["reviewed"].split()) <= set(LANGUAGES), row
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_a_clean_phrase_of_its_own_on_every_line(language: str) -> None:
+    lines = lines_of(language)
+    assert len(lines) == len(rows())
+    assert len({line.rstrip(".!?。！？؟۔।").casefold() for line in lines}) == len(lines)
+    stops = STOPS.get(language, ".?!")
+    between = BETWEEN_WORDS.get(language, " ,'-") + OPENING.get(language, "")
+    for line in lines:
+        assert unicodedata.is_normalized("NFC", line), line
+        assert line == " ".join(line.split()), line
+        body, stop = line[:-1], line[-1:]
+        assert stop, line
+        assert stop in stops, line
+        for character in set(body) - set(between):
+            script = unicodedata.name(character).split()[0]
+            assert unicodedata.category(character)[0] in "LM", (character, line)
+            assert script in SCRIPTS.get(language, {"LATIN"}), (character, line)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_asked_in_one_language_is_asked_in_all(language: str) -> None:
+    pairs = list(zip(lines_of("en"), lines_of(language), strict=True))
+    unlike = [pair for pair in pairs if pair[0].endswith("?") != pair[1].endswith(QUESTION_MARKS)]
+    assert len(unlike) <= 5, unlike  # a file that is shifted by a line has over a hundred
