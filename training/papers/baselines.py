@@ -16,19 +16,14 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from evaluation.measures.recall import image_sentence_recall, retrieved_positives
-from evaluation.measures.scores import ALL_PAIRS, score_translation
-from evaluation.suites.corpus import BENCHMARK
-from evaluation.suites.sets import read_aligned
-from evaluation.suites.translation import POOL_CAPTIONS as POOLED
+from evaluation.measures.recall import image_sentence_recall
 from index.encoder.vectors import unit
 from index.text.normalisation import clean, words
 from training.loop.prepare import prepare
 from training.loop.run import create_run
 from training.loop.source import CaptionSource
 from training.loop.validation import ValidationSet
-from training.papers.frozen import photo_captions
-from training.papers.systems import POOL_MEASURE, TRANSLATION_MEASURES, Figures, between_scripts
+from training.papers.measures import Figures, measure
 from training.recipes.recipe import Recipe, load_recipe
 
 RIDGE_PENALTIES = (2.0, 8.0, 32.0, 128.0)
@@ -92,7 +87,7 @@ class Words:
             sums.append(image_sentence_recall(unit(space[pictures] - space.mean(axis=0)), vectors, place))
         return float(np.mean(sums))
 
-    def encode(self, texts: dict[str, list[str]]) -> dict[str, Vectors]:
+    def encode(self, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
         """Encode language -> n sentences to language -> (n, d) unit rows."""
         return {
             code: self._ridges[code].encode([_known(words(line, code), self._rows[code]) for line in lines])
@@ -105,36 +100,20 @@ def ridge_recipe(overrides: Iterable[str] = ()) -> Recipe:
     return load_recipe("globetrotter-small", (*SPACE_SETTINGS, *overrides))
 
 
-def measure_ridge(data: Path, languages: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
-    """Measure the ridge regression; figures as in systems.py, translation between `languages`."""
+def measure_ridge(data: Path, compared: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
+    """Measure the ridge regression of the penalty that is best on dev pictures, as in `measures`."""
     recipe = ridge_recipe(overrides)
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(create_run(Path(folder) / "run", recipe, resume=False), data)
     codes = recipe.data.languages
     candidates = [Words(prepared, codes, penalty) for penalty in RIDGE_PENALTIES]
     ridge = max(candidates, key=lambda regressions: regressions.validated(prepared.validation))
-    pairs = score_translation("", "", ridge.encode(photo_captions(data, "test", codes))).pairs
-    scripts = {name: round(value, 2) for name, value in between_scripts(pairs).items()}
-    return _figures(data, languages, codes, ridge.encode) | scripts
+    return measure(ridge.encode, data, codes, compared)
 
 
-def measure_trigrams(data: Path, languages: Sequence[str]) -> Figures:
-    """Measure trigrams; figures as in systems.py but between scripts, which share no trigram."""
-    return _figures(data, languages, load_recipe("globetrotter-small").data.languages, weigh)
-
-
-def _figures(
-    data: Path,
-    languages: Sequence[str],
-    codes: Sequence[str],
-    encode: Callable[[dict[str, list[str]]], dict[str, Vectors]],
-) -> Figures:
-    """Score translation between `languages`, and captions of test pictures in `codes` as one pool."""
-    texts = read_aligned(data / "benchmark" / BENCHMARK, languages)
-    means = score_translation("", "", encode(texts)).means[ALL_PAIRS]
-    positives = retrieved_positives(encode(photo_captions(data, "test", codes, POOLED)))
-    figures = {name: means[name] for name in TRANSLATION_MEASURES} | {POOL_MEASURE: positives}
-    return {name: round(value, 2) for name, value in figures.items()}
+def measure_trigrams(data: Path, compared: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
+    """Measure trigrams, as in `measures`: two scripts share none, so that between them there is nothing."""
+    return measure(weigh, data, ridge_recipe(overrides).data.languages, compared)
 
 
 def centred_space(prepared: CaptionSource) -> Vectors:
@@ -188,3 +167,10 @@ def trigrams(text: str) -> list[str]:
     return [
         padded[start : start + TRIGRAM_CHARACTERS] for start in range(len(padded) - TRIGRAM_CHARACTERS + 1)
     ]
+
+
+# Systems without a recipe, in the tables of `study`.
+BASELINES: dict[str, Callable[[Path, Sequence[str], Iterable[str]], Figures]] = {
+    "ridge": measure_ridge,
+    "trigrams": measure_trigrams,
+}

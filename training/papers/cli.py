@@ -179,25 +179,32 @@ def nli(
 
 
 @click.command()
-@click.argument("paper", type=click.Choice(["globetrotter"]))
-@click.option("--data", type=FOLDER, required=True, help="The data folder (docs/data.md).")
+@click.argument("paper")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="The data folder (docs/data.md).",
+)
 @click.option(
     "--out", type=FOLDER, required=True, help="The report's folder; an interrupted run there is continued."
 )
 @click.option(
-    "--budget", type=click.FloatRange(0), metavar="MINUTES", help="Stop after this long. [default: no limit]"
+    "--budget", type=click.FloatRange(0), metavar="MINUTES", help="Begin nothing later. [default: no limit]"
 )
 @click.option("--seeds", default="0,1,2", show_default=True)
 @click.option(
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Run only these steps, such as 'sentences.best.*'; repeatable.",
+    help="Only what matches CLAIM.SYSTEM.SEED, such as 'sentences.best.*'; repeatable.",
 )
 @click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set a key of every recipe; repeatable."
 )
+@click.pass_context
 def reproduce(
+    context: click.Context,
     paper: str,
     data: Path,
     out: Path,
@@ -206,15 +213,24 @@ def reproduce(
     only: tuple[str, ...],
     overrides: tuple[str, ...],
 ) -> None:
-    """Repeat the experiments of PAPER, the most important ones first (docs/reproduce.md)."""
-    from evaluation.reports.summary import reproduce as run_and_report
-    from training.papers.globetrotter.experiments import globetrotter
-    from training.papers.globetrotter.study import Study, choose
+    """Put the claims of PAPER to the test: train and measure the systems that show them, over seeds.
 
-    study = Study(data, _numbers(seeds), overrides)
-    steps = choose(globetrotter(study), study, only, out)
-    minutes = math.inf if budget is None else budget
-    run_and_report(f"{paper.capitalize()} reproduced", running_command(), steps, out, minutes, click.echo)
+    PAPER is globetrotter, mule, smalr, pseudopairs, caption_tuning, or united, which joins them.
+    """
+    from training.papers.study import Study, papers, read_claims
+
+    files = papers()
+    if paper not in files:
+        raise UsageError(f"no paper {paper}; there are {', '.join(files)}")
+
+    def call(words: Sequence[str]) -> None:
+        context.find_root().command.main(list(words), prog_name="passepartout", standalone_mode=False)
+
+    study = Study(read_claims(files[paper]), data, out, _numbers(seeds), overrides, call)
+    steps = study.steps(only)
+    study.run(
+        steps, math.inf if budget is None else budget, f"{paper}, reproduced", running_command(), click.echo
+    )
 
 
 def _numbers(seeds: str) -> tuple[int, ...]:

@@ -1,11 +1,12 @@
-"""A run that learned en, de and pt, trained once."""
+"""A run that learned en, de and pt, trained once; drawn pictures under the names of real ones."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic.dataset import write_synthetic
+from training.data.synthetic.dataset import LANGUAGES, TEXT_SET, write_synthetic
 from training.data.synthetic.encoders import write_tiny_backbone
 from training.loop.run import Run
 from training.loop.training_loop import train
@@ -41,3 +42,32 @@ def three(drawn: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A finished run of en, de and pt. Not to be changed: copy it first."""
     folder = tmp_path_factory.mktemp("three")
     return train(recipe(BAG, folder, *DRAWN_BAG), drawn, folder / "run")
+
+
+# Laid over every recipe: each is trained in seconds.
+TINY = (
+    'data.languages=["en","de","zh"]',
+    "data.caption_kinds=[]",
+    "tokenizer.vocabulary=300",
+    "text.width=16",
+    "head.dimension=16",
+    "vision.backbone=weights/tiny",
+    "vision.image_size=32",
+    "vision.views=2",
+    "optimiser.epochs=3",
+    "optimiser.batch_size=32",
+    "optimiser.warmup_steps=2",
+    "run.checkpoint_every=1",
+    "run.threads=1",
+)
+
+
+@pytest.fixture(scope="session")
+def scenes(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder. Not to be changed: copy it first."""
+    folder = tmp_path_factory.mktemp("scenes") / "data"
+    shutil.copytree(data, folder)
+    (folder / "benchmark" / "synthetic_test").rename(folder / "benchmark" / "multi30k_test_2016")
+    for code in LANGUAGES:
+        (folder / "text" / f"{TEXT_SET}.{code}.txt").rename(folder / "text" / f"multi30k_train.{code}.txt")
+    return folder

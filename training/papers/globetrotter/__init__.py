@@ -13,6 +13,7 @@ from training.papers.globetrotter import (
     denoising,
     orthogonality,
     paired,
+    published,
     transformer,
     visual_contrastive,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "denoising",
     "orthogonality",
     "paired",
+    "published",
     "transformer",
     "visual_contrastive",
 ]

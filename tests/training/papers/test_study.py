@@ -1,0 +1,141 @@
+"""`passepartout reproduce PAPER`, the real command on drawn pictures; the claims of every room."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.errors import DamagedError
+from passepartout import run
+from tests.training.papers.conftest import TINY
+from training.papers.baselines import BASELINES
+from training.papers.study import Claims, Study, papers, read_claims, report_figures, spread
+
+Capture = pytest.CaptureFixture[str]
+SYSTEM = "globetrotter-mini"
+
+
+def words(data: Path, out: Path, *more: str) -> list[str]:
+    sets = [word for override in TINY for word in ("--set", override)]
+    return ["reproduce", "globetrotter", "--data", str(data), "--out", str(out), "--seeds", "0", *sets, *more]
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None:
+    claims = read_claims(papers()[paper])
+    study = Study(claims, tmp_path, tmp_path, (0, 1), (), lambda words: None)
+    assert all(claim.claim and claim.systems for claim in claims.claims)
+    assert {step.system for step in study.steps()} == {s for claim in claims.claims for s in claim.systems}
+    assert [step for step in study.steps() if step.system in BASELINES and step.seed] == []
+
+
+def test_what_is_done_is_kept_and_the_rest_is_named(scenes: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out"
+    only = ("--only", f"sentences.{SYSTEM}.0", "--only", f"words.{SYSTEM}.0")
+    assert run(words(scenes, out, *only, "--budget", "0")) == 0
+    assert f"sentences.{SYSTEM}.0: left, over the budget" in capsys.readouterr().out.splitlines()
+    assert not (out / SYSTEM).exists()
+
+    assert run(words(scenes, out, *only)) == 0
+    results = json.loads((out / "results.json").read_text("utf-8"))
+    (figures,), (translated,) = results["sentences"][SYSTEM], results["words"][SYSTEM]
+    assert 0 < figures["csls_r1"] <= figures["csls_r5"] <= figures["csls_r10"] <= 100
+    assert {"positives", "mr", "weights", "seconds", "scripts_csls_r10"} < set(figures)
+    assert {key.partition(":")[0] for key in translated} >= {"words", "tokens"}
+    report = (out / "report.md").read_text("utf-8")
+    assert re.search(rf"^\| {SYSTEM} \| 1 \| {figures['positives']:.1f} \|", report, re.MULTILINE)
+    assert "% of supervised" not in report, "the ceiling was not asked for"
+    assert f"--only {only[1]}" in report, "the command"
+
+    trained = (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns
+    assert run(words(scenes, out, "--only", f"*.{SYSTEM}.0", "--budget", "0")) == 0
+    said = capsys.readouterr().out
+    assert "corpus.globetrotter-mini.0: left" in said
+    assert "sentences.globetrotter-mini.0: left" not in said, "it is done"
+    assert (out / SYSTEM / "seed0" / "run" / "result.json").stat().st_mtime_ns == trained
+
+    assert run([*words(scenes, out, *only), "--set", "seed=3"]) == 2
+    assert "results of other data or other --set" in capsys.readouterr().err
+
+
+def test_a_failing_system_is_named_and_does_not_stop_others(
+    scenes: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """A loss that explodes, and a step in closed form, which has none."""
+    more = ("--set", "optimiser.learning_rate=1e30", "--set", "optimiser.clip_norm=null")
+    only = ("--only", "sentences.trigrams.0", "--only", f"sentences.{SYSTEM}.0")
+    assert run(words(scenes, tmp_path / "out", *more, *only)) == 1
+    out, err = capsys.readouterr()
+    assert f"sentences.{SYSTEM}.0: failed: train {SYSTEM}: the loss is not finite" in out
+    assert f"sentences.{SYSTEM}.0 failed: repeat the command" in err.splitlines()[-1]
+    assert re.search(
+        r"^\| trigrams \| 1 \| \d", (tmp_path / "out" / "report.md").read_text("utf-8"), re.MULTILINE
+    )
+
+
+def test_the_share_of_a_ceiling(tmp_path: Path) -> None:
+    claim = {"name": "one", "claim": "What helps.", "systems": ["best", "united"], "ceiling": "united"}
+    study = Study(
+        Claims.model_validate({"claims": [claim]}), tmp_path, tmp_path, (0, 1), (), lambda words: None
+    )
+    for system, values in {"best": (10.0, 20.0), "united": (30.0, 20.0)}.items():
+        for seed, value in enumerate(values):
+            file = tmp_path / system / f"seed{seed}" / "figures.json"
+            file.parent.mkdir(parents=True)
+            file.write_text(json.dumps({"csls_r1": value}), "utf-8")
+    study.write_report("One", "the command")
+    report = (tmp_path / "report.md").read_text("utf-8")
+    assert re.search(r"^\| best \| 2 \| 15.0 ± 7.1 \| 60.0 ± 28.3 \|$", report, re.MULTILINE)
+
+
+def test_spread_is_the_sample_deviation() -> None:
+    assert spread([1.0, 2.0, 4.0]) == f"2.3 ± {np.sqrt(7 / 3):.1f}"
+    assert spread([1.0]) == "1.0"
+    assert spread([]) == "–"
+
+
+def test_reports_of_experiments_and_of_suites_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps({"figures": {"best": {"chrF": 2}, "text-only": {}}}), "utf-8")
+    assert report_figures(tmp_path) == {"chrF": 2.0}
+    tables = [{"name": name, "means": {"all": {"csls_r1": 1.5}}} for name in ("a", "b")]
+    file.write_text(json.dumps({"tables": tables}), "utf-8")
+    assert report_figures(tmp_path) == {"a: csls_r1": 1.5, "b: csls_r1": 1.5}
+    for broken in ({}, {"figures": {}}, {"figures": {"best": {"chrF": "high"}}}, []):
+        file.write_text(json.dumps(broken), "utf-8")
+        with pytest.raises(DamagedError, match=r"report\.json: no report with figures"):
+            report_figures(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--seeds", "0,0"], "--seeds 0,0: give whole numbers from 0, each once"),
+        (["--seeds", "one"], "--seeds one: give whole numbers"),
+        (["--only", "spam.*"], "--only spam.*: no such step"),
+        (["--set", "spam=1"], "unknown key spam"),
+        (["--data", "none"], "'none' does not exist"),
+        (["--budget", "-1"], "--budget"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    scenes: Path, tmp_path: Path, capsys: Capture, more: list[str], said: str
+) -> None:
+    capsys.readouterr()
+    only = [] if "--only" in more else ["--only", f"sentences.{SYSTEM}.0"]
+    assert run(words(scenes, tmp_path / "out", *only, *more)) == 2
+    out, err = capsys.readouterr()
+    *usage, line = err.splitlines()
+    assert line.startswith("Error: " if usage else "passepartout: ")
+    assert said in line
+    assert out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_commands_of_the_door_bring_no_torch() -> None:
+    code = "import training.papers.cli, sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

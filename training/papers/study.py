@@ -1,0 +1,304 @@
+"""A paper's claims, put to the test: every system of every table over seeds, as one report.
+
+A room's claims.toml says what the paper claims, which systems show it, and what came out here:
+
+    [systems.pads-attended]          # a shipped recipe with other settings; a recipe itself needs no entry
+    recipe = "globetrotter-mini"
+    set = ["text.attention_mask=false"]
+
+    [[claims]]
+    name = "losses"
+    claim = "..."                    # the paper's, with its section
+    here = "..."                     # what was measured here, and on what
+    systems = ["globetrotter-mini", "pads-attended", "ridge"]
+
+Each system is trained and measured (`measures`), or where a claim has a `command`, by that on the system's
+run. What is finished stays in OUT/SYSTEM/seedN and is not done again, an interrupted training goes on from
+its last checkpoint; OUT/report.md and OUT/results.json are written anew after every step.
+"""
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from evaluation.measures.scores import ALL_PAIRS
+from evaluation.reports import document
+from evaluation.reports.document import Block, Code, Grid, Heading, text
+from evaluation.reports.report import NAMES
+from index.errors import DamagedError, PassepartoutError, UsageError
+from index.storage.files import replace_text
+from training.data.settings import Table
+from training.export.bundle import export_run
+from training.loop.training_loop import train
+from training.papers.baselines import BASELINES
+from training.papers.measures import Figures, measure_run
+from training.recipes.files import shipped_recipes
+from training.recipes.recipe import Recipe, load_recipe
+from training.recipes.rooms import PAPERS
+
+CLAIMS = "claims.toml"
+Say = Callable[[str], None]
+SHOWN = (
+    "csls_r1",
+    "csls_r10",
+    "scripts_csls_r1",
+    "scripts_csls_r10",
+    "positives",
+    "mr",
+    "weights",
+    "seconds",
+)
+
+
+class System(Table):
+    """A system that is not a shipped recipe: `set` is laid over `recipe`.
+
+    start: the system whose run it begins with, if its recipe has a table [transfer]; "": one of its own.
+    """
+
+    recipe: str
+    set: tuple[str, ...] = ()
+    start: str = ""
+
+
+class Claim(Table):
+    """What a paper claims, the systems that show it, and what came out here.
+
+    compared: the languages of Multi30k; (): all. command: measures a system; of its words RUN, BUNDLE, DATA
+    and SEED are filled in, `--out` is added. shown: its figures in the report, as patterns.
+    ceiling: the system that counts as 100 % in the first of `shown`.
+    """
+
+    name: str
+    claim: str
+    here: str = ""
+    systems: tuple[str, ...]
+    compared: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    shown: tuple[str, ...] = SHOWN
+    ceiling: str = ""
+
+
+class Claims(Table):
+    """The contents of claims.toml."""
+
+    systems: dict[str, System] = Field(default_factory=dict)
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A claim's measurement of one system with one seed."""
+
+    claim: Claim
+    system: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.claim.name}.{self.system}.{self.seed}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """The claims of a paper on a data folder, with `overrides` laid over every recipe; results are in `out`.
+
+    call: runs a `passepartout` command, given its words.
+    """
+
+    paper: Claims
+    data: Path
+    out: Path
+    seeds: tuple[int, ...]
+    overrides: tuple[str, ...]
+    call: Callable[[Sequence[str]], None]
+
+    def steps(self, only: Sequence[str] = ()) -> list[Step]:
+        """List what is to be done, seed by seed, as far as it matches a pattern of `only`; () matches all.
+
+        UsageError for a pattern without a match, RecipeError for overrides that a recipe can't take.
+        """
+        steps = list(self._steps())
+        for pattern in only:
+            if not any(fnmatchcase(step.name, pattern) for step in steps):
+                claims = ", ".join(claim.name for claim in self.paper.claims)
+                raise UsageError(
+                    f"--only {pattern}: no such step; steps are CLAIM.SYSTEM.SEED, claims {claims}"
+                )
+        chosen = [s for s in steps if not only or any(fnmatchcase(s.name, pattern) for pattern in only)]
+        for system in dict.fromkeys(step.system for step in chosen if step.system not in BASELINES):
+            self._recipe(system, self.seeds[0])
+        return chosen
+
+    def _steps(self) -> Iterator[Step]:
+        for seed in self.seeds:
+            for claim in self.paper.claims:
+                for system in claim.systems:
+                    if system not in BASELINES or seed == self.seeds[0]:  # solved, without randomness
+                        yield Step(claim, system, seed)
+
+    def run(self, steps: Sequence[Step], minutes: float, title: str, command: str, say: Say) -> None:
+        """Do what is not done yet; no step begins after `minutes`, and the report is written after each.
+
+        A step that fails is named, the others go on, and PassepartoutError is raised at the end. UsageError
+        if `out` has results of other data or other overrides.
+        """
+        self._bind()
+        began, failed = time.monotonic(), []
+        for step in steps:
+            if self._file(step).is_file():
+                continue
+            if time.monotonic() - began > 60 * minutes:
+                say(f"{step.name}: left, over the budget")
+                continue
+            try:
+                figures = self._measured(step)
+            except PassepartoutError as error:
+                failed.append(step.name)
+                say(f"{step.name}: failed: {error}")
+                continue
+            replace_text(self._file(step), json.dumps(figures, indent=1) + "\n")
+            shown = (f"{NAMES.get(key, key)} {figures[key]:.1f}" for key in _shown(step.claim, figures))
+            say(f"{step.name}: {', '.join(shown)}")
+            self.write_report(title, command)
+        self.write_report(title, command)
+        if failed:
+            raise PassepartoutError(f"{', '.join(failed)} failed: repeat the command")
+
+    def figures(self, claim: Claim) -> dict[str, list[Figures]]:
+        """System -> the figures of each seed that is done."""
+        done: dict[str, list[Figures]] = {system: [] for system in claim.systems}
+        for step in (step for step in self._steps() if step.claim == claim):
+            if (file := self._file(step)).is_file():
+                done[step.system].append(json.loads(file.read_text("utf-8")))
+        return done
+
+    def write_report(self, title: str, command: str) -> None:
+        """Write report.md for people and results.json for programs, of all that is done."""
+        blocks: list[Block] = [Heading(1, title), Code(command)]
+        for claim in self.paper.claims:
+            blocks += [Heading(2, claim.name), text(claim.claim.strip()), _grid(claim, self.figures(claim))]
+            blocks += [text(f"Measured before: {claim.here.strip()}")] if claim.here else []
+        results = {claim.name: self.figures(claim) for claim in self.paper.claims}
+        replace_text(self.out / "report.md", document.as_markdown(blocks))
+        replace_text(self.out / "results.json", json.dumps(results, indent=1) + "\n")
+
+    def _bind(self) -> None:
+        """Record the data and overrides of the results in `out`, or check that they are the same."""
+        bound, file = {"data": str(self.data.resolve()), "set": list(self.overrides)}, self.out / "study.json"
+        self.out.mkdir(parents=True, exist_ok=True)
+        if not file.is_file():
+            replace_text(file, json.dumps(bound) + "\n")
+        elif json.loads(file.read_text("utf-8")) != bound:
+            raise UsageError(f"{self.out} has results of other data or other --set: give another --out")
+
+    def _folder(self, system: str, seed: int) -> Path:
+        return self.out / system / f"seed{seed}"
+
+    def _file(self, step: Step) -> Path:
+        name = step.claim.name if step.claim.command else "figures"
+        return self._folder(step.system, step.seed) / f"{name}.json"
+
+    def _measured(self, step: Step) -> Figures:
+        claim, folder = step.claim, self._folder(step.system, step.seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        if step.system in BASELINES:
+            return BASELINES[step.system](self.data, claim.compared, self.overrides)
+        run = self._trained(step.system, step.seed)
+        if not claim.command:
+            return measure_run(run, self.data, claim.compared)
+        bundle, report = folder / "bundle", folder / claim.name
+        if "BUNDLE" in claim.command and not bundle.is_dir():
+            export_run(run, self.data, bundle, name=None, version="1", licence="unspecified")
+        words = {"RUN": run, "BUNDLE": bundle, "DATA": self.data, "SEED": step.seed}
+        self.call([*(str(words.get(word, word)) for word in claim.command), "--out", str(report)])
+        return report_figures(report)
+
+    def _recipe(self, system: str, seed: int) -> Recipe:
+        described = self.paper.systems.get(system) or System(recipe=system)
+        settings = [f"name={system}", *described.set, *self.overrides, f"seed={seed}"]
+        if described.start:
+            start = self._folder(described.start, seed) / "run"
+            settings.append(f"transfer.start={json.dumps(str(start.resolve()))}")
+        return load_recipe(described.recipe, settings)
+
+    def _trained(self, system: str, seed: int) -> Path:
+        """Train a system, or go on with its training, after the one that it starts from; returns its run."""
+        described, folder = self.paper.systems.get(system), self._folder(system, seed) / "run"
+        if described and described.start:
+            self._trained(described.start, seed)
+        train(self._recipe(system, seed), self.data, folder, resume=True)
+        return folder
+
+
+def papers() -> dict[str, Path]:
+    """Name -> claims of the rooms that have some."""
+    folders = [Path(folder) for folder in import_module(PAPERS).__path__]
+    return {file.parent.name: file for folder in folders for file in sorted(folder.glob(f"*/{CLAIMS}"))}
+
+
+def read_claims(file: Path) -> Claims:
+    """Read a room's claims. ValueError for a claim about a system that does not exist."""
+    claims = Claims.model_validate(tomllib.loads(file.read_text("utf-8")))
+    known = {*claims.systems, *BASELINES, *shipped_recipes()}
+    for claim in claims.claims:
+        if unknown := [system for system in claim.systems if system not in known]:
+            raise ValueError(f"{file}: {claim.name}: no system {unknown[0]}")
+    return claims
+
+
+def report_figures(report: Path) -> Figures:
+    """Read the figures of a command's report.json: an experiment's first system, or the means of a suite.
+
+    DamagedError if they are missing or no numbers.
+    """
+    file = report / "report.json"
+    try:
+        content = json.loads(file.read_text("utf-8"))
+        if "figures" in content:
+            return {name: float(value) for name, value in next(iter(content["figures"].values())).items()}
+        tables = content["tables"]
+        return {
+            f"{table['name']}: {name}" if len(tables) > 1 else name: float(value)
+            for table in tables
+            for name, value in table["means"][ALL_PAIRS].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        raise DamagedError(f"{file}: no report with figures: repeat the command") from None
+
+
+def spread(values: Sequence[float]) -> str:
+    """Format mean ± sample standard deviation to one decimal; a single value without deviation, none as –."""
+    if not values:
+        return "–"
+    return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
+
+
+def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> Grid:
+    """A row a system: mean ± standard deviation over its seeds, and its share of the ceiling."""
+    keys = _shown(claim, {key: 0.0 for seeds in figures.values() for seed in seeds for key in seed})
+    head = ["system", "seeds", *(NAMES.get(key, key) for key in keys)]
+    rows = [
+        [system, str(len(seeds)), *(spread([seed[key] for seed in seeds if key in seed]) for key in keys)]
+        for system, seeds in figures.items()
+    ]
+    if figures.get(claim.ceiling):
+        first = claim.shown[0]
+        whole = float(np.mean([seed[first] for seed in figures[claim.ceiling]]))
+        head.append(f"{NAMES.get(first, first)}, % of {claim.ceiling}")
+        for row, seeds in zip(rows, figures.values(), strict=True):
+            row.append(spread([100 * seed[first] / whole for seed in seeds if first in seed]))
+    return Grid(head, rows)
+
+
+def _shown(claim: Claim, figures: Mapping[str, float]) -> list[str]:
+    """The names of the figures that the report has, in the order of `claim.shown`."""
+    return list(dict.fromkeys(key for pattern in claim.shown for key in figures if fnmatchcase(key, pattern)))
