@@ -6,8 +6,8 @@ from pathlib import Path
 from evaluation.suites.sets import read_lines
 from index.errors import UsageError
 from training.data.settings import PHOTO_SET, PICTOGRAM_SET
-from training.data.synthetic.dataset import LANGUAGES, TEXT_SET, write_synthetic
-from training.data.synthetic.encoders import TINY_ENCODER, write_tiny_backbone, write_tiny_xlmr
+from training.data.synthetic import LANGUAGES, TEXT_SET, write_synthetic
+from training.encoders.tiny import TINY_ENCODER, write_tiny_backbone, write_tiny_xlmr
 from training.export.bundle import export_run
 from training.loop.training_loop import train
 from training.recipes.recipe import load_recipe

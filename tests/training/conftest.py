@@ -8,9 +8,9 @@ import pytest
 
 from index.encoder.bundle import Bundle
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, WITH_DRAWINGS, recipe
-from training.data.synthetic.dataset import write_synthetic
-from training.data.synthetic.encoders import write_tiny_backbone
+from training.data.synthetic import write_synthetic
 from training.encoders.features import open_session
+from training.encoders.tiny import write_tiny_backbone
 from training.encoders.vision import Backbone, load_backbone
 from training.export.bundle import export_run
 from training.loop.run import Run

@@ -17,7 +17,7 @@ from evaluation.suites.sets import read_aligned
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from tests.training.tiny import write_recipe
-from training.data.synthetic.dataset import write_synthetic
+from training.data.synthetic import write_synthetic
 from training.loop.run import open_run
 from training.recipes.files import shipped_recipes
 from training.recipes.recipe import Recipe

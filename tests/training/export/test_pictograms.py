@@ -13,7 +13,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run
 from tests.training.tiny import BAG, WITH_DRAWINGS, recipe
-from training.data.synthetic.pictograms import concepts
+from training.data.synthetic import concepts
 from training.export.pictograms import SECTION_TITLE, write_pictograms
 
 

@@ -22,8 +22,7 @@ from tests.training.tiny import BAG, SIZE, WITH_DRAWINGS, recipe
 from training.data.picture_sets import read_members
 from training.data.pictures import PictureArchive, PictureFolder
 from training.data.settings import PHOTO_SET
-from training.data.synthetic.dataset import write_synthetic
-from training.data.synthetic.pictograms import concepts
+from training.data.synthetic import concepts, write_synthetic
 from training.data.whitening import fit_whitening
 from training.encoders.features import features_of_views
 from training.encoders.vision import Backbone

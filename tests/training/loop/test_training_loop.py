@@ -12,7 +12,7 @@ from torch import Tensor
 
 from index.errors import DamagedError, DataError, TrainingError, UsageError
 from tests.training.tiny import BAG, FROZEN, PICTURES, SIZE, TRANSFORMER, recipe
-from training.data.synthetic.dataset import write_synthetic
+from training.data.synthetic import write_synthetic
 from training.export.bundle import export_run
 from training.loop import engine
 from training.loop import training_loop as loop

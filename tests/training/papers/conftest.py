@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic.dataset import LANGUAGES, TEXT_SET, write_synthetic
-from training.data.synthetic.encoders import write_tiny_backbone
+from training.data.synthetic import LANGUAGES, TEXT_SET, write_synthetic
+from training.encoders.tiny import write_tiny_backbone
 from training.loop.run import Run
 from training.loop.training_loop import train
 

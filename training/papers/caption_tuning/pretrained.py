@@ -11,8 +11,8 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
 from index.errors import DataError
-from training.data.synthetic.encoders import TINY_ENCODER
 from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
+from training.encoders.tiny import TINY_ENCODER
 
 # What libraries raise for a model that is missing, incomplete, or asks to run its own code.
 NOT_LOADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError)

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError, RecipeError
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic.dataset import TEXT_SET
+from training.data.synthetic import TEXT_SET
 from training.encoders.bag import Bag
 from training.export.bundle import export_run
 from training.loop.distributed import Processes

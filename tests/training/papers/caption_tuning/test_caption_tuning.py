@@ -17,7 +17,7 @@ from index.errors import DataError, RecipeError
 from index.formats.registry import Source
 from index.search.translator import Translator
 from tests.training.tiny import BAG, recipe
-from training.data.synthetic.encoders import write_tiny_vit, write_tiny_xlmr
+from training.encoders.tiny import write_tiny_vit, write_tiny_xlmr
 from training.export.bundle import export_run
 from training.loop.distributed import Processes
 from training.loop.prepare import prepare

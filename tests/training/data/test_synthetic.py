@@ -1,0 +1,123 @@
+import hashlib
+import io
+import tarfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from index.errors import DataError
+from training.data.synthetic import (
+    ARTISTS,
+    CAPTIONS_PER_PICTURE,
+    COLOURS,
+    LANGUAGES,
+    TEST_LINES,
+    Scene,
+    Thing,
+    describe,
+    draw,
+    draw_scenes,
+    write_synthetic,
+)
+
+PICTURES, SIZE = 40, 64
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("synthetic")
+    write_synthetic(folder, pictures=PICTURES, size=SIZE, seed=3)
+    return folder
+
+
+def rows(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_others(data: Path, tmp_path: Path) -> None:
+    for seed in (3, 4):
+        write_synthetic(tmp_path / str(seed), pictures=PICTURES, size=SIZE, seed=seed)
+    assert digests(tmp_path / "3") == digests(data)
+    ours, theirs = digests(data), digests(tmp_path / "4")
+    assert [file for file in ours if ours[file] == theirs[file]] == ["photos/splits.tsv"]
+
+
+def test_layout(data: Path) -> None:
+    by_language = ("photos/captions/{}.tsv", "benchmark/synthetic_test/{}.txt", "text/synthetic.{}.txt")
+    files = [file.format(code) for file in (*by_language, "pictograms/names/{}.tsv") for code in LANGUAGES]
+    drawn = [f"pictograms/{artist}.tar" for artist in ARTISTS]
+    assert set(digests(data)) == {"photos/images.tar", "photos/splits.tsv", *files, *drawn}
+
+
+def test_every_picture_has_a_split_and_captions_in_every_language(data: Path) -> None:
+    with tarfile.open(data / "photos" / "images.tar") as archive:
+        pictures = {entry.name: archive.extractfile(entry).read() for entry in archive}  # type: ignore[union-attr]
+    for content in pictures.values():
+        with Image.open(io.BytesIO(content)) as picture:
+            assert (picture.format, picture.mode, picture.size) == ("JPEG", "RGB", (SIZE, SIZE))
+    splits = rows(data / "photos" / "splits.tsv")
+    assert [name for name, _ in splits] == sorted(pictures)
+    assert Counter(split for _, split in splits) == {"train": 32, "dev": 4, "test": 4}
+    for language in LANGUAGES:
+        table = rows(data / "photos" / "captions" / f"{language}.tsv")
+        assert Counter(name for name, _, _ in table) == dict.fromkeys(pictures, CAPTIONS_PER_PICTURE)
+        assert {source for _, _, source in table} == {"human"}
+        assert len({(name, text) for name, text, _ in table}) == len(table)
+
+
+def test_test_lines_are_aligned_and_distinct(data: Path) -> None:
+    for language in LANGUAGES:
+        lines = (data / "benchmark" / "synthetic_test" / f"{language}.txt").read_text("utf-8").splitlines()
+        assert len(lines) == len(set(lines)) == TEST_LINES
+
+
+def test_scenes_differ_and_repeat_for_a_seed() -> None:
+    scenes = draw_scenes(1440, seed=0)
+    assert len(set(scenes)) == 1440
+    assert draw_scenes(1440, seed=0) == scenes
+    assert sum(bool(scene.relation) for scene in scenes) == 720
+    with pytest.raises(DataError, match="1441 scenes asked for, there are 1440"):
+        draw_scenes(1441, seed=0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_tells_scenes_apart(language: str) -> None:
+    """No sentence is said of two scenes, but that two things may be told from either end."""
+    said: dict[str, Scene] = {}
+    for scene in draw_scenes(1440, seed=1):
+        for number in range(3):
+            sentence = describe(scene, language, Random(number))
+            assert "{" not in sentence
+            assert "_" not in sentence
+            assert said.setdefault(sentence, scene) == scene
+
+
+def heights(relation: str) -> list[float]:
+    """Where the red ball and the blue box are."""
+    scene = Scene("sand", (Thing("ball", "red"), Thing("box", "blue")), relation)
+    pixels = np.asarray(draw(scene, SIZE, Random(0)), dtype=np.float64)
+    near = (np.linalg.norm(pixels - np.array(COLOURS[colour]), axis=2) < 40 for colour in ("red", "blue"))
+    return [float(np.argwhere(where)[:, 0].mean()) for where in near]
+
+
+def test_pictures_show_colours_counts_and_places() -> None:
+    red, blue = heights("above")
+    assert red < blue - SIZE / 4
+    red, blue = heights("below")
+    assert red > blue + SIZE / 4
+    red, blue = heights("beside")
+    assert abs(red - blue) < SIZE / 8
+    covers = []
+    for count in (1, 2, 3):
+        pixels = np.asarray(draw(Scene("snow", (Thing("star", "red", count),)), SIZE, Random(0)), np.float64)
+        covers.append(np.mean(np.linalg.norm(pixels - np.array(COLOURS["red"]), axis=2) < 40))
+    assert 0.01 < covers[0] < covers[1] < covers[2]
