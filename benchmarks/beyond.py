@@ -24,13 +24,13 @@ from benchmarks.recombined import recombined
 from index.build import milvus_store
 from index.build.build_index import build_index
 from index.build.job import Job
-from index.build.lexicon import LanguageTokens
+from index.build.lexicon import detector_of
 from index.build.ray import RayPool
-from index.build.shards import SHARD_LINES
-from index.build.vectors import SearchOptions
+from index.build.reading import SHARD_LINES
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
+from index.storage.options import Options
 from index.storage.versions import open_version
 from index.vectors.vector_index import recall
 
@@ -55,7 +55,7 @@ def ray(encoder: Path, captions: tuple[str, ...]) -> None:
     texts = list(recombined(Path(path).read_text("utf-8").splitlines(), SHARD_LINES, code))
     with tempfile.TemporaryDirectory() as folder:
         job = Job(Path(folder), Path(folder), bundle, TextEncoder(bundle), threads=1)
-        with RayPool(job, LanguageTokens(job.encoder, {}).detector) as encoders:
+        with RayPool(job, detector_of(job.encoder, {})) as encoders:
             vectors = encoders.encode(code, texts, False).result()  # the first starts the worker
             encoding = median(lambda: encoders.encode(code, texts, False).result(), 5)
             empty = median(lambda: encoders.count([], code).result())
@@ -105,9 +105,9 @@ def _compared(
     for code, lines in captions.items():
         corpora[code] = work / f"{code}.txt"
         corpora[code].write_text("\n".join(recombined(lines, size, code)) + "\n", "utf-8")
-    build_index(bundle, corpora, work / "files", searching=SearchOptions("Flat"))
+    build_index(bundle, corpora, work / "files", options=Options("Flat"))
     store = f"milvus://{work}/vectors.db"
-    build_index(bundle, corpora, work / "stored", searching=SearchOptions(store=store))
+    build_index(bundle, corpora, work / "stored", options=Options(store=store))
     exact, stored = Translator.open(work / "files"), Translator.open(work / "stored")
     figures: dict[str, object] = {"bytes": _bytes(work / "vectors.db")}
     for code, entry in open_version(work / "stored")[1].languages.items():

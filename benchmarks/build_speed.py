@@ -24,7 +24,7 @@ from pathlib import Path
 import click
 
 from benchmarks.recombined import recombined
-from index.build.shards import SHARD_LINES
+from index.build.reading import SHARD_LINES
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 

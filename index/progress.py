@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a bar on a terminal, else a line every few seconds.
+"""Progress of long work on standard error: click's bar on a terminal, else a line every few seconds.
 
 Who does the work for others hears of it instead: `with heard_by(listener): ...`.
 """
@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO
 
-BAR_WIDTH = 24
-TERMINAL_SECONDS = 0.1
+import click
+
 LINE_SECONDS = 5.0
 HEARD_SECONDS = 0.5
 
@@ -48,58 +47,53 @@ class Progress:
     def __init__(self, total: int, *, unit: str, label: str, stream: TextIO | None = None) -> None:
         self.total, self.unit, self.label = total, unit, label
         self.done = 0
-        self._stream = stream or sys.stderr
-        self._terminal = self._stream.isatty()
-        self._listener = _listener.get()
-        self._every = TERMINAL_SECONDS if self._terminal else LINE_SECONDS
-        if self._listener:
-            self._every = HEARD_SECONDS
+        self._stream, self._listener = stream or sys.stderr, _listener.get()
+        self._terminal = self._stream.isatty() and not self._listener
+        self._every = HEARD_SECONDS if self._listener else LINE_SECONDS
+        self._bar: Any = click.progressbar(
+            length=total,
+            label=label,
+            file=self._stream,
+            show_pos=True,
+            item_show_func=lambda _: unit,
+            hidden=not self._terminal,
+        )
 
     def __enter__(self) -> "Progress":
         self._start = self._shown = time.monotonic()
+        self._bar.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # Work that failed has nothing to tell but its error, nor to show if it failed at once.
-        if kind is None or (self._shown > self._start and not self._listener):
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        # Work that failed has nothing to tell but its error.
+        if kind is None:
             self._show(end=True)
+        self._bar.__exit__(kind, *error)
 
     def advance(self, count: int = 1) -> None:
         """Count work as done; shows it when enough time has passed."""
         self.done += count
-        if time.monotonic() - self._shown >= self._every:
+        if self._terminal:
+            self._bar.update(count, self.unit)
+        elif time.monotonic() - self._shown >= self._every:
             self._show()
 
     def _show(self, end: bool = False) -> None:
         self._shown = time.monotonic()
         if self._listener:
             self._listener(Step(self.label, self.done, self.total, self.unit))
-            return
-        line = self._line(self._shown - self._start, end)
-        if self._terminal:
-            self._stream.write(f"\r\x1b[K{line}" + ("\n" if end else ""))
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
-
-    def _line(self, seconds: float, end: bool) -> str:
-        rate = self.done / seconds if seconds > 0 else 0.0
-        share = self.done / self.total if self.total else 1.0
-        filled = min(BAR_WIDTH, int(BAR_WIDTH * share))
-        bar = f" [{'#' * filled}{'.' * (BAR_WIDTH - filled)}]" if self._terminal else ""
-        time_text = f"in {duration(seconds)}" if end else f"{duration(self._left(rate))} left"
-        return f"{self.label}{bar} {self.done}/{self.total} {self.unit} ({rate:,.0f}/s, {time_text})"
-
-    def _left(self, rate: float) -> float | None:
-        return max(0, self.total - self.done) / rate if rate else None
+        elif not self._terminal:
+            seconds = self._shown - self._start
+            left = seconds * max(0, self.total - self.done) / max(1, self.done)
+            timing = f"in {duration(seconds)}" if end else f"{duration(left)} left"
+            rate = self.done / seconds if seconds else 0
+            told = f"{self.label} {self.done}/{self.total} {self.unit} ({rate:,.0f}/s, {timing})"
+            self._stream.write(f"{told}\n")
+            self._stream.flush()
 
 
-def duration(seconds: float | None) -> str:
-    """Seconds for people: 9s, 1m05s, 2h03m; `?` where unknown."""
-    if seconds is None:
-        return "?"
+def duration(seconds: float) -> str:
+    """Seconds for people: 9s, 1m05s, 2h03m."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         return f"{minutes // 60}h{minutes % 60:02}m"

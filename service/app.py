@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from index.build.process_pool import when_parent_ends
+from index.build.encoding import when_parent_ends
 from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.api.admin import router as admin

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned
 from index.build.build_index import build_index
-from index.build.cleaning import DEDUPLICATION_ONLY
-from index.build.lexicon import WordOptions
 from index.build.probes import other_kinds
 from index.confidence import MIN_CONFIDENCE
 from index.confidence.calibration import calibration_error
@@ -27,12 +25,13 @@ from index.errors import DataError
 from index.progress import Progress
 from index.search.ranking import Match
 from index.search.translator import Translator
+from index.storage.options import DEDUPLICATION_ONLY, Options
 from index.text.normalisation import SENTENCE_ENDS, clean
 
 LEFT_OUT_EVERY = 4  # one in so many lines is left out of an index
 QUESTIONS_PER_PAIR = 300  # in each pair with an answer, and as many without; fewer if there are few lines
 MOST_LINES = 1 << 20
-WORD_OPTIONS = WordOptions(phrases=False)  # phrases are not measured
+OPTIONS = Options(phrases=False)  # phrases are not measured
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _index(encoder: TextEncoder, texts: Mapping[str, Sequence[str]], work: Path)
         # Lines keep their numbers, by which their IDs identify them.
         kept = ["" if lacks(row, number) else line for row, line in enumerate(lines)]
         files[code].write_text("\n".join(kept) + "\n", "utf-8")
-    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY, word_options=WORD_OPTIONS)
+    build_index(encoder.bundle, files, work / "index", cleaning=DEDUPLICATION_ONLY, options=OPTIONS)
     return Translator.open(work / "index")
 
 

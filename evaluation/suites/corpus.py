@@ -16,7 +16,6 @@ from evaluation.measures.chrf import Overlap
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned
 from index.build.build_index import build_index
-from index.build.cleaning import DEDUPLICATION_ONLY
 from index.build.corpus import kept_texts
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -24,6 +23,7 @@ from index.formats.registry import Source
 from index.languages import language
 from index.progress import Progress
 from index.search.translator import Translator
+from index.storage.options import DEDUPLICATION_ONLY
 
 BENCHMARK = "multi30k_test_2016"
 SAMPLING_SEED = 0
@@ -55,8 +55,7 @@ def corpus_translation(
     files = _files(data, known, chosen)
     queries = read_aligned(data / "benchmark" / BENCHMARK, list(files))
     texts = {
-        code: list(kept_texts(code, [Source(path, code)], known, DEDUPLICATION_ONLY))
-        for code, path in files.items()
+        code: list(kept_texts(Source(path, code), known, DEDUPLICATION_ONLY)) for code, path in files.items()
     }
     with TemporaryDirectory(prefix="passepartout-") as folder:
         build_index(encoder.bundle, files, Path(folder) / "index", cleaning=DEDUPLICATION_ONLY)

@@ -6,44 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TextIO, get_args
+from typing import TextIO
 
+from index.build.duplicates import SeenTexts, TextKeys
 from index.formats.sentence import Sentence, group_number
+from index.storage.options import Cleaning, Rule
 from index.text.normalisation import clean
 
-if TYPE_CHECKING:
-    from index.build.duplicates import TextKeys
-
-Rule = Literal["form", "unconfirmed", "long", "language", "duplicate", "near"]
-CLEANING_RULES: tuple[Rule, ...] = get_args(Rule)
 Reason = str  # a rule, or empty, or deleted
 SENTENCES_CLEANED = 1024  # at a time
 FOREIGN_ROW = -1  # the row noted for texts in another language
 
 # Texts -> for each, whether it is clearly in another language than the corpus.
 ForeignCheck = Callable[[Sequence[str]], Sequence[bool]]
-
-
-@dataclass(frozen=True)
-class Cleaning:
-    """The cleaning rules of a build. All apply except those in `off`:
-
-    form         a sentence is stored in NFC, its white space single, invisible characters dropped
-    unconfirmed  translations that a translator has not approved (fuzzy in PO, states in XLIFF)
-    long         more than `longest` characters
-    language     clearly in another language of the encoder
-    duplicate    the same text as an earlier sentence
-    near         nearly an earlier one: equal but for case, punctuation and spaces, or, if `likeness` is
-                 below 1, at least that similar (Jaccard of character 5-grams, estimated)
-    """
-
-    off: frozenset[Rule] = frozenset()
-    longest: int = 1000
-    likeness: float = 1.0
-
-
-# Drops only duplicates; for measurements.
-DEDUPLICATION_ONLY = Cleaning(off=frozenset({"unconfirmed", "long", "language", "near"}))
 
 
 @dataclass(frozen=True)
@@ -57,7 +32,7 @@ class Batch:
     sentences: Sequence[tuple[str, Sentence]]
     texts: Sequence[str]
     unfit: Sequence[Reason | None]
-    keys: "TextKeys"
+    keys: TextKeys
     wanted: Sequence[str]
 
 
@@ -81,11 +56,11 @@ class Cleaner:
     """
 
     def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
-        # Imported here: a command that only lists the rules needs no numpy.
-        from index.build.duplicates import SeenTexts
-
         self.cleaning, self.done = cleaning, Cleaned()
         self.seen = SeenTexts("near" not in cleaning.off, cleaning.likeness)
+        off = cleaning.off
+        self._longest = None if "long" in off else cleaning.longest
+        self._unconfirmed = "unconfirmed" in off  # whether they are kept
         self._begun: set[int] = set()  # keys of wanted texts in batches not finished yet
         self._record = record and csv.writer(record, delimiter="\t", lineterminator="\n")
         self._write(["reason", "file", "line", "id", "row", "text"])
@@ -174,14 +149,11 @@ class Cleaner:
 
     def _unfit(self, sentence: Sentence, text: str) -> Reason | None:
         """The reason why a sentence is dropped regardless of earlier ones; None if there is none."""
-        off = self.cleaning.off
         if not text:
             return "empty"
-        if not sentence.confirmed and "unconfirmed" not in off:
+        if not (sentence.confirmed or self._unconfirmed):
             return "unconfirmed"
-        if len(text) > self.cleaning.longest and "long" not in off:
-            return "long"
-        return None
+        return "long" if self._longest is not None and len(text) > self._longest else None
 
     def _reason(self, text: str, foreign: bool) -> tuple[Reason | None, int | None]:
         """Why a sentence is dropped because of its language or earlier ones (or None), and its text's row."""

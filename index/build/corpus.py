@@ -1,80 +1,122 @@
-"""Reads the corpus of a language: its files, the ids and metadata of its sentences."""
+"""Corpus: the files of a build, each read once; the ids and metadata of their sentences."""
 
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
-from index.build.cleaning import Cleaner, Cleaning
+from index.build.cleaning import Cleaner
 from index.build.duplicates import FirstRows, key_of
 from index.errors import CorpusError, UnknownLanguageError, UsageError, listed
-from index.formats.registry import (
-    Source,
-    check_names,
-    check_pairs,
-    count_languages,
-    count_lines,
-    format_of,
-    read_language,
-)
+from index.formats.registry import Source, check_names, format_of, read
 from index.formats.sentence import Sentence, UnitError
-from index.languages import lookup
+from index.formats.streams import open_stream, plain_suffixes
+from index.formats.txt import stem
+from index.languages import TAGS_REMEMBERED, lookup
+from index.storage.options import Cleaning
 
 EXISTING_ID, NEW_ID = 0, 1  # whether the index or a new file has a sentence with an id
+LINE_FORMATS = ("txt", "moses")  # whose ids are line numbers
 
 
-@dataclass(frozen=True)
-class CorpusReader:
-    """Reads the corpus files of one language, and names its sentences.
+class Corpus:
+    """The files of some sources, read once; sentences in languages that are not `known` are `skipped`.
 
-    Ids are LANG:ID, or LANG:FILE:ID if `by_file`; ID is the file's own, else the number of the line or
-    record. `strict`: an id that exists already is refused; otherwise its line number is appended.
+    `model` is who knows them. Raises UnknownLanguageError for a source's language that is not known,
+    UsageError without a source or with one given twice, CorpusError for a file that cannot be opened.
     """
 
-    language: str
-    sources: Sequence[Source]
-    known: Collection[str]
-    expected: int = 0  # sentences, estimated
-    by_file: bool = False
-    strict: bool = False
+    def __init__(self, sources: Sequence[Source], known: Collection[str], model: str) -> None:
+        self.sources, self._known, self._model = sources, known, model
+        self.skipped: Counter[str] = Counter()
+        self.lines: dict[Path, int] = {}  # of each file, once it is read
+        self.size = sum(_checked(source, known, model).stat().st_size for source in sources)
+        check_names(sources)
+        self._languages = [self._language(source) for source in sources]
+        given = Counter(zip((source.path for source in sources), self._languages, strict=True))
+        if twice := [path for (path, _), times in given.items() if times > 1]:
+            raise UsageError(f"--corpus {twice[0]} is given twice for a language: give it once")
 
     def sentences(self) -> Iterator[tuple[str, Sentence]]:
-        """Yield (file name, sentence) in the order of the files. Raises CorpusError."""
+        """Yield (file name, sentence), its language a known code. Raises CorpusError."""
+        pairs: dict[str, Path] = {}
         for source in self.sources:
-            for sentence in read_language(source, self.language, self.known):
-                yield source.path.name, sentence
+            yield from self._read(source)
+            if format_of(source) == "moses":
+                first = pairs.setdefault(stem(source.path), source.path)
+                if (lines := self.lines[source.path]) != self.lines[first]:
+                    raise CorpusError(
+                        f"{source.path}: {lines} lines, but {first} has {self.lines[first]}: "
+                        "line i must translate line i"
+                    )
 
-    def id_of(self, file: str, sentence: Sentence) -> str:
-        """The id of a sentence, which another sentence may also have; see Ids."""
-        return f"{self.language}:{file}:{sentence.id}" if self.by_file else f"{self.language}:{sentence.id}"
+    def may_have(self, code: str) -> list[Source]:
+        """The files that may have sentences in a language."""
+        return [
+            source
+            for source, given in zip(self.sources, self._languages, strict=True)
+            if given in (code, None)
+        ]
 
-    @property
-    def ids_are_lines(self) -> bool:
-        """Whether every id is a line number, and therefore unique."""
-        names = {source.path.name for source in self.sources}
-        plain = all(format_of(source) in ("txt", "moses") for source in self.sources)
-        return plain and len(names) == len(self.sources) and (self.by_file or len(names) == 1)
+    def _language(self, source: Source) -> str | None:
+        """The language of every sentence of a file; None if each says its own."""
+        if source.language is None and format_of(source) == "moses":
+            return lookup(plain_suffixes(source.path)[-1][1:], self._known)
+        return source.language
+
+    def _read(self, source: Source) -> Iterator[tuple[str, Sentence]]:
+        codes = lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, self._known))
+        name, wanted, found, line = source.path.name, source.language, 0, 0
+        for sentence in read(source):
+            line = sentence.line
+            if sentence.language != wanted:
+                code = codes(sentence.language)
+                if code is None and wanted is None:
+                    self.skipped[name] += 1
+                if code is None or wanted not in (code, None):
+                    continue
+                sentence = sentence._replace(language=code)
+            found += 1
+            yield name, sentence
+        self.lines[source.path] = line
+        if not found and wanted is None:
+            if source.bad and (unit := source.bad.first_of(source.path)):
+                raise UnitError(source.path, unit.line, unit.reason)
+            raise CorpusError(
+                f"{source.path}: nothing in a language that {self._model} knows: {listed(self._known)}"
+            )
+
+
+def _checked(source: Source, known: Collection[str], model: str) -> Path:
+    if source.language is not None and source.language not in known:
+        raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
+    with open_stream(source.path):
+        return source.path
 
 
 class Ids:
-    """Gives the sentences of a language unique ids."""
+    """Gives the sentences of a language unique ids: LANG:ID, or LANG:FILE:ID if `by_file`.
 
-    def __init__(self, reader: CorpusReader) -> None:
-        self._reader = reader
-        self._taken = None if reader.ids_are_lines and not reader.strict else FirstRows()
+    ID is the file's own, else the number of the line or record. `strict`: an id that exists already is
+    refused; otherwise its line number is appended.
+    """
 
-    def __enter__(self) -> "Ids":
-        return self
+    def __init__(self, code: str, sources: Sequence[Source], *, by_file: bool, strict: bool = False) -> None:
+        self._code, self._by_file, self._strict = code, by_file, strict
+        plain = all(format_of(source) in LINE_FORMATS for source in sources)
+        names = {source.path.name for source in sources}
+        unique = plain and len(names) == len(sources) and (by_file or len(names) == 1)
+        self._taken = None if unique and not strict else FirstRows()
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Forget the ids."""
         if self._taken:
             self._taken.close()
 
     def reserve(self, ids: Sequence[str]) -> None:
         """Mark ids as existing."""
-        if self._taken and self._reader.sources:
+        if self._taken:
             keys = list(map(key_of, ids))
             self._taken.expect(keys)
             for key in keys:
@@ -82,7 +124,11 @@ class Ids:
 
     def take(self, files: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
         """The ids of the next sentences. Raises CorpusError if one exists already and ids are strict."""
-        ids = list(map(self._reader.id_of, files, sentences))
+        code = self._code
+        if self._by_file:
+            ids = [f"{code}:{file}:{row.id}" for file, row in zip(files, sentences, strict=True)]
+        else:
+            ids = [f"{code}:{sentence.id}" for sentence in sentences]
         if self._taken is None:
             return ids
         self._taken.expect(list(map(key_of, ids)))
@@ -91,7 +137,7 @@ class Ids:
     def _take(self, taken: FirstRows, given: str, file: str, sentence: Sentence) -> str:
         unique = given
         while (holder := taken.first(key_of(unique), NEW_ID)) is not None:
-            if self._reader.strict and (holder == EXISTING_ID or not self._reader.by_file):
+            if self._strict and (holder == EXISTING_ID or not self._by_file):
                 raise CorpusError(
                     f"{file}, line {sentence.line}: there is a sentence {given}: use `index replace`"
                 )
@@ -112,62 +158,20 @@ def _file_metadata(file: str) -> str:
     return json.dumps({"file": file}, ensure_ascii=False)
 
 
-def kept_texts(
-    language: str, sources: Sequence[Source], known: Collection[str], cleaning: Cleaning
-) -> Iterator[str]:
-    """Yield the texts of a language's files that cleaning keeps. Raises CorpusError."""
+def kept_texts(source: Source, known: Collection[str], cleaning: Cleaning) -> Iterator[str]:
+    """Yield the texts of a file that cleaning keeps. Raises CorpusError."""
     with Cleaner(cleaning) as cleaner:
-        for _, sentence in cleaner.sentences(CorpusReader(language, sources, known).sentences()):
+        for _, sentence in cleaner.sentences(Corpus([source], known, "the encoder").sentences()):
             yield sentence.text
 
 
 def sources_of(corpora: Mapping[str, Path] | Sequence[Source]) -> list[Source]:
-    """Convert {language: file} to a list of Source; a list of sources is copied."""
+    """Convert {language: file} to a list of Source; a list of sources is copied.
+
+    Raises UsageError if it is empty.
+    """
+    if not corpora:
+        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
     if isinstance(corpora, Mapping):
         return [Source(path, code) for code, path in corpora.items()]
     return list(corpora)
-
-
-def by_language(
-    sources: Sequence[Source], known: Collection[str], model: str
-) -> tuple[dict[str, list[Source]], dict[str, int], dict[str, int]]:
-    """Group files by language.
-
-    -> {language: files}, {file: sentences in unknown languages}, {language: sentences, estimated}. Raises
-    UnknownLanguageError for a source's language that is not in `known`, UsageError without a source or with
-    one given twice, CorpusError for a file that cannot be read.
-    """
-    if not sources:
-        raise UsageError("no corpus: give at least one, such as --corpus en=sentences.en.txt")
-    sources = [replace(source, language=_known(source, known, model)) for source in sources]
-    check_names(sources)
-    check_pairs(sources)
-    files: dict[str, list[Source]] = {}
-    skipped: dict[str, int] = {}
-    expected: Counter[str] = Counter()
-    for source in sources:
-        estimate = Counter({source.language: count_lines(source) if source.language else 0})
-        counts = estimate if source.language else count_languages(source, known)
-        if unknown := counts.pop(None, 0):
-            skipped[source.path.name] = unknown
-        if not counts:
-            if source.bad and (unit := source.bad.first_of(source.path)):
-                raise UnitError(source.path, unit.line, unit.reason)
-            raise CorpusError(f"{source.path}: nothing in a language that {model} knows: {listed(known)}")
-        for code, count in counts.items():
-            _add(files.setdefault(code or "", []), source)
-            expected[code or ""] += count
-    return files, skipped, dict(expected)
-
-
-def _known(source: Source, known: Collection[str], model: str) -> str | None:
-    code = source.language and lookup(source.language, known)
-    if source.language is not None and code is None:
-        raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
-    return code
-
-
-def _add(sources: list[Source], source: Source) -> None:
-    if any(other.path == source.path for other in sources):
-        raise UsageError(f"--corpus {source.path} is given twice for a language: give it once")
-    sources.append(source)

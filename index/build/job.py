@@ -1,10 +1,5 @@
-"""Job: what the stages of a build share (folders, encoder, cores), and the atomic writing of their files.
+"""Job: what the stages of a build share. They are run in order by build_index.py."""
 
-The stages, in order: reading.py, shards.py, vectors.py, lexicon.py; build_index.py runs them and publishes.
-"""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +9,6 @@ from numpy.typing import NDArray
 
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.storage.files import fsync
 
 
 @dataclass(frozen=True)
@@ -35,7 +29,7 @@ LOCAL_ENGINE = Engine()
 class Job:
     """A running build: `threads` cores, `batch_size` sentences encoded at a time.
 
-    Files to publish are in `work`; intermediate files, needed only to resume a killed build, are in `parts`.
+    Files to publish are in `work`; `parts` has the vectors from which a killed build goes on.
     """
 
     work: Path
@@ -50,22 +44,11 @@ class Job:
         return self.work / name
 
     def part(self, name: str) -> Path:
-        """The path of an intermediate file."""
+        """The path of a file that is not published."""
         return self.parts / name
 
 
-@contextmanager
-def making(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; afterwards its content is flushed and replaces `path` atomically."""
-    draft = path.with_name(f".{path.name}")
-    yield draft
-    fsync(draft)
-    draft.replace(path)
-    fsync(path.parent)
-
-
 def save_array(path: Path, values: NDArray[np.float32]) -> None:
-    """Write an array to `path` atomically, whatever its extension."""
-    # Through a file object, since numpy would add .npy to the name of the draft.
-    with making(path) as draft, draft.open("wb") as file:
+    """Write an array to `path`, whatever its extension."""
+    with path.open("wb") as file:
         np.save(file, values, allow_pickle=False)

@@ -16,7 +16,7 @@ from index.search.sentence_index import SentenceIndex
 from index.text.pre_tokens import Tokens
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.vector_index import drawn_rows
-from index.words.vocabulary import token_counts, training_words
+from index.words.vocabulary import training_tokens
 
 SENTENCES_COUNTED = 20_000  # of each language
 SENTENCES_READ = 4096  # at a time
@@ -47,8 +47,9 @@ def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, 
     """Count the tokens of the index's sentences and the encoder's training words, and of other text."""
     size = job.encoder.vocabulary
     counts = np.zeros(size)
+    training = training_tokens(job.encoder)
     for code in {**held, **others}:
-        trained = token_counts(job.encoder, training_words(job.bundle, code))
+        trained = training[code]
         if code in held:
             counts += held[code].weight * np.bincount(held[code].tokens.ids, minlength=size)
         if trained.any():

@@ -1,15 +1,14 @@
 """Stage of a build: the aligned words of each language, and the token statistics of the language detector."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build.job import Job, making, save_array
-from index.build.process_pool import ProcessPool, result_of
+from index.build.encoding import Pool, result_of
+from index.build.job import Job, save_array
 from index.build.reading import texts_of, vectors_of
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
@@ -21,9 +20,10 @@ from index.text.pre_tokens import StringArray
 from index.words.contexts import Contexts, occurrences
 from index.words.phrases import count_pairs, find_phrases
 from index.words.procrustes import ANCHOR_PULLS, Alignment, align
-from index.words.vocabulary import by_frequency, read_counts, token_counts, write_counts
+from index.words.vocabulary import by_frequency, token_counts, training_tokens
 
 MAX_ALIGNMENT_ROUNDS = 20  # of word alignment, at most
+MOST_WORDS = 200_000  # of a language, the most frequent
 PHRASE_SENTENCES = 200_000  # read for phrases
 SENTENCES_COUNTED = 1 << 16  # at a time
 SENTENCES_PAIRED = 1 << 15  # with their neighbours
@@ -31,43 +31,17 @@ CONTEXT_SENTENCES = 100_000  # read of each language for the contexts of its wor
 CONTEXTS_ADDED = 1 << 12  # sentences at a time
 
 
-@dataclass(frozen=True)
-class WordOptions:
-    """Which words an index has: up to `most`, the most frequent, that occur at least `least` times each."""
-
-    least: int = 1
-    most: int = 200_000
-    phrases: bool = True
-
-
-EVERY_WORD = WordOptions()
-
-
-def count_language(
-    job: Job, code: str, pool: ProcessPool, word_options: WordOptions
-) -> tuple[Counter[str], dict[str, int]]:
-    """Count the words and phrases in the sentences of a language, or read the counts of a killed build."""
-    words, phrases = job.part(f"{code}.counts"), job.part(f"{code}.phrases")
-    if not (words.exists() and phrases.exists()):
-        for path, counts in zip((phrases, words), _count(job, code, pool, word_options), strict=True):
-            with making(path) as draft:
-                write_counts(draft, counts)
-    return Counter(read_counts(words)), read_counts(phrases)
-
-
-def _count(
-    job: Job, code: str, pool: ProcessPool, word_options: WordOptions
-) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """Count the phrases in the first PHRASE_SENTENCES sentences, and the words in all sentences."""
-    if not (word_options.phrases and has_spaces(code)):
-        return {}, word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool)
+def count_language(job: Job, code: str, pool: Pool, phrases: bool) -> tuple[Counter[str], Mapping[str, int]]:
+    """Count the words in the sentences of a language, and the phrases in the first PHRASE_SENTENCES."""
+    if not (phrases and has_spaces(code)):
+        return word_counts(texts_of(job, code, SENTENCES_COUNTED), code, pool), {}
     first = texts_of(job, code, SENTENCES_PAIRED, end=PHRASE_SENTENCES)
     pairs, words = count_pairs(first, code)
     remaining = texts_of(job, code, SENTENCES_COUNTED, start=PHRASE_SENTENCES)
-    return find_phrases(pairs, words), words + word_counts(remaining, code, pool)
+    return words + word_counts(remaining, code, pool), find_phrases(pairs, words)
 
 
-def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) -> Counter[str]:
+def word_counts(batches: Iterator[StringArray], code: str, pool: Pool) -> Counter[str]:
     """Count the words in batches of texts of a language."""
     counts: Counter[str] = Counter()
     pending: deque[Future[dict[str, int]]] = deque()
@@ -80,16 +54,11 @@ def word_counts(batches: Iterator[StringArray], code: str, pool: ProcessPool) ->
     return counts
 
 
-def choose_words(
-    counts: Mapping[str, Counter[str]], phrases: Mapping[str, Mapping[str, int]], word_options: WordOptions
-) -> dict[str, Counter[str]]:
-    """Choose the words and phrases that the index will have in each language, with their counts."""
-    chosen = {}
-    for code, words in counts.items():
-        all_counts = words + Counter(phrases[code])
-        kept = [word for word in by_frequency(all_counts) if all_counts[word] >= word_options.least]
-        chosen[code] = Counter({word: all_counts[word] for word in kept[: word_options.most]})
-    return chosen
+def choose_words(words: Counter[str], phrases: Mapping[str, int], least_count: int) -> Counter[str]:
+    """Choose the words and phrases that the index will have of a language, with their counts."""
+    counts = words + Counter(phrases)
+    kept = [word for word in by_frequency(counts) if counts[word] >= least_count]
+    return Counter({word: counts[word] for word in kept[:MOST_WORDS]})
 
 
 def write_words(
@@ -113,9 +82,8 @@ def write_words(
     for code, rotation in alignment.rotations.items():
         vectors[code] = vectors[code] @ rotation
         save_array(job.path(f"{code}.words.rotation.npy"), rotation)
-        with making(job.path(f"{code}.words.arrow")) as draft:
-            numbers = np.array([counts[code][word] for word in vocabulary[code]], np.int64)
-            write_table(draft, {"word": vocabulary[code], "count": numbers})
+        numbers = np.array([counts[code][word] for word in vocabulary[code]], np.int64)
+        write_table(job.path(f"{code}.words.arrow"), {"word": vocabulary[code], "count": numbers})
     return alignment, vectors
 
 
@@ -130,45 +98,10 @@ def vectors_in_context(job: Job, code: str, vocabulary: Sequence[str], sentences
     return contexts.mixed(job.encoder.word_vectors(vocabulary, code))
 
 
-class LanguageTokens:
-    """The token statistics of each language, from which a Detector is made.
-
-    `detector` is based on `words`, the encoder's training words of each language, for an index with sentences
-    in the languages `held`. `known`: finished rows of the detector's table, for languages whose words need
-    not be counted again.
-    """
-
-    def __init__(
-        self,
-        encoder: TextEncoder,
-        words: Mapping[str, Counter[str]],
-        held: Collection[str] = (),
-        known: Mapping[str, NDArray[np.float32]] | None = None,
-    ) -> None:
-        self._encoder, self._languages = encoder, tuple(words)
-        self._counts = {}
-        rows = dict(known or {})
-        for code, trained in words.items():
-            if code in rows:
-                continue
-            frequencies = token_counts(encoder, trained)
-            if frequencies.any():
-                rows[code] = table_row(frequencies)
-            # Kept for the languages of the index only: they take 8 bytes for each token of the vocabulary.
-            if code in held:
-                self._counts[code] = frequencies
-        self.detector = self._detector(rows).of_index(held)
-
-    def with_corpora(self, words: Mapping[str, Counter[str]]) -> Detector:
-        """A detector based on the words of the corpora as well."""
-        rows = dict(zip(self.detector.languages, self.detector.table, strict=True))
-        for code, corpus_words in words.items():
-            counts = self._counts[code] + token_counts(self._encoder, corpus_words)
-            if counts.any():
-                rows[code] = table_row(counts)
-        return self._detector(rows)
-
-    def _detector(self, rows: Mapping[str, NDArray[np.float32]]) -> Detector:
-        detectable = [code for code in self._languages if code in rows]
-        empty = np.zeros((0, self._encoder.vocabulary), np.float32)
-        return Detector(detectable, np.stack([rows[code] for code in detectable]) if detectable else empty)
+def detector_of(encoder: TextEncoder, words: Mapping[str, Counter[str]]) -> Detector:
+    """A Detector of the encoder's languages, from its training words and those of the corpora, `words`."""
+    counts: dict[str, NDArray[np.floating]] = dict(training_tokens(encoder))
+    for code, corpus in words.items():
+        counts[code] = counts[code] + token_counts(encoder, corpus)
+    rows = {code: table_row(found.astype(np.float64)) for code, found in counts.items() if found.any()}
+    return Detector(list(rows), np.array(list(rows.values()), np.float32).reshape(-1, encoder.vocabulary))

@@ -2,7 +2,7 @@
 
 A version has one collection for each language. Only its LANG.milvus names it, so nobody knows of it until the
 version is published. A collection is filled, indexed and counted before LANG.milvus is written, and never
-changes afterwards; a resumed build makes only the missing ones. Before a collection is made, its name is
+changes afterwards. Before a collection is made, its name is
 noted in work/COLLECTIONS, so that `gc` can drop collections that no version names, left by killed builds or
 removed versions. This file is not copied with versions to other machines, which therefore drop nothing made
 here.
@@ -14,15 +14,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from index.build.job import Job, making
+from index.build.job import Job
 from index.build.reading import vectors_of
-from index.build.vectors import SearchOptions
 from index.encoder.vectors import Vectors
 from index.errors import DamagedError, StoreError
 from index.progress import Progress
 from index.search.sentence_index import open_vectors
 from index.storage.files import replace_text
 from index.storage.index_manifest import IndexManifest, SearchSettings
+from index.storage.options import Options
 from index.storage.versions import VERSIONS, WORK
 from index.vectors.faiss import RECALL_NEIGHBOURS, TARGET_RECALL, foreign_queries, nearest
 from index.vectors.milvus import (
@@ -51,7 +51,7 @@ def check_reachable(store: str) -> None:
     connect(parse(store)).call("list_collections")
 
 
-def put_into_store(job: Job, manifest: IndexManifest, options: SearchOptions) -> IndexManifest:
+def put_into_store(job: Job, manifest: IndexManifest, options: Options) -> IndexManifest:
     """Move the sentence vectors of a version from `work` into Milvus; return the manifest that says so.
 
     With the factory "Flat" every vector is compared; otherwise large languages get a graph. Raises
@@ -88,16 +88,9 @@ def _tuned(index: MilvusIndex, graph: bool, queries: Vectors, wanted: Rows) -> S
 
 
 def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -> MilvusIndex:
-    """Open the collection of a language; make it unless an earlier run did."""
+    """Make the collection of a language."""
     path = job.path(f"{code}.milvus")
     connection = connect(address)
-    if path.exists():
-        index = MilvusIndex(connection, read_held(path))
-        try:
-            index.check()
-            return index
-        except DamagedError:  # dropped in the meantime
-            path.unlink()
     name = f"{address.prefix}_{secrets.token_hex(8)}_{code.replace('-', '_')}"
     _note(job.work.parent, {**_noted(job.work.parent), name: str(address)})
     vectors = vectors_of(job, code, rows)
@@ -106,8 +99,7 @@ def _collection(job: Job, code: str, rows: int, address: Address, graph: bool) -
     held = Held(address=str(address), collection=name, rows=rows, dimension=vectors.shape[1], sha256=sha256)
     index = MilvusIndex(connection, held)
     index.check()
-    with making(path) as draft:
-        draft.write_text(held.model_dump_json() + "\n", "utf-8")
+    path.write_text(held.model_dump_json() + "\n", "utf-8")
     return index
 
 

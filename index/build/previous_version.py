@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.build.corpus import metadata_of
-from index.build.shards import SHARD_LINES
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
 from index.search.sentence_index import open_vectors
@@ -20,6 +19,7 @@ from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 
+BLOCK_ROWS = 8192  # read at a time
 DELETED_BY_ID = "deleted"  # the reason for dropping a sentence that was deleted by its id
 
 Numbers = NDArray[np.int64]
@@ -79,8 +79,8 @@ class PreviousVersion:
 
     def blocks(self) -> Iterator[KeptRows]:
         """Yield the rows that stay, in order and in blocks."""
-        for start in range(0, self.count, SHARD_LINES):
-            yield self._block(start, min(start + SHARD_LINES, self.count))
+        for start in range(0, self.count, BLOCK_ROWS):
+            yield self._block(start, min(start + BLOCK_ROWS, self.count))
 
     def reasons(self) -> dict[str, int]:
         """How many lines were dropped before, by reason, including the sentences deleted now."""

@@ -31,9 +31,9 @@ import numpy
 import onnxruntime
 import tokenizers
 
+from index.build.encoding import Encoded, Pool, Worker
 from index.build.job import Job
-from index.build.process_pool import Encoded, ProcessPool, Worker
-from index.build.shards import SHARD_LINES
+from index.build.reading import SHARD_LINES
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
@@ -101,7 +101,7 @@ class Cluster:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class RayPool(ProcessPool):
+class RayPool(Pool):
     """Encodes on a Ray cluster, whatever the number of texts."""
 
     def __init__(self, job: Job, detector: Detector, address: str | None = None) -> None:
@@ -129,11 +129,11 @@ class RayPool(ProcessPool):
         self._leave.close()
 
     def encode(self, code: str, texts: Sequence[str], check_language: bool) -> "Future[Encoded]":
-        """See ProcessPool.encode."""
+        """See Pool.encode."""
         return self.submit(_encode, self._setups, self._key, code, list(texts), check_language)
 
     def count(self, texts: list[str], code: str) -> "Future[dict[str, int]]":
-        """See ProcessPool.count."""
+        """See Pool.count."""
         return self.submit(count_words, texts, code)
 
     def submit(self, function: Any, *values: object) -> "Future[Any]":  # noqa: ANN401 (of any kind)

@@ -5,15 +5,13 @@ It does the same for sentences (`suffix` "") and for words (".words").
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import permutations
 
 import numpy as np
 
-from index.build.job import Job, making, save_array
+from index.build.job import Job, save_array
 from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.storage.index_manifest import Scoring, SearchSettings
+from index.storage.index_manifest import SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
 from index.vectors.vector_index import ROWS_AT_A_TIME, VectorIndex
@@ -22,26 +20,10 @@ LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """How sentences are searched.
-
-    factory: the string for `faiss.index_factory`; None: chosen by their number. scoring: what ranks them.
-    store: the address of the Milvus that holds their vectors (milvus.py); None: files.
-    """
-
-    factory: str | None = None
-    scoring: Scoring = "csls"
-    store: str | None = None
-
-
-DEFAULT_SEARCH = SearchOptions()
-
-
 def write_indexes(
     job: Job, suffix: str, vectors: Mapping[str, Vectors], factory: str | None = None
 ) -> dict[str, SearchSettings]:
-    """Write LANG{suffix}.faiss of each language's unit vectors (n, d), unless it exists; return the settings.
+    """Write LANG{suffix}.faiss of each language's unit vectors (n, d); return the settings.
 
     Raises UsageError for a `factory` that FAISS does not know.
     """
@@ -49,9 +31,7 @@ def write_indexes(
     for code, rows in vectors.items():
         requested = factory if len(rows) >= LEAST_ROWS else None
         settings[code] = SearchSettings(factory=requested or factory_string(*rows.shape))
-        if not (path := job.path(f"{code}{suffix}.faiss")).exists():
-            with making(path) as draft:
-                write_faiss(draft, rows, settings[code].factory)
+        write_faiss(job.path(f"{code}{suffix}.faiss"), rows, settings[code].factory)
     if all(chosen.factory == "Flat" for chosen in settings.values()):
         return settings
     sizes = {code: len(rows) for code, rows in vectors.items()}
@@ -76,23 +56,19 @@ def write_neighbourhoods(
 
     `sizes`: the number of rows of each language; `unit`: the name of a row in the progress bar.
     """
-    targets = {code: job.path(f"{code}{suffix}.hubness.npy") for code in sizes}
-    missing = [code for code, _ in permutations(sizes, 2) if not targets[code].exists()]
-    with Progress(sum(sizes[code] for code in missing), unit=unit, label="neighbourhoods") as bar:
-        for code in (code for code in sizes if not targets[code].exists()):
-            rows = open_index(job, suffix, code, sizes[code], settings[code])
-            means = np.empty((sizes[code], len(sizes) - 1), np.float32)
-            for column, other in enumerate(other for other in sizes if other != code):
-                index = FaissIndex.open(
-                    job.path(f"{other}{suffix}.faiss"), sizes[other], job.encoder.dimension, settings[other]
-                )
-                index.read_lists(NEIGHBOURHOOD_LISTS)
+    opened = {code: open_index(job, suffix, code, count, settings[code]) for code, count in sizes.items()}
+    for index in opened.values():
+        index.read_lists(NEIGHBOURHOOD_LISTS)
+    with Progress(sum(sizes.values()) * (len(sizes) - 1), unit=unit, label="neighbourhoods") as bar:
+        for code, rows in opened.items():
+            means = np.zeros((len(rows), len(sizes) - 1), np.float32)
+            for column, other in enumerate(index for found, index in opened.items() if found != code):
                 start = 0
-                for block in _means(rows, index, job.threads):
+                for block in _means(rows, other, job.threads):
                     means[start : start + len(block), column] = block
                     start += len(block)
                     bar.advance(len(block))
-            save_array(targets[code], means)
+            save_array(job.path(f"{code}{suffix}.hubness.npy"), means)
 
 
 def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vectors]:

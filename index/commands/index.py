@@ -10,32 +10,27 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from index.build.cleaning import CLEANING_RULES, Cleaning, Rule
 from index.commands.concordance import concordance
 from index.commands.maintenance import MAINTENANCE_COMMANDS
 from index.commands.options import (
     ENCODER_OPTION,
     FILE_PATH,
-    FILES_STORE,
     FOLDER_PATH,
     INDEX_ARGUMENT,
     JSON_OPTION,
     THREADS_OPTION,
     Corpora,
     describe,
-    describe_all,
     encoding,
-    engine_of,
     reading,
-    report_bad_units,
-    searching,
 )
 from index.errors import CorpusError, UnknownLanguageError, listed
+from index.storage.options import CLEANING_RULES, Cleaning, Options, Rule
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
 if TYPE_CHECKING:
+    from index.build.job import Engine
     from index.encoder.bundle import Precision
-    from index.storage.index_manifest import Scoring
 
 BATCH_SIZE = 64
 
@@ -106,6 +101,22 @@ for command in (concordance, *MAINTENANCE_COMMANDS):
     index.add_command(command)
 
 
+def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> str | None:
+    if store is None:
+        return None
+    from index.vectors.milvus import parse
+
+    return str(parse(store))
+
+
+def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) -> str | None:
+    if factory is not None:
+        from index.vectors.faiss import check_factory
+
+        check_factory(factory)
+    return factory
+
+
 @index.command()
 @ENCODER_OPTION
 @reading
@@ -130,7 +141,33 @@ for command in (concordance, *MAINTENANCE_COMMANDS):
     show_default=True,
     help="Drop near-duplicates at least this similar; 1: equal but for case, punctuation and spaces.",
 )
-@searching("auto", "csls", 1, True)
+@click.option(
+    "--factory",
+    metavar="STRING",
+    callback=_factory,
+    help="The FAISS index that searches sentences, as faiss.index_factory names it, such as "
+    "IVF1024,PQ128x4fs,RFlat. [default: chosen by their number]",
+)
+@click.option(
+    "--store",
+    metavar="milvus://HOST:PORT/NAME",
+    callback=_store,
+    help="Where to keep sentence vectors: a Milvus server, or milvus://PATH/FILE.db for milvus-lite. "
+    "[default: files]",
+)
+@click.option(
+    "--least-count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Leave out words that occur fewer times than this.",
+)
+@click.option(
+    "--phrases/--no-phrases",
+    default=True,
+    show_default=True,
+    help="Include two-word phrases among the words.",
+)
 @encoding
 @click.option(
     "--measure-aligned",
@@ -152,13 +189,11 @@ def build(
     keep: Sequence[Rule],
     longest: int,
     likeness: float,
-    factory: str,
+    factory: str | None,
     store: str | None,
-    scoring: Scoring,
     least_count: int,
     phrases: bool,
-    engine: Literal["local", "ray"],
-    ray_address: str | None,
+    engine: Engine,
     measure_aligned: bool,
     out: Path,
     threads: int,
@@ -166,25 +201,19 @@ def build(
 ) -> None:
     """Build a version of an index and make it the current one."""
     from index.build.build_index import build_index
-    from index.build.lexicon import WordOptions
-    from index.build.vectors import SearchOptions
     from index.importing.named import open_encoder
 
-    cleaning = Cleaning(frozenset(keep), longest, likeness)
     manifest = build_index(
         open_encoder(folder),
         corpora.sources,
         out,
         threads=threads,
-        cleaning=cleaning,
-        searching=SearchOptions(
-            None if factory == "auto" else factory, scoring, None if store == FILES_STORE else store
-        ),
-        word_options=WordOptions(least=least_count, phrases=phrases),
-        engine=engine_of(engine, ray_address),
+        cleaning=Cleaning(tuple(sorted(set(keep))), longest, likeness),
+        options=Options(factory, store, least_count, phrases),
+        engine=engine,
         measure_aligned=measure_aligned,
     )
-    report_bad_units(corpora.bad, out)
+    corpora.report_bad_units(out)
     describe(out, manifest, as_json)
 
 
@@ -213,19 +242,14 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @index.command()
 @INDEX_ARGUMENT
 @JSON_OPTION
-@click.option("--verbose", is_flag=True, help="Show also how each language is searched, and every pair.")
-def info(folder: Path, as_json: bool, verbose: bool) -> None:
-    """Show what an index contains and how well it translates."""
+def info(folder: Path, as_json: bool) -> None:
+    """Show what an index contains and how well it translates; each language and pair with --json."""
     from index.storage.index_manifest import IndexManifest
     from index.storage.manifest import read_manifest
     from index.storage.versions import VERSIONS, current
 
     version = folder / VERSIONS / current(folder)
-    manifest = read_manifest(version, IndexManifest, "a version of an index")
-    if verbose and not as_json:
-        describe_all(folder, manifest)
-    else:
-        describe(folder, manifest, as_json)
+    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
 
 
 @index.command()

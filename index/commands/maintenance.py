@@ -19,12 +19,8 @@ from index.commands.options import (
     Corpora,
     describe,
     encoding,
-    engine_of,
     reading,
-    report_bad_units,
-    searching,
 )
-from index.formats.registry import Source
 
 IDS_SHOWN = 5  # ids of a language, where they are not asked for as JSON
 
@@ -40,62 +36,37 @@ ENCODER_CHECK_OPTION = click.option(
     "--own-ids", is_flag=True, help="Use ids LANG:ID as FILE gives them, not LANG:FILE:ID; each must be new."
 )
 @ENCODER_CHECK_OPTION
-@searching()
 @encoding
 @THREADS_OPTION
 @JSON_OPTION
-def add(
-    folder: Path,
-    corpora: Corpora,
-    own_ids: bool,
-    encoder: Path | None,
-    threads: int,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
-) -> None:
+def add(folder: Path, corpora: Corpora, own_ids: bool, **options: Any) -> None:  # noqa: ANN401
     """Add sentences to an index, as a new version; only they are encoded."""
-    _change(folder, encoder, threads, as_json, options, add=corpora.sources, own_ids=own_ids)
-    report_bad_units(corpora.bad, folder)
+    _change(folder, add=corpora.sources, own_ids=own_ids, **options)
+    corpora.report_bad_units(folder)
 
 
 @click.command()
 @INDEX_ARGUMENT
 @reading
 @ENCODER_CHECK_OPTION
-@searching()
 @encoding
 @THREADS_OPTION
 @JSON_OPTION
-def replace(
-    folder: Path,
-    corpora: Corpora,
-    encoder: Path | None,
-    threads: int,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401 (what `searching` and `encoding` add)
-) -> None:
+def replace(folder: Path, corpora: Corpora, **options: Any) -> None:  # noqa: ANN401
     """Replace the text and metadata of sentences, by the ids that `index export` writes."""
-    _change(folder, encoder, threads, as_json, options, replace=corpora.sources)
-    report_bad_units(corpora.bad, folder)
+    _change(folder, replace=corpora.sources, **options)
+    corpora.report_bad_units(folder)
 
 
 @click.command()
 @INDEX_ARGUMENT
 @click.option("--id", "ids", multiple=True, help="The id of a sentence, such as de:17; repeatable.")
 @click.option("--ids", "file", type=FILE_PATH, help="A file of ids, one per line.")
-@searching()
 @THREADS_OPTION
 @JSON_OPTION
-def delete(
-    folder: Path,
-    ids: Sequence[str],
-    file: Path | None,
-    threads: int,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401 (what `searching` adds)
-) -> None:
+def delete(folder: Path, ids: Sequence[str], file: Path | None, **options: Any) -> None:  # noqa: ANN401
     """Remove sentences from an index by their ids."""
-    _change(folder, None, threads, as_json, options, delete=[*ids, *(_lines(file) if file else [])])
+    _change(folder, delete=[*ids, *(_lines(file) if file else [])], **options)
 
 
 def _lines(file: Path) -> list[str]:
@@ -104,34 +75,11 @@ def _lines(file: Path) -> list[str]:
     return [line for _, line in read_txt(file) if line]
 
 
-def _change(
-    folder: Path,
-    encoder: Path | None,
-    threads: int,
-    as_json: bool,
-    options: dict[str, Any],
-    *,
-    add: Sequence[Source] = (),
-    replace: Sequence[Source] = (),
-    delete: Sequence[str] = (),
-    own_ids: bool = False,
-) -> None:
-    from index.build.changes import Changes, change_index
+def _change(folder: Path, *, as_json: bool, encoder: Path | None = None, **change: Any) -> None:  # noqa: ANN401
+    from index.build.changes import change_index
     from index.importing.named import open_encoder
 
-    bundle = open_encoder(encoder) if encoder else None
-    engine = engine_of(options.pop("engine", "local"), options.pop("ray_address", None))
-    manifest = change_index(
-        folder,
-        add=add,
-        replace=replace,
-        delete=delete,
-        own_ids=own_ids,
-        encoder=bundle,
-        threads=threads,
-        changes=Changes(**options),
-        engine=engine,
-    )
+    manifest = change_index(folder, encoder=open_encoder(encoder) if encoder else None, **change)
     describe(folder, manifest, as_json)
 
 

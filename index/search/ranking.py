@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from index.confidence.calibration import Calibration, features, with_lengths
 from index.encoder.vectors import Vectors
-from index.storage.index_manifest import Scoring
-from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means, ratio
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
 from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
 
 # "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
@@ -126,9 +125,8 @@ def rank(
     *,
     nearest: tuple[Vectors, Rows] | None = None,
     evidence: Evidence | None = None,
-    scoring: Scoring = "csls",
 ) -> Ranked:
-    """Rank the rows of `index` nearest to (n, d) unit queries by `scoring`, and return the best k.
+    """Rank the rows of `index` nearest to (n, d) unit queries by CSLS, and return the best k.
 
     `means` (count,): each row's mean cosine to its nearest neighbours in the language of the queries.
     `nearest`: the result of `candidates`, if there is one already. With coverage, the answers with the
@@ -138,9 +136,8 @@ def rank(
     # At least two candidates, so that the gap to the best other answer is known for k = 1.
     cosines, rows = candidates(index, queries, k) if nearest is None else nearest
     cosines, rows, scores, ranked = select(
-        cosines, rows, means[rows], max(k, ANSWERS_CONSIDERED if by_words else 2), scoring
+        cosines, rows, means[rows], max(k, ANSWERS_CONSIDERED if by_words else 2)
     )
-    # Confidence always uses CSLS, so that a calibration is valid for either scoring.
     values = features(cosines, scores, gaps(scores), len(index))
     values = values if evidence is None else evidence.extend(values, rows)
     chances = calibration.probability(values).reshape(scores.shape)
@@ -157,9 +154,7 @@ def _by_chance(chances: NDArray[np.float64], rows: Rows, evidence: Evidence | No
     return np.argsort(-chances, axis=1, kind="stable")
 
 
-def select(
-    cosines: Vectors, rows: Rows, means: Vectors, k: int, scoring: Scoring = "csls"
-) -> tuple[Vectors, Rows, Vectors, Vectors]:
+def select(cosines: Vectors, rows: Rows, means: Vectors, k: int) -> tuple[Vectors, Rows, Vectors, Vectors]:
     """Choose the best k of (n, m) candidates, given best first by cosine.
 
     Returns their cosines, rows, CSLS scores and ranking scores, (n, k) each.
@@ -168,7 +163,7 @@ def select(
     """
     query_means = neighbourhood_means(cosines[:, :CSLS_NEIGHBOURS])[:, None]
     scores = csls_scores(cosines, query_means, means)
-    ranked = scores if scoring == "csls" else ratio(cosines, query_means, means)
+    ranked = scores
     order = np.argsort(-ranked, axis=1, kind="stable")[:, :k]
     chosen = np.arange(len(order))[:, None], order
     return cosines[chosen], rows[chosen], scores[chosen], ranked[chosen]
@@ -182,7 +177,6 @@ def assess(
     calibration: Calibration,
     *,
     evidence: Evidence | None = None,
-    scoring: Scoring = "csls",
 ) -> Ranked:
     """Score given rows for one query (1, d) as `rank` does, keeping their order; the gap to others is 0."""
     row_numbers = np.asarray(rows, np.int64)[None]
@@ -192,7 +186,7 @@ def assess(
     scores = csls_scores(cosines, mean, means[row_numbers])
     values = features(cosines, scores, np.zeros_like(scores), len(index))
     values = values if evidence is None else evidence.extend(values, row_numbers)
-    ranked = scores if scoring == "csls" else ratio(cosines, mean, means[row_numbers])
+    ranked = scores
     return Ranked(row_numbers, cosines, ranked, calibration.probability(values).reshape(scores.shape))
 
 

@@ -21,7 +21,7 @@ from index.search.coverage import coverage
 from index.search.ranking import Contradiction, Coverage, Evidence, Match, assess, candidates, rank
 from index.search.word_vectors import WordVectors, words_of
 from index.storage.groups import Groups
-from index.storage.index_manifest import IndexManifest, Scoring
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
 from index.text.normalisation import SENTENCE_ENDS, clean
 from index.text.number_words import Number, contradict, numbers_in
@@ -65,7 +65,6 @@ class SentenceIndex:
         *,
         language: str = "",
         confidence: Confidence | None = None,
-        scoring: Scoring = "csls",
         domain: Domain | None = None,
         words: Mapping[str, WordVectors] | None = None,
     ) -> None:
@@ -75,7 +74,7 @@ class SentenceIndex:
         self._means = NeighbourhoodMeans(means, sources)
         self._confidence = confidence or Confidence()
         self._calibration = self._confidence.plain or calibration
-        self._language, self.scoring, self._domain = language, scoring, domain
+        self._language, self._domain = language, domain
         self._words = words or {}
 
     def __len__(self) -> int:
@@ -108,7 +107,6 @@ class SentenceIndex:
             Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
             language=language,
             confidence=manifest.confidence,
-            scoring=manifest.scoring,
             domain=domain,
             words=words,
         )
@@ -140,7 +138,6 @@ class SentenceIndex:
                 calibration,
                 nearest=nearest,
                 evidence=evidence,
-                scoring=self.scoring,
             )
             chances = self._domain_chances(texts, nearest[0])
             ranked = replace(ranked, confidences=ranked.confidences * chances[:, None])
@@ -156,8 +153,8 @@ class SentenceIndex:
     ) -> list[Match]:
         """Score given rows for the unit vector (1, d) of a sentence in `source`, as `search` does."""
         calibration, evidence = self._calibrated(None if text is None else [text], source)
-        means, scoring = self.means_from(source), self.scoring
-        ranked = assess(self.vectors, means, query, rows, calibration, evidence=evidence, scoring=scoring)
+        means = self.means_from(source)
+        ranked = assess(self.vectors, means, query, rows, calibration, evidence=evidence)
         return [self._match(*values) for values in ranked.answers()[0]]
 
     def _domain_chances(self, texts: Sequence[str] | None, cosines: Vectors) -> NDArray[np.float64]:

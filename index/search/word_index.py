@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from index.confidence.calibration import WORDS_FALLBACK, features
 from index.encoder.vectors import Vectors
 from index.search.ranking import Match, Ranked, candidates, gaps, rank, select
-from index.storage.index_manifest import IndexManifest, Scoring
+from index.storage.index_manifest import IndexManifest
 from index.storage.tables import read_array, read_table
 from index.text.normalisation import clean
 from index.vectors.faiss import FaissIndex
@@ -50,8 +50,6 @@ class WordIndex:
     into the space that all languages share (procrustes.py). The vector of a word outside the vocabulary is
     made from its tokens alone.
     """
-
-    scoring: Scoring = "csls"
 
     def __init__(
         self,

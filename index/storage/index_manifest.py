@@ -9,12 +9,10 @@ from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
 from index.storage.manifest import Manifest
+from index.storage.options import Cleaning, Options
 
-# 1: vectors in a format other than FAISS's; 2: of texts with their punctuation; 3: a confidence of 8 features
-INDEX_FORMAT = 4
+INDEX_FORMAT = 5
 VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
-
-Scoring = Literal["csls", "ratio"]
 
 
 class SearchSettings(BaseModel):
@@ -54,31 +52,6 @@ class LanguageEntry(BaseModel):
     word_search: SearchSettings = SearchSettings()
 
 
-class CleaningEntry(BaseModel):
-    """The cleaning rules that a build turned off, and the limits of the others (`cleaning.Cleaning`)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    off: tuple[str, ...]
-    longest: int
-    likeness: float
-
-
-class Options(BaseModel):
-    """The options of a build besides cleaning and scoring; a change of the index keeps them.
-
-    `factory` of the sentence vectors, None: chosen by their number; `store`: the Milvus that holds them,
-    None: files; words that occur at least `least_count` times; `phrases` included or not.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    factory: str | None = None
-    store: str | None = None
-    least_count: int = Field(default=1, ge=1)
-    phrases: bool = True
-
-
 class WordAlignment(BaseModel):
     """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; `pull` None: no rotation.
 
@@ -98,7 +71,8 @@ class IndexManifest(Manifest):
     """The manifest of a version of an index.
 
     The order of `languages`, without the language itself, is the order of its hubness columns; `detects` are
-    the rows of detector.npy. `skipped`: sentences per file in languages that the encoder does not know.
+    the rows of detector.npy. `job`: who asked for it. `skipped`: sentences per file in languages that the
+    encoder does not know.
     `quality` and `hubness` have keys such as "de-en": questions in the first, answers in the second.
     """
 
@@ -108,14 +82,13 @@ class IndexManifest(Manifest):
     created: AwareDatetime
     model: str
     dimension: int = Field(ge=1, le=65536)
-    scoring: Scoring = "csls"
     options: Options = Options()
     calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
-    key: str = Field(pattern=r"^[0-9a-f]{64}$")
+    job: str | None = None
     languages: dict[Annotated[str, Field(pattern=LANGUAGE_CODE)], LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment
     detects: tuple[str, ...]
-    cleaning: CleaningEntry
+    cleaning: Cleaning
     skipped: dict[str, int] = Field(default_factory=dict)
     confidence: Confidence = Confidence()
     quality: dict[str, PairQuality] = Field(default_factory=dict)

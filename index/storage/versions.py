@@ -3,25 +3,24 @@
 The protocol, in the order of what a build does:
 
 1. Lock work/LOCK (flock: the kernel releases it when the holder dies): one build, removal or rollback a time.
-2. Work in work/KEY/, where KEY is the SHA-256 of all inputs: corpus files, rules, encoder, changed version.
-   A file gets its name when it is complete and flushed (`job.making`), so a named file is not made again.
-3. Intermediate files are in work/KEY.parts/: vectors and their journal (`encoding`), whose checksums say
-   which of them can be trusted. Folders of other keys are removed first.
+2. Work in work/build/, which is emptied first.
+3. Vectors, and the journal that says whose they are, are in work/build.parts/ (`encoding`): the build
+   after one that was killed takes those of its own texts and encoder.
 4. Publish: write manifest.json with the SHA-256 of every file and of itself; let nobody write to any; flush
-   all; rename work/KEY to versions/ID; flush versions/; replace CURRENT by rename; remove work/KEY.parts/.
+   all; rename work/build to versions/ID; flush versions/; replace CURRENT by rename; empty work/.
 5. A removal renames versions/ID into work/ and deletes it there. Whoever has its files open keeps them.
 
-A build killed before the rename resumes from the named files; killed between the rename and the replacement
-of CURRENT, it finds its version by KEY and only serves it; later, only the parts remain to be removed. A
-reader opens the version that CURRENT names and checks names, sizes and checksums before it parses a file. So
-it sees either the old version or the new one; no step touches a file of the version that is served.
+A reader opens the version that CURRENT names and checks names, sizes and checksums before it parses a file.
+So it sees either the old version or the new one; no step touches a file of the version that is served. If a
+build is killed after the rename and before CURRENT is replaced, its version waits for `index rollback` or
+`index gc`.
 """
 
 import fcntl
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from index.storage.files import describe, fsync, fsync_tree, make_read_only, rep
 from index.storage.index_manifest import VERSION_ID, IndexManifest
 from index.storage.manifest import MANIFEST_NAME, read_manifest, write_manifest
 
-VERSIONS, WORK, CURRENT, LOCK = "versions", "work", "CURRENT", "LOCK"
+VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
@@ -110,20 +109,18 @@ def locked(index: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def building(index: Path, key: str) -> Iterator[Path]:
-    """Hold the lock of `index` and yield the work folder for `key`; work of other keys is removed.
+def building(index: Path) -> Iterator[Path]:
+    """Hold the lock of `index` and yield an empty work folder; its parts are those of the build before.
 
     Raises BusyError while another build holds the lock.
     """
     with locked(index) as work:
-        folder = work / key
-        # Parts without a work folder remain from a build that was killed after publishing.
-        keep = (folder, parts_of(folder)) if folder.exists() else ()
-        clear_work(work, keep)
-        folder.mkdir(exist_ok=True)
+        folder = work / BUILD
+        clear_work(work, (parts_of(folder),))
+        folder.mkdir()
         parts_of(folder).mkdir(exist_ok=True)
         yield folder
-        shutil.rmtree(parts_of(folder), ignore_errors=True)
+        clear_work(work)
 
 
 def clear_work(work: Path, keep: Collection[Path] = ()) -> list[str]:
@@ -139,28 +136,14 @@ def parts_of(work: Path) -> Path:
     return work.with_name(f"{work.name}.parts")
 
 
-def unserved(index: Path, key: str) -> str | None:
-    """The version that a build with `key` published, but died before naming it in CURRENT; or None."""
-    served = current(index) if (index / CURRENT).exists() else None
+def made_by(index: Path, job: str) -> IndexManifest | None:
+    """The latest version that was made for a job; None if there is none."""
     for version in reversed(versions(index)):
-        if version == served:
-            return None
-        if _key(index / VERSIONS / version) == key:
-            return version
+        with suppress(BundleError):
+            manifest = read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
+            if manifest.job == job:
+                return manifest
     return None
-
-
-def made(index: Path, key: str, since: str) -> str | None:
-    """The version later than `since` that a build with `key` published; None if there is none."""
-    later = [version for version in versions(index) if _order(version) > _order(since)]
-    return next((version for version in later if _key(index / VERSIONS / version) == key), None)
-
-
-def _key(folder: Path) -> str | None:
-    try:
-        return read_manifest(folder, IndexManifest, "a version of an index").key
-    except BundleError:
-        return None
 
 
 def publish(index: Path, work: Path, manifest: IndexManifest) -> IndexManifest:

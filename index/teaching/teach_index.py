@@ -4,10 +4,7 @@ The new version differs from the previous one in its encoder only, since the vec
 not change. It translates from the new language; sentences can be added in it as in any other.
 """
 
-import hashlib
-import json
 import os
-import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,18 +13,23 @@ from index.encoder.bundle import open_index_encoder
 from index.encoder.pictures import Pictures
 from index.errors import UsageError
 from index.storage.index_manifest import IndexManifest
-from index.storage.versions import ENCODER, building, made, next_version, open_version, publish
+from index.storage.versions import ENCODER, building, made_by, next_version, open_version, publish
 from index.teaching.examples import read_captions
 from index.teaching.learn_language import Given, check_language, learn_language
 from index.teaching.report import Learned
 
 
 def teach_index(
-    index: Path, code: str, captions: Sequence[tuple[str, str]], *, base: str | None = None
+    index: Path,
+    code: str,
+    captions: Sequence[tuple[str, str]],
+    *,
+    base: str | None = None,
+    job: str | None = None,
 ) -> tuple[IndexManifest, Learned | None]:
     """Teach the language `code` from captions, (picture, text); return the new version and what was learned.
 
-    `base`: the version to change. If it was already taught the same, the result is that version, and None.
+    `base`: the version to change. `job`: who asks; if a version was made for it, the result is that and None.
     Raises UsageError for invalid captions, BusyError while another build runs.
     """
     folder, manifest = open_version(index, base)
@@ -38,12 +40,9 @@ def teach_index(
         raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
     lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
     given = Given([read_captions(lines, "captions", pictures)])
-    key = hashlib.sha256(json.dumps([manifest.digest, code, lines]).encode()).hexdigest()
-    if base and (done := made(index, key, base)):
-        return open_version(index, done)[1], None
-    with building(index, key) as work:
-        shutil.rmtree(work)
-        work.mkdir()
+    with building(index) as work:
+        if job and (made := made_by(index, job)):
+            return made, None
         learned = learn_language(bundle, code, given, pictures, work / ENCODER)
         for name in manifest.files:
             if not name.startswith(f"{ENCODER}/"):
@@ -53,6 +52,6 @@ def teach_index(
             "base": manifest.version,
             "created": datetime.now(UTC),
             "model": f"{bundle.manifest.name}@{learned.version}",
-            "key": key,
+            "job": job,
         }
         return publish(index, work, manifest.model_copy(update=update)), learned

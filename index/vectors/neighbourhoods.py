@@ -1,7 +1,7 @@
 """Hubness: some points are near everything, which CSLS corrects for (Lample et al. 2018b, section 2.3).
 
 CSLS(x, y) = 2 cos(x, y) - r(x) - r(y), where r is a point's mean cosine to its k nearest neighbours
-in the other language. The ratio margin (Artetxe and Schwenk 2019, equation 2) is 2 cos(x, y) / (r(x) + r(y)).
+in the other language.
 """
 
 from collections.abc import Sequence
@@ -64,14 +64,6 @@ def csls(similarities: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> NDArra
     """(n, m) cosines between all sentences of two languages -> (n, m) CSLS scores."""
     queries, rows = (neighbourhood_means(cosines, k) for cosines in (similarities, similarities.T))
     return csls_scores(similarities, queries[:, None], rows)
-
-
-def ratio(
-    cosines: NDArray[np.floating], queries: NDArray[np.floating], rows: NDArray[np.floating]
-) -> NDArray[np.float32]:
-    """Ratio margins from cosines and the neighbourhood means of queries and rows, whose shapes broadcast."""
-    # A mean near or below zero belongs to a point without neighbours, which must not raise its score.
-    return (2 * cosines / np.maximum(queries + rows, 1e-3)).astype(np.float32)
 
 
 def skewness(scores: NDArray[np.floating], k: int = CSLS_NEIGHBOURS) -> float:

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DamagedError
+from index.storage.files import cache_folder, replace_bytes
+from index.storage.tables import read_array
 from index.text.normalisation import words
 from index.text.pre_tokens import Numbering, StringArray, Tokens
 
@@ -19,15 +23,12 @@ PRE_TOKENS_CACHED = 1 << 16  # whose words are kept
 
 
 def training_words(bundle: Bundle, language: str) -> Counter[str]:
-    """words/LANG.tsv of a bundle as word -> count; empty without such a file. DamagedError if malformed."""
-    path = bundle.words(language)
-    return Counter() if path is None else Counter(read_counts(path))
+    """words/LANG.tsv of a bundle, lines of a word, a tab and a count, as word -> count.
 
-
-def read_counts(path: Path) -> dict[str, int]:
-    """Read lines of a word, a tab and a count -> word: count. DamagedError if malformed."""
-    counts = {}
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    Empty without such a file. DamagedError if malformed.
+    """
+    counts, path = Counter[str](), bundle.words(language)
+    for number, line in enumerate(path.read_text("utf-8").splitlines() if path else (), start=1):
         word, _, count = line.partition("\t")
         if not word or not count.isascii() or not count.isdigit():
             raise DamagedError(
@@ -66,14 +67,36 @@ def numbered_words(
         yield divided.expand(numbers)
 
 
-def write_counts(path: Path, counts: Mapping[str, int]) -> None:
-    """Write words and counts as `read_counts` reads them, most frequent first."""
-    path.write_text("".join(f"{word}\t{counts[word]}\n" for word in by_frequency(counts)), "utf-8")
-
-
 def by_frequency(counts: Mapping[str, int]) -> list[str]:
     """Words, most frequent first, ties in alphabetical order."""
     return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def training_tokens(encoder: TextEncoder) -> dict[str, NDArray[np.float32]]:
+    """(vocabulary,) how often each token occurs in the training words of each language of an encoder.
+
+    Tokenising them takes seconds, so the counts are kept in the user's cache, which may be deleted any time.
+    """
+    languages, folder = encoder.bundle.manifest.languages, cache_folder()
+    path = folder and folder / "tokens" / f"{encoder.bundle.manifest.digest}.npy"
+    try:
+        counts = read_array(path, (len(languages), encoder.vocabulary)) if path else None
+    except (OSError, DamagedError):
+        counts = None
+    if counts is None:
+        words = (training_words(encoder.bundle, code) for code in languages)
+        counts = np.stack([token_counts(encoder, found) for found in words]).astype(np.float32)
+        if path:
+            _keep(path, counts)
+    return dict(zip(languages, counts, strict=True))
+
+
+def _keep(path: Path, counts: NDArray[np.float32]) -> None:
+    content = BytesIO()
+    np.save(content, counts, allow_pickle=False)
+    with suppress(OSError):  # with a read-only home, they are counted again next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_bytes(path, content.getvalue())
 
 
 def token_counts(encoder: TextEncoder, counts: Mapping[str, int]) -> NDArray[np.float64]:

@@ -139,7 +139,7 @@ class _JobRun:
         base = self._remembered("base", lambda: current(self.index))
         captions = [(caption.picture, caption.text) for caption in request.captions]
         manifest, learned = self._retry_while_busy(
-            lambda: teach_index(self.index, request.language, captions, base=base)
+            lambda: teach_index(self.index, request.language, captions, base=base, job=self.record.events)
         )
         taught = _taught(learned) if learned else None
         return Event(state="succeeded", version=manifest.version, taught=taught)
@@ -153,10 +153,20 @@ class _JobRun:
 
     def _build(self, uploads: Sequence[str]) -> Event:
         sources, threads = self._bounded_sources(uploads), self.place.threads
-        return self._apply(lambda base: rebuild_index(self.index, sources, threads=threads, since=base))
+        return self._apply(
+            lambda base: rebuild_index(
+                self.index, sources, threads=threads, base=base, job=self.record.events
+            )
+        )
 
     def _change_index(self, base: str, **changes: object) -> IndexManifest:
-        return change_index(self.index, threads=self.place.threads, base=base, **changes)  # type: ignore[arg-type]
+        return change_index(
+            self.index,
+            threads=self.place.threads,
+            base=base,
+            job=self.record.events,
+            **changes,  # type: ignore[arg-type]
+        )
 
     def _apply(self, change: Callable[[str], IndexManifest]) -> Event:
         """Change the version served when the job first started, or a later one if that is gone."""

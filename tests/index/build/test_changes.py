@@ -19,13 +19,10 @@ from hypothesis.stateful import (
 )
 from numpy.typing import NDArray
 
-from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
-from index.build.lexicon import WordOptions
+from index.build.encoding import Worker
 from index.build.maintenance import collect, roll_back
-from index.build.process_pool import Worker
-from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
@@ -34,10 +31,9 @@ from index.search.translator import Translator
 from index.search.word_index import WORD_COLUMNS
 from index.storage.difference import Difference, compare
 from index.storage.files import describe
-from index.storage.index_manifest import Options
+from index.storage.options import Options
 from index.storage.tables import SENTENCE_COLUMNS, read_table
 from index.storage.versions import DETECTOR, current, locked, open_version, serve, versions
-from index.words.vocabulary import token_counts
 from passepartout import run
 from tests.bundles import make_bundle, make_corpus, sentences
 from tests.damage import flip_middle
@@ -143,17 +139,14 @@ def test_languages_come_and_go(index: Path, tmp_path: Path) -> None:
 
 
 def test_a_changed_index_identifies_languages_as_a_new_one_does(
-    index: Path, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Path, bundle: Bundle, tmp_path: Path
 ) -> None:
     def table(folder: Path) -> bytes:
         return (open_version(folder)[0] / DETECTOR).read_bytes()
 
     before = table(index)
-    counted: list[object] = []
-    monkeypatch.setattr(lexicon, "token_counts", lambda *given: counted.append(given) or token_counts(*given))
     row = {"pt": "O cão corre."}
     change_index(index, add=[Source(rows_of(tmp_path / "pt.jsonl", [row]))])
-    assert len(counted) == 2 * 3, "the words of en, de and pt: the bundle's and the corpora's"
     both = [{"en": ENGLISH[n * 40], "de": GERMAN[n * 40]} for n in range(30)]
     build_index(bundle, [Source(rows_of(tmp_path / "all.jsonl", [*both, row]))], tmp_path / "new")
     assert table(index) == table(tmp_path / "new")
@@ -161,31 +154,20 @@ def test_a_changed_index_identifies_languages_as_a_new_one_does(
     assert table(index) == before
 
 
-def test_options_are_kept_until_others_are_given(bundle: Bundle, tmp_path: Path) -> None:
+def test_options_are_kept(bundle: Bundle, tmp_path: Path) -> None:
     index = tmp_path / "index"
     files = make_corpus(tmp_path / "corpus", ("en", "de"), 300)
-    build_index(
-        bundle,
-        files,
-        index,
-        searching=SearchOptions(FACTORY, "ratio"),
-        word_options=WordOptions(least=2, phrases=False),
-    )
     options = Options(factory=FACTORY, least_count=2, phrases=False)
+    build_index(bundle, files, index, options=options)
     for _ in range(2):
         made = change_index(index, delete=[f"en:{current(index)[-1]}"])
-        assert (made.options, made.scoring) == (options, "ratio")
+        assert made.options == options
         assert made.languages["de"].search.factory == FACTORY
         assert made.languages["en"].phrases == 0
         table = read_table(
             index / "versions" / made.version / "en.words.arrow", WORD_COLUMNS, made.languages["en"].words
         )
         assert min(table.column("count").to_pylist()) >= 2
-    said = ["index", "delete", str(index), "--id", "de:5", "--factory", "auto", "--phrases"]
-    assert run([*said, "--scoring", "csls", "--least-count", "1"]) == 0
-    made = open_version(index)[1]
-    assert (made.options, made.scoring) == (Options(), "csls")
-    assert made.languages["de"].search.factory == "Flat"
 
 
 def test_the_same_change_makes_the_same_files(index: Path, made: Path, tmp_path: Path) -> None:
@@ -280,25 +262,25 @@ def test_a_version_published_in_the_meantime_is_not_lost(
 
 
 def test_a_change_whose_result_was_lost_is_not_made_twice(index: Path, tmp_path: Path) -> None:
-    """Who was killed after publishing repeats the change of the same base, and finds the version."""
+    """Who was killed after publishing repeats the job, and finds the version."""
     rows = rows_of(tmp_path / "x.jsonl", [{"id": "new", "text": "Ein Pferd.", "language": "de"}])
     added, first = [Source(rows)], current(index)
-    second = change_index(index, add=added, own_ids=True, base=first).version
-    assert change_index(index, add=added, own_ids=True, base=first).version == second
+    second = change_index(index, add=added, own_ids=True, base=first, job="a").version
+    assert change_index(index, add=added, own_ids=True, base=first, job="a").version == second
     assert versions(index) == [first, second]
     with pytest.raises(OutdatedError, match="another version is served now"):
-        change_index(index, delete=["en:1"], base=first)
+        change_index(index, delete=["en:1"], base=first, job="b")
 
 
 def test_other_corpora_take_the_place_of_all(index: Path, tmp_path: Path) -> None:
     """With the encoder, rules and options of the version before, and once."""
     first = current(index)
     rows = rows_of(tmp_path / "x.jsonl", [{"id": "a", "en": "A dog runs.", "de": "Der Hund rennt."}])
-    made = rebuild_index(index, [Source(rows)], since=first)
+    made = rebuild_index(index, [Source(rows)], job="a")
     assert texts(index) == {"en:a": "A dog runs.", "de:a": "Der Hund rennt."}
     before = open_version(index, first)[1]
     assert (made.model, made.cleaning, made.options) == (before.model, before.cleaning, before.options)
-    assert rebuild_index(index, [Source(rows)], since=first).version == made.version
+    assert rebuild_index(index, [Source(rows)], base=first, job="a").version == made.version
     assert rebuild_index(index, [Source(rows)]).version != made.version
 
 
@@ -323,8 +305,7 @@ def test_rolling_back_and_collecting(index: Path) -> None:
     second, third = (change_index(index, delete=[own]).version for own in ("en:1", "en:2"))
     assert roll_back(index) == current(index) == second
     assert len(texts(index)) == 59
-    # The same change finds its version again.
-    assert change_index(index, delete=["en:2"]).version == current(index) == third
+    serve(index, third)
     flip_middle(index / "versions" / second / "de.faiss")
     with pytest.raises(DamagedError):
         roll_back(index)

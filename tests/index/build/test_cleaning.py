@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.build.cleaning import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaner, Cleaning, ForeignCheck
+from index.build.cleaning import Cleaner, ForeignCheck
 from index.formats.sentence import Sentence, group_number
+from index.storage.options import CLEANING_RULES, DEDUPLICATION_ONLY, Cleaning
 from index.text.normalisation import clean
 
 
@@ -35,7 +36,7 @@ def test_each_rule_drops_counts_and_can_be_left_out(rule: str) -> None:
     kept, cleaner = cleaned(CASES[rule])
     assert kept == CASES[rule][:1]
     assert cleaner.done.dropped == {rule: 1}
-    off = frozenset(
+    off = tuple(
         found for found in CLEANING_RULES if found == rule or (rule == "duplicate" and found == "near")
     )
     kept, cleaner = cleaned(CASES[rule], Cleaning(off))
@@ -48,14 +49,14 @@ def test_form_is_nfc_and_single_spaces_unless_left_out() -> None:
     kept, cleaner = cleaned(texts)
     assert kept == ["Café noir", "A dog."]
     assert cleaner.done.changed == 1
-    kept, cleaner = cleaned(texts, Cleaning(frozenset({"form"})))
+    kept, cleaner = cleaned(texts, Cleaning(("form",)))
     assert kept == texts
     assert cleaner.done.changed == 0
 
 
 def test_empty_lines_are_always_dropped_and_not_listed() -> None:
     record = io.StringIO()
-    kept, cleaner = cleaned(["", "A dog.", " \u200b"], Cleaning(frozenset(CLEANING_RULES)), record=record)
+    kept, cleaner = cleaned(["", "A dog.", " \u200b"], Cleaning(CLEANING_RULES), record=record)
     assert kept == ["A dog."]
     assert cleaner.done.dropped == {"empty": 2}
     assert len(record.getvalue().splitlines()) == 1
@@ -79,7 +80,7 @@ def test_the_judge_drops_what_is_in_another_language() -> None:
     kept, cleaner = cleaned(texts, check_language=check_language)
     assert kept == ["A dog.", "A cat."]
     assert cleaner.done.dropped == {"language": 1}
-    assert cleaned(texts, Cleaning(frozenset({"language"})), check_language)[0] == texts
+    assert cleaned(texts, Cleaning(("language",)), check_language)[0] == texts
 
 
 def test_what_is_dropped_is_written_with_reason_place_and_the_row_kept() -> None:

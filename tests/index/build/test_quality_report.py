@@ -9,7 +9,6 @@ import pytest
 from index.build.build_index import build_index
 from index.build.quality_report import calibrate, measure_lines
 from index.build.questions import questions
-from index.build.vectors import SearchOptions
 from index.confidence.calibration import calibration_error
 from index.confidence.quality import risk_coverage
 from index.encoder.bundle import Bundle
@@ -18,8 +17,8 @@ from index.formats.registry import Source
 from index.search.sentence_index import SentenceIndex
 from index.search.translator import Translator
 from index.storage.index_manifest import IndexManifest
+from index.storage.options import Options
 from index.storage.versions import open_version
-from passepartout import run
 from tests.bundles import make_bundle, make_corpus
 
 CODES = ("en", "de", "pt")
@@ -41,7 +40,7 @@ def moses(folder: Path, count: int) -> list[Source]:
 @pytest.fixture(scope="module")
 def index(noisy: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("calibrated")
-    build_index(noisy, moses(folder / "c", 600), folder / "index", searching=SearchOptions(FACTORY))
+    build_index(noisy, moses(folder / "c", 600), folder / "index", options=Options(FACTORY))
     return folder / "index"
 
 
@@ -61,18 +60,6 @@ def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> Non
         assert entry.n == 600
         assert entry.ece is not None
         assert entry.ece < 0.15
-
-
-def test_info_shows_how_languages_are_searched_and_pairs_answer(
-    index: Path, manifest: IndexManifest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["index", "info", "--verbose", str(index)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    search = manifest.languages[CODES[0]].search
-    assert f"{FACTORY} ({search.parameters}), recall {search.recall:.3f}" in lines[0]
-    found = manifest.quality[f"{CODES[0]}-{CODES[1]}"]
-    (line,) = [line for line in lines if line.startswith(f"{CODES[0]}-{CODES[1]}: ")]
-    assert f"R@1 {found.r1:.3f}, R@10 {found.r10:.3f} of 600, calibration error" in line
 
 
 def test_r10_is_how_often_one_of_ten_answers_is_right(index: Path, manifest: IndexManifest) -> None:
@@ -134,16 +121,6 @@ def test_hubness_is_shown_before_and_after_csls(manifest: IndexManifest) -> None
         np.mean([getattr(entry, name) for entry in manifest.hubness.values()]) for name in ("cosine", "csls")
     )
     assert after < before
-
-
-def test_the_ratio_margin_ranks_where_asked_for(noisy: Bundle, tmp_path: Path) -> None:
-    sources = moses(tmp_path / "c", 120)
-    manifest = build_index(noisy, sources, tmp_path / "index", searching=SearchOptions(scoring="ratio"))
-    assert manifest.scoring == "ratio"
-    matches = Translator.open(tmp_path / "index").sentences(["The cat sleeps."], "en", "de", k=5)[0]
-    confidences = [match.confidence for match in matches]
-    assert confidences == sorted(confidences, reverse=True)
-    assert min(match.score for match in matches) > 0
 
 
 def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:

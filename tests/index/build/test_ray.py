@@ -14,18 +14,16 @@ import pytest
 
 from index.build import ray, reading
 from index.build.build_index import build_index
+from index.build.encoding import Pool, Shards
 from index.build.job import LOCAL_ENGINE, Engine, Job
-from index.build.lexicon import LanguageTokens
-from index.build.process_pool import ProcessPool
+from index.build.lexicon import detector_of
 from index.build.ray import Cluster, RayPool
-from index.build.shards import Shards
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.text.identification import Detector
-from index.words.vocabulary import training_words
 from tests.bundles import make_corpus, sentences
 from tests.waiting import until
 
@@ -53,8 +51,7 @@ def job(bundle: Bundle, tmp_path: Path) -> Job:
 
 @pytest.fixture(scope="module")
 def detector(bundle: Bundle) -> Detector:
-    counts = {code: training_words(bundle, code) for code in bundle.manifest.languages}
-    return LanguageTokens(TextEncoder(bundle), counts).detector
+    return detector_of(TextEncoder(bundle), {})
 
 
 @pytest.fixture
@@ -179,7 +176,7 @@ def _die(tries: Path) -> None:
 
 def test_vectors_and_words_are_those_of_this_machine(encoders: RayPool, job: Job, detector: Detector) -> None:
     texts = [*sentences("en")[:50], sentences("de")[0]]
-    with ProcessPool(job, detector) as own:
+    with Pool(job, detector) as own:
         wanted, counts = (
             own.encode("en", texts, check_language=True).result(),
             own.count(texts, "en").result(),

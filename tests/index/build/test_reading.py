@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 
 from index.build.job import Job
-from index.build.reading import _shard_of, texts_of
-from index.build.shards import SHARD_LINES
+from index.build.reading import texts_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.formats.sentence import Sentence
 from index.storage import tables as texts
 from index.storage.tables import writing_table
 
@@ -27,11 +25,3 @@ def test_sentences_come_by_their_rows_whatever_the_batches_of_the_file(
     found = [part.to_pylist() for part in texts_of(job, "en", size, start, end)]
     assert [text for part in found for text in part] == sentences[start:end]
     assert all(0 < len(part) <= size for part in found)
-
-
-def test_a_shard_of_long_sentences_has_few_of_them() -> None:
-    long = Sentence("1", "x" * (1 << 20), "en", 1)
-    wide = long._replace(text="x", metadata={"note": "x" * (1 << 20)})
-    for sentence, most in ((long, 17), (wide, 16), (long._replace(text="x"), SHARD_LINES)):
-        numbered = (("a.txt", sentence) for _ in range(2 * SHARD_LINES))
-        assert len(_shard_of(numbered)) == most

@@ -9,12 +9,12 @@ from babel.messages.pofile import read_po
 from lxml import etree
 
 from index.build.build_index import build_index
-from index.build.cleaning import Cleaning
 from index.documents.translation import Summary, open_document, translate_file
 from index.encoder.bundle import Bundle
 from index.errors import CorpusError, UnknownLanguageError, UsageError
 from index.formats.registry import Source, read
 from index.search.translator import Translator
+from index.storage.options import Cleaning
 from passepartout import run
 
 PAIRS = {
@@ -33,9 +33,7 @@ def memory(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("documents")
     rows = "".join(f"{source}\t{target}\n" for source, target in PAIRS.items())
     (folder / "ui.tsv").write_text(f"en\tde\n{rows}", "utf-8")
-    build_index(
-        bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(frozenset({"language"}))
-    )
+    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
     return folder / "index"
 
 

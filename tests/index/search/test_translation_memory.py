@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.build.build_index import build_index
-from index.build.cleaning import Cleaning
 from index.build.export import export_index
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
@@ -19,6 +18,7 @@ from index.search.ranking import Original
 from index.search.translation_memory import MIN_SIMILARITY, Comparison, Likeness
 from index.search.translator import Match, Translator
 from index.storage.groups import Groups, Links
+from index.storage.options import Cleaning
 from index.storage.versions import open_version
 from index.text.normalisation import clean
 from passepartout import run
@@ -38,7 +38,7 @@ def memory(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "m.tsv").write_text("\n".join(["id\ten\tde\tby", *rows, extra]) + "\n", "utf-8")
     (folder / "more.txt").write_text("Der vogel schläft und das kind spielt.\n", "utf-8")
     sources = [Source(folder / "m.tsv"), Source(folder / "more.txt", "de")]
-    build_index(bundle, sources, folder / "index", cleaning=Cleaning(frozenset({"near", "language"})))
+    build_index(bundle, sources, folder / "index", cleaning=Cleaning(("near", "language")))
     return folder / "index"
 
 
@@ -74,9 +74,7 @@ def strings(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = ["Delete file\tDatei löschen", "Press Enter to continue.\tWeiter mit der Eingabetaste."]
     rows += ["Page 3 of 10\tSeite 3 von 10", "Close window\tFenster schließen", "Really?!\tWirklich?!"]
     (folder / "ui.tsv").write_text("\n".join(["en\tde", *rows]) + "\n", "utf-8")
-    build_index(
-        bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(frozenset({"language"}))
-    )
+    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
     return folder / "index"
 
 
@@ -156,7 +154,7 @@ def test_an_export_builds_the_same_memory_again(
 ) -> None:
     out = tmp_path / f"x.{suffix}"
     assert export_index(memory, out) == 2 * len(ENGLISH) + 3
-    off = Cleaning(frozenset({"near", "language"}))
+    off = Cleaning(("near", "language"))
     build_index(bundle, [Source(out)], tmp_path / "index", cleaning=off)
     for text in (ENGLISH[-1], ENGLISH[0]):
         old, new = ask(memory, text), ask(tmp_path / "index", text)
@@ -187,7 +185,7 @@ def test_a_line_in_the_wrong_language_is_dropped_unless_kept(bundle: Bundle, tmp
     (tmp_path / "en.txt").write_text("\n".join([*ENGLISH, GERMAN[0]]) + "\n", "utf-8")
     made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index")
     assert made.languages["en"].dropped == {"language": 1}
-    keep = Cleaning(frozenset({"language"}))
+    keep = Cleaning(("language",))
     made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index", cleaning=keep)
     assert made.languages["en"].sentences == len(ENGLISH) + 1
 

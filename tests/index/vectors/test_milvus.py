@@ -16,13 +16,13 @@ import pytest
 import passepartout
 from index.build import milvus_store
 from index.build.build_index import build_index
-from index.build.changes import Changes, change_index
+from index.build.changes import change_index
 from index.build.maintenance import collect, roll_back, verify_version
-from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, DamagedError, StoreError, UsageError
 from index.formats.registry import Source
 from index.search.translator import Translator
+from index.storage.options import Options
 from index.storage.versions import open_version, versions
 from index.vectors import milvus
 from index.vectors.milvus import MilvusIndex, connect, parse, read_held
@@ -56,7 +56,7 @@ def stored(
 ) -> Path:
     """The same in Milvus. Not to be changed."""
     folder = tmp_path_factory.mktemp("stored")
-    build_index(bundle, corpora, folder, searching=SearchOptions(store=milvus_server.address))
+    build_index(bundle, corpora, folder, options=Options(store=milvus_server.address))
     return folder
 
 
@@ -147,9 +147,7 @@ def test_many_are_searched_by_a_graph(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(milvus_store, "GRAPH_ROWS", 100)
-    made = build_index(
-        bundle, corpora, tmp_path / "index", searching=SearchOptions(store=milvus_server.address)
-    )
+    made = build_index(bundle, corpora, tmp_path / "index", options=Options(store=milvus_server.address))
     search = made.languages["de"].search
     assert (search.factory, search.parameters) == ("HNSW", "ef=200")
     assert (search.recall or 0) >= 0.99
@@ -163,7 +161,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
     bundle: Bundle, corpora: dict[str, Path], milvus_server: MilvusServer, tmp_path: Path
 ) -> None:
     index, before = tmp_path / "index", collections(milvus_server.address)
-    first = build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
+    first = build_index(bundle, corpora, index, options=Options(store=milvus_server.address))
     made = collections(milvus_server.address) - before
     assert made == named(index)
     assert len(made) == 2
@@ -176,7 +174,7 @@ def test_a_version_has_its_collections_until_it_is_gone(
     assert answers[0][0].id != "en:5"
     assert roll_back(index) == first.version
     assert len(vectors(index, "de")) == 300
-    third = change_index(index, delete=["de:3"], changes=Changes(store="files"))
+    third = build_index(bundle, corpora, index)
     assert third.languages["de"].search.store == "faiss"
     gone = named(index) - made
     assert second.version in versions(index)
@@ -185,15 +183,17 @@ def test_a_version_has_its_collections_until_it_is_gone(
     assert collections(milvus_server.address) & (made | gone) == set()
 
 
-def test_a_copy_drops_nothing_of_the_original(stored: Path, tmp_path: Path) -> None:
+def test_a_copy_drops_nothing_of_the_original(
+    bundle: Bundle, corpora: dict[str, Path], stored: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(stored, copy, ignore=shutil.ignore_patterns("work"))
-    change_index(copy, delete=["de:1"], changes=Changes(store="files"))
+    build_index(bundle, corpora, copy)
     collect(copy, keep=1)
     vectors(stored, "de").verify()
 
 
-def test_a_killed_build_resumes_and_its_remains_are_dropped(
+def test_the_remains_of_a_killed_build_are_dropped(
     bundle: Bundle,
     corpora: dict[str, Path],
     milvus_server: MilvusServer,
@@ -210,16 +210,14 @@ def test_a_killed_build_resumes_and_its_remains_are_dropped(
 
     monkeypatch.setattr(milvus_store, "_fill", killed)
     with pytest.raises(KeyboardInterrupt):
-        build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
+        build_index(bundle, corpora, index, options=Options(store=milvus_server.address))
     assert versions(index) == []
     left = collections(milvus_server.address) - before
     assert len(left) == 2
     monkeypatch.setattr(milvus_store, "_fill", fill)
-    build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
-    assert len(named(index) & left) == 1  # English was whole
-    assert len(collections(milvus_server.address) - before) == 3
-    removed = collect(index)
-    assert set(removed) == left - named(index)
+    build_index(bundle, corpora, index, options=Options(store=milvus_server.address))
+    assert not named(index) & left
+    assert set(collect(index)) == left
     assert collections(milvus_server.address) - before == named(index)
 
 
@@ -231,7 +229,7 @@ def test_other_vectors_than_were_written_are_found(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     index = tmp_path / "index"
-    build_index(bundle, corpora, index, searching=SearchOptions(store=milvus_server.address))
+    build_index(bundle, corpora, index, options=Options(store=milvus_server.address))
     assert run(["index", "verify", str(index)]) == 0
     name = read_held(next(index.glob("versions/*/de.milvus"))).collection
     connection = connect(parse(milvus_server.address))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
 
-from index.vectors.neighbourhoods import NeighbourhoodMeans, csls, neighbourhood_means, ratio, skewness
+from index.vectors.neighbourhoods import NeighbourhoodMeans, csls, neighbourhood_means, skewness
 
 COSINES = hn.arrays(
     np.float32,
@@ -74,11 +74,6 @@ def test_an_unknown_language_sees_the_mean_of_what_the_known_ones_see() -> None:
     assert surroundings.seen_from("sw") == pytest.approx([0.3, 0.3])
     alone = NeighbourhoodMeans(np.zeros((2, 0), np.float32), [])
     assert alone.seen_from("en").tolist() == [0, 0]
-
-
-def test_the_ratio_margin_by_hand() -> None:
-    found = ratio(np.array([[0.6, 0.3]]), np.array([[0.5]]), np.array([0.3, 0.1]))
-    np.testing.assert_allclose(found, [[1.5, 1.0]], rtol=1e-6)
 
 
 def test_a_hub_makes_occurrences_skewed() -> None:

@@ -9,12 +9,13 @@ import pytest
 
 from index.build import lexicon
 from index.build.build_index import build_index
+from index.build.encoding import Pool
 from index.build.job import Job
-from index.build.lexicon import LanguageTokens, WordOptions, count_language
-from index.build.process_pool import ProcessPool
+from index.build.lexicon import count_language, detector_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
+from index.storage.options import Options
 from index.storage.tables import SENTENCE_COLUMNS, strings, write_table
 from index.text.normalisation import words
 from index.words.phrases import LEAST_COUNT, count_pairs, find_phrases
@@ -69,8 +70,8 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     cleared = [f"A small dog sleeps. Number{row} of the fire hydrant is {row}." for row in range(30)]
     with files["en"].open("a", encoding="utf-8") as file:
         file.write("\n".join([*cleared, *(f"Row {row} {row + 7}" for row in range(900))]) + "\n")
-    plain = build_index(bundle, files, tmp_path / "plain", word_options=WordOptions(phrases=False))
-    manifest = build_index(bundle, files, tmp_path / "index", word_options=WordOptions(least=2))
+    plain = build_index(bundle, files, tmp_path / "plain", options=Options(phrases=False))
+    manifest = build_index(bundle, files, tmp_path / "index", options=Options(least_count=2))
     translator = Translator.open(tmp_path / "index")
     words = dict(translator.vocabulary("en"))
     assert words["fire hydrant"] == 30
@@ -84,7 +85,7 @@ def test_an_index_answers_phrases_and_leaves_rare_words_out(bundle: Bundle, tmp_
     assert unknown.in_vocabulary is False
 
 
-def test_a_killed_build_resumes_from_its_counts(
+def test_phrases_are_of_the_first_sentences_and_words_of_all(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentences = [f"the ice cream {number}" for number in range(30)] + ["the dog runs"] * 9
@@ -93,10 +94,6 @@ def test_a_killed_build_resumes_from_its_counts(
     job = Job(tmp_path, tmp_path, bundle, encoder)
     monkeypatch.setattr(lexicon, "PHRASE_SENTENCES", 30)
     counts = {"the": 39, "ice": 30, "cream": 30, "dog": 9, "runs": 9} | {str(n): 1 for n in range(30)}
-    with ProcessPool(job, LanguageTokens(encoder, {}).detector) as encoders:
-        found = count_language(job, "en", encoders, WordOptions())
-        assert found[0] == counts
-        monkeypatch.setattr(lexicon, "count_pairs", None)  # not called again
-        assert count_language(job, "en", encoders, WordOptions()) == found
-        (tmp_path / "en.phrases").unlink()
-        assert count_language(job, "en", encoders, WordOptions(phrases=False)) == (counts, {})
+    with Pool(job, detector_of(encoder, {})) as pool:
+        assert count_language(job, "en", pool, True) == (counts, {})
+        assert count_language(job, "en", pool, False) == (counts, {})

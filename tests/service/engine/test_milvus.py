@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.build.build_index import build_index
-from index.build.vectors import SearchOptions
 from index.encoder.bundle import Bundle
+from index.storage.options import Options
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import make_corpus, sentences
@@ -29,7 +29,7 @@ def indices(
     folder = tmp_path_factory.mktemp("indices")
     corpora = make_corpus(folder / "corpus", ("en", "de"))
     build_index(bundle, corpora, folder / "files")
-    build_index(bundle, corpora, folder / "stored", searching=SearchOptions(store=milvus_server.address))
+    build_index(bundle, corpora, folder / "stored", options=Options(store=milvus_server.address))
     return folder / "files", folder / "stored"
 
 

@@ -1,14 +1,23 @@
-"""The processes that encode the shards of a build, one a core."""
+"""Encoding: shards of texts to vectors, in processes, one a core.
 
+The vectors of a shard are appended to LANG.vectors, then a line about it to LANG.journal: a digest of the
+encoder and the texts, where its vectors begin, which texts they belong to, which are in another language,
+CRC-32. A later build does not encode a shard that the journal has, if its vectors are as they were written.
+"""
+
+import json
 import multiprocessing
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import compress
 from multiprocessing.connection import wait
+from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,15 +35,11 @@ TEXTS_WITHOUT_PROCESSES = 1024  # up to so many are encoded in this process: sta
 FASTTEXT_FOREIGN = 0.1
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The vectors of n texts, and which texts are in another language than the corpus.
-
-    `vectors` (n, d): zeros for `foreign` texts; None if they are on disk already.
-    """
+class Encoded(NamedTuple):
+    """Which of n texts are in another language than the corpus, and their vectors (n, d), 0 for these."""
 
     foreign: list[bool]
-    vectors: Vectors | None
+    vectors: Vectors
 
 
 class Worker:
@@ -59,7 +64,7 @@ class Worker:
         return Encoded(foreign.tolist(), vectors)
 
 
-class ProcessPool:
+class Pool:
     """Encodes in `job.threads` processes, or in this one for few texts.
 
     `ahead`: how many shards to submit before waiting for the first.
@@ -71,7 +76,7 @@ class ProcessPool:
         self._executor: ProcessPoolExecutor | None = None
         self.ahead = 2 * job.threads if job.threads > 1 else 0
 
-    def __enter__(self) -> "ProcessPool":
+    def __enter__(self) -> "Pool":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,6 +130,95 @@ def result_of(future: "Future[Any]") -> Any:  # noqa: ANN401 (of any type)
             "a process of the build died (killed, or out of memory): repeat the command, with fewer "
             "--threads if memory is short; what is encoded is kept"
         ) from error
+
+
+class Shard(NamedTuple):
+    """A shard of texts that are being encoded; `result` waits for them."""
+
+    digest: str
+    result: Callable[[], Encoded]
+
+
+class Shards:
+    """The vectors of one language, in the order of the corpus; a context manager."""
+
+    def __init__(self, job: Job, code: str, pool: Pool) -> None:
+        self._code, self._pool, self._dimension = code, pool, job.encoder.dimension
+        self._seed = f"{job.bundle.manifest.digest} {code}"
+        vectors, self._journal = job.part(f"{code}.vectors"), job.part(f"{code}.journal")
+        entries = _entries(self._journal)
+        self._journal.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+        self._known = {entry["digest"]: entry for entry in entries}
+        self._file = vectors.open("r+b" if vectors.exists() else "w+b")
+        self._rows = 0
+
+    def __enter__(self) -> "Shards":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def begin(self, texts: Sequence[str], check_language: bool) -> Shard:
+        """Start encoding the next texts, unless they are there; foreign ones are left out if
+        `check_language`."""
+        if not texts:
+            return Shard("", lambda: Encoded([], np.zeros((0, self._dimension), np.float32)))
+        every = "\n".join([f"{self._seed} {check_language}", *texts]).encode("utf-8", "surrogatepass")
+        digest = blake2b(every, digest_size=16).hexdigest()
+        if stored := self._stored(digest, len(texts)):
+            return Shard(digest, lambda: stored)
+        future = self._pool.encode(self._code, texts, check_language)
+        return Shard(digest, lambda: result_of(future))
+
+    def add(self, vectors: Vectors) -> None:
+        """Append vectors that were not encoded here."""
+        self._file.seek(4 * self._rows * self._dimension)
+        self._file.write(np.ascontiguousarray(vectors, np.float32).data)
+        self._rows += len(vectors)
+
+    def finish(self, shard: Shard, rows: Sequence[int]) -> None:
+        """Append the vectors of those texts of a shard that are kept, and note them in the journal."""
+        foreign, vectors = shard.result()
+        kept = np.ascontiguousarray(vectors[rows])
+        start = self._rows
+        self.add(kept)
+        self._file.flush()
+        entry = {"digest": shard.digest, "start": start, "rows": rows, "crc": zlib.crc32(kept.data)}
+        entry["foreign"] = list(compress(range(len(foreign)), foreign))
+        with self._journal.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def close(self) -> None:
+        """Cut off what the file has after the last vectors."""
+        self._file.truncate(4 * self._rows * self._dimension)
+        self._file.flush()
+
+    def _stored(self, digest: str, texts: int) -> Encoded | None:
+        """What an earlier build encoded of a shard, if it is as it was written."""
+        if (entry := self._known.get(digest)) is None:
+            return None
+        rows, width = entry["rows"], 4 * self._dimension
+        self._file.seek(entry["start"] * width)
+        content = self._file.read(len(rows) * width)
+        if zlib.crc32(content) != entry["crc"]:
+            return None
+        vectors = np.zeros((texts, self._dimension), np.float32)
+        vectors[rows] = np.frombuffer(content, np.float32).reshape(-1, self._dimension)
+        foreign = set(entry["foreign"])
+        return Encoded([row in foreign for row in range(texts)], vectors)
+
+
+def _entries(journal: Path) -> list[dict[str, Any]]:
+    """The entries of a journal, without lines that are incomplete."""
+    entries: list[dict[str, Any]] = []
+    for line in journal.read_bytes().splitlines() if journal.exists() else []:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and set(entry) == {"digest", "start", "rows", "crc", "foreign"}:
+            entries.append(entry)
+    return entries
 
 
 _worker: Worker
