@@ -76,11 +76,7 @@ def read_corpus(
     Ids have the name of the file where a language has several files, or had sentences before, unless
     `own_ids`. Returns the entries of the manifest, without words. Raises CorpusError.
     """
-    before = sum(language.left for language in previous.values())
-    with (
-        ExitStack() as files,
-        Progress(corpus.size + before, unit="bytes", label="read and encode") as bar,
-    ):
+    with ExitStack() as files, Progress(corpus.size, unit="bytes", label="encode") as bar:
         writers: dict[str, SentenceWriter] = {}
 
         def writer(code: str) -> SentenceWriter:
@@ -97,7 +93,9 @@ def read_corpus(
         for source in corpus.sources:  # an empty file has its language, too, of which nothing is kept
             if source.language is not None and source.language not in writers:
                 writer(source.language)
-        return {code: found.finish(corpus) for code, found in writers.items()}
+        entries = {code: found.finish(corpus) for code, found in writers.items()}
+        bar.advance(max(0, bar.total - bar.done))
+        return entries
 
 
 class SentenceWriter:
@@ -204,7 +202,6 @@ class SentenceWriter:
         vectors[kept.changed] = shard.result().vectors
         self.shards.add(vectors)
         self.links.add(kept.rows, kept.groups)
-        self.bar.advance(len(kept.ids))
 
     def _write(self, ids: list[str], texts: list[str], metadata: list[str]) -> None:
         self.table.add({"id": ids, "text": texts, "metadata": metadata})

@@ -266,7 +266,7 @@ class Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     state: State = Field(description="Where the job stands.", examples=["running"])
-    stage: str | None = Field(default=None, description="What it is doing now.", examples=["encode de"])
+    stage: str | None = Field(default=None, description="What it is doing now.", examples=["encode"])
     done: int | None = Field(default=None, description="Units of this stage done.", examples=[120])
     total: int | None = Field(default=None, description="Units of this stage, about.", examples=[300])
     unit: str | None = Field(

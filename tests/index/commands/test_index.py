@@ -132,7 +132,7 @@ def test_build_ends_with_counts_and_the_version(bundle: Bundle, tmp_path: Path, 
         "de: 40 sentences, 28 words (40 lines)",
         f"{tmp_path / 'index'}: version {version}, encoder tiny@1, confidence not calibrated",
     ]
-    assert "encode en 40/40 sentences" in captured.err
+    assert "bytes (" in captured.err
     assert "neighbourhoods" in captured.err
 
 
@@ -201,14 +201,6 @@ def test_info_is_a_few_lines(index_dir: Path, capsys: Capture) -> None:
     assert len(lines) == 5 + 1
     assert lines[0].startswith("en: ")
     assert lines[-1].endswith("encoder tiny@1, confidence not calibrated")
-
-
-def test_verbose_info_shows_every_pair(index_dir: Path, capsys: Capture) -> None:
-    assert run(["index", "info", str(index_dir), "--verbose"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5 + 5 * 4 + 1
-    assert lines[0].endswith(" lines), Flat")
-    assert lines[5].startswith("en-de: not measured, hubness ")
 
 
 def test_verify_passes_and_says_so(index_dir: Path, capsys: Capture) -> None:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,14 @@ from index.storage.manifest import write_manifest
 from index.storage.versions import (
     building,
     current,
+    made_by,
     next_version,
     open_version,
+    parts_of,
     publish,
-    serve,
-    unserved,
     versions,
 )
 from tests.damage import DAMAGE, flip, no_parsing
-
-KEY, OTHER = "a" * 64, "b" * 64
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +142,7 @@ def test_a_sealed_manifest_with_another_encoder_is_refused(
 
 def test_another_format_has_its_own_error(copy: Path, manifest: IndexManifest) -> None:
     write_manifest(folder_of(copy), manifest.model_copy(update={"format": 1}))
-    with pytest.raises(FormatError, match="format 1, this version reads 4: build it again"):
+    with pytest.raises(FormatError, match="format 1, this version reads 5: build it again"):
         open_version(copy)
 
 
@@ -175,15 +174,15 @@ def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
             open_version(folder)
 
 
-def make(index: Path, key: str, manifest: IndexManifest, version: str) -> None:
-    with building(index, key) as work:
+def make(index: Path, manifest: IndexManifest, version: str, job: str | None = None) -> None:
+    with building(index) as work:
         (work / "x").write_text(version)
-        publish(index, work, manifest.model_copy(update={"version": version, "key": key}))
+        publish(index, work, manifest.model_copy(update={"version": version, "job": job}))
 
 
 def test_publishing_serves_the_new_version_and_keeps_the_old(tmp_path: Path, manifest: IndexManifest) -> None:
-    make(tmp_path, KEY, manifest, "20261120-1")
-    make(tmp_path, OTHER, manifest, "20261120-2")
+    make(tmp_path, manifest, "20261120-1")
+    make(tmp_path, manifest, "20261120-2")
     assert current(tmp_path) == "20261120-2"
     assert versions(tmp_path) == ["20261120-1", "20261120-2"]
     assert (tmp_path / "versions" / "20261120-1" / "x").read_text() == "20261120-1"
@@ -199,58 +198,53 @@ def test_ids_count_the_builds_of_a_day_in_numbers(tmp_path: Path) -> None:
     assert versions(tmp_path) == ["20261119-30", "20261120-9", "20261120-10"]
 
 
-def test_work_of_other_inputs_is_removed_and_of_the_same_kept(tmp_path: Path) -> None:
-    with building(tmp_path, KEY) as work:
-        (work / "done").touch()
-    with building(tmp_path, KEY) as work:
-        assert (work / "done").exists()
-    with building(tmp_path, OTHER) as work:
-        assert work.name == OTHER
-        assert not (tmp_path / "work" / KEY).exists()
+def test_only_the_parts_of_a_build_that_died_are_kept(tmp_path: Path) -> None:
+    with suppress(KeyboardInterrupt), building(tmp_path) as work:
+        (work / "x").touch()
+        (parts_of(work) / "en.vectors").touch()
+        raise KeyboardInterrupt
+    with building(tmp_path) as work:
+        assert not list(work.iterdir())
+        assert [path.name for path in parts_of(work).iterdir()] == ["en.vectors"]
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["LOCK"]
 
 
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
-    with building(tmp_path, KEY), pytest.raises(UsageError, match="another build is running"):
-        building(tmp_path, OTHER).__enter__()
-    with building(tmp_path, OTHER):
+    with building(tmp_path), pytest.raises(UsageError, match="another build is running"):
+        building(tmp_path).__enter__()
+    with building(tmp_path):
         pass
 
 
 def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
     script = (
         "import os, signal; from pathlib import Path; from index.storage.versions import building\n"
-        f"with building(Path({str(tmp_path)!r}), {KEY!r}): os.kill(os.getpid(), signal.SIGKILL)"
+        f"with building(Path({str(tmp_path)!r})): os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == -9
-    with building(tmp_path, KEY):
+    with building(tmp_path):
         pass
 
 
-def test_a_version_finished_but_never_served_is_found_by_its_key(
-    tmp_path: Path, manifest: IndexManifest
-) -> None:
-    make(tmp_path, KEY, manifest, "20261120-1")
-    make(tmp_path, OTHER, manifest, "20261120-2")
-    assert unserved(tmp_path, OTHER) is None
-    serve(tmp_path, "20261120-1")
-    assert unserved(tmp_path, OTHER) == "20261120-2"
-    assert unserved(tmp_path, KEY) is None
-    (tmp_path / "versions" / "20261120-2" / "manifest.json").unlink()
-    assert unserved(tmp_path, OTHER) is None
-    (tmp_path / "CURRENT").unlink()
-    assert unserved(tmp_path, KEY) == "20261120-1"
+def test_a_version_is_found_by_its_job(tmp_path: Path, manifest: IndexManifest) -> None:
+    for number, job in enumerate(("a", None, "b", "a"), start=1):
+        make(tmp_path, manifest, f"20261120-{number}", job)
+    found = [made_by(tmp_path, job) for job in ("a", "b", "c")]
+    assert [made and made.version for made in found] == ["20261120-4", "20261120-3", None]
+    (tmp_path / "versions" / "20261120-3" / "manifest.json").unlink()
+    assert made_by(tmp_path, "b") is None
 
 
 def test_a_failed_publication_leaves_the_old_version_served(
     tmp_path: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(tmp_path, KEY, manifest, "20261120-1")
+    make(tmp_path, manifest, "20261120-1")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        make(tmp_path, OTHER, manifest, "20261120-2")
+        make(tmp_path, manifest, "20261120-2")
     assert current(tmp_path) == "20261120-1"
     assert versions(tmp_path) == ["20261120-1"]

@@ -42,8 +42,8 @@ def test_the_new_version_translates_from_it_and_else_as_before(index: Path) -> N
 
 def test_it_is_taught_once_and_again_with_more_captions(index: Path) -> None:
     base = open_version(index)[1].version
-    first, _ = teach_index(index, "eo", CAPTIONS[:10], base=base)
-    again, learned = teach_index(index, "eo", CAPTIONS[:10], base=base)
+    first, _ = teach_index(index, "eo", CAPTIONS[:10], base=base, job="a")
+    again, learned = teach_index(index, "eo", CAPTIONS[:10], base=base, job="a")
     assert (again.version, learned) == (first.version, None)
     second, learned = teach_index(index, "eo", CAPTIONS)
     assert learned is not None

@@ -67,10 +67,11 @@ def test_an_upload_becomes_a_job_with_events_and_the_new_version_answers(stage: 
     stages = [event.data.get("stage") for event in told]
     assert [event.kind for event in told] == ["progress"] * (len(told) - 1) + ["end"]
     assert told[0].data["state"] == "queued"
-    wanted = ["check", "encode en", "encode de"]
+    wanted = ["check", "encode"]
     assert [stage for stage in stages if stage in wanted] == wanted
-    encoded = told[stages.index("encode de")].data
-    assert (encoded["done"], encoded["total"], encoded["unit"]) == (41, 41, "sentences")
+    encoded = told[stages.index("encode")].data
+    assert encoded["done"] == encoded["total"] > 0
+    assert encoded["unit"] == "bytes"
     end = told[-1].data
     assert (end["state"], end["version"], end["attempts"]) == ("succeeded", current(stage.index), 1)
     assert end["ended"] > end["created"]
@@ -81,7 +82,7 @@ def test_an_upload_becomes_a_job_with_events_and_the_new_version_answers(stage: 
 
     late = list(stage.events(job["id"]))
     assert [event.id for event in late[1:]] == [event.id for event in told[1:]]
-    after = stages.index("encode de")
+    after = stages.index("encode")
     rest = list(stage.events(job["id"], after=told[after].id))
     assert [event.id for event in rest] == [event.id for event in told[after + 1 :]]
     asked = stage.ask("GET", f"/admin/jobs/{job['id']}").json()
@@ -209,7 +210,7 @@ def test_the_client_uploads_changes_watches_and_goes_back(stage: Stage, tmp_path
         ended = admin.submit(Add(action="add", uploads=[upload.id]), key="c-1")
         assert ended.id == job.id
         assert (ended.state, ended.version) == ("succeeded", events[-1].version)
-        assert "encode de" in [event.stage for event in events]
+        assert "encode" in [event.stage for event in events]
         assert admin.jobs().jobs[0] == ended == admin.cancel(job.id)
         with pytest.raises(RefusedError, match="no such job"):
             list(admin.watch("0" * 32))

@@ -57,6 +57,7 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
     first = current(place.index)
     for change in ({"action": "add", "sentences": [HUND]}, {"action": "delete", "ids": ["de:neu"]}):
         there = len(versions(place.index))
+        record.events += "+"
         perform(spec(**change), record, place)
         made = done(record).version
         connection.delete(record.events)

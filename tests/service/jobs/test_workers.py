@@ -50,7 +50,7 @@ def kill(process: "subprocess.Popen[str]") -> None:
 def test_a_job_whose_worker_is_killed_is_resumed_and_makes_one_version(stage: Stage) -> None:
     before, there = current(stage.index), versions(stage.index)
     with stage.working() as process:
-        own = begun(stage, "encode en")
+        own = begun(stage, "encode")
         kill(process)
     assert (current(stage.index), versions(stage.index)) == (before, there)
     assert stage.ask("GET", f"/admin/jobs/{own}").json()["state"] == "running"
