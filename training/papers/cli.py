@@ -1,23 +1,20 @@
 """`passepartout experiment` and `reproduce`: the papers' experiments on your data."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from evaluation.reports import document
-from evaluation.reports.document import Block, Code, Heading, Text, running_command
+from evaluation.reports.document import running_command
 from index.errors import UsageError
+
+if TYPE_CHECKING:  # reports need no torch, but their package's rooms do
+    from training.papers.report import ExperimentReport
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
-Figures = Mapping[str, Mapping[str, float]]  # system -> figure -> value
-Facts = Mapping[str, Any]
 DATA = click.option("--data", type=FOLDER, required=True)
 SEED_OPTION = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
@@ -39,10 +36,7 @@ def correspondence(runs: tuple[Path, ...], data: Path, epochs: int, seed: int, o
     """A.1: tell true from false sentence halves, in languages that the classifier was not trained on."""
     from training.papers.globetrotter import correspondence
 
-    settings = correspondence.Settings(epochs, seed=seed)
-    scores = correspondence.correspond(runs, data, settings)
-    parts = correspondence.figures(scores), correspondence.facts(scores), correspondence.blocks(scores)
-    _write_report(out, "Sentence correspondence", *parts)
+    _write(correspondence.report(runs, data, epochs, seed), out)
 
 
 @experiment.command()
@@ -64,9 +58,7 @@ def clusters(
     encoders = [open_frozen(folder, data) for folder in (encoder, without_vision) if folder]
     shared = [code for code in encoders[0].languages if all(code in other.languages for other in encoders)]
     texts = photo_captions(data, "test", shared)
-    systems = [clusters.cluster(encoder, texts, count, seed) for encoder in encoders]
-    facts, blocks = clusters.facts(systems, texts, count), clusters.blocks(systems, texts, count)
-    _write_report(out, "Clusters", clusters.figures(systems), facts, blocks)
+    _write(clusters.report(encoders, texts, count, seed), out)
 
 
 @experiment.command()
@@ -84,9 +76,7 @@ def families(encoder: Path, data: Path, sets: tuple[str, ...], languages: str, o
 
     frozen = open_frozen(encoder, data)
     codes = [code.strip() for code in languages.split(",") if code.strip()] or families.PAPER_LANGUAGES
-    measured = [families.measure_families(frozen, data / name, codes) for name in sets]
-    facts = {"tables": [asdict(one) for one in measured]}
-    _write_report(out, "Families", families.figures(measured), facts, families.blocks(frozen.name, measured))
+    _write(families.report(frozen, data, sets, codes), out)
 
 
 @experiment.command()
@@ -135,11 +125,7 @@ def generate(
         raise UsageError(f"--width {width}: give a multiple of {WriterSettings.heads}")
     frozen = open_frozen(encoder, data)
     settings = WriterSettings(epochs=epochs, width=width, noise=noise, seed=seed)
-    trial = generation.read_trial(frozen, data, target, sentences)
-    written = generation.generate(frozen, data, trial, target, settings)
-    blocks = generation.blocks(written, trial, target, settings)
-    figures = generation.figures(frozen.name, written, target)
-    _write_report(out, "Generation", figures, generation.facts(written, trial, target), blocks)
+    _write(generation.report(frozen, data, target, sentences, settings), out)
 
 
 @experiment.command()
@@ -172,10 +158,9 @@ def nli(
     train_pairs = nli.joined(nli.read_pairs(train).values())
     dev_pairs = nli.joined(nli.read_pairs(dev).values()) if dev else None
     test_pairs = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
-    settings = nli.Settings(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    settings = nli.ProbeSettings(epochs=epochs, learning_rate=learning_rate, seed=seed)
     inferred = nli.infer(open_frozen(encoder, data or Path()), train_pairs, dev_pairs, test_pairs, settings)
-    figures, blocks = nli.figures(inferred), nli.blocks(inferred)
-    _write_report(out, "Natural language inference", figures, asdict(inferred), blocks)
+    _write(nli.report(inferred), out)
 
 
 @click.command()
@@ -243,12 +228,7 @@ def _numbers(seeds: str) -> tuple[int, ...]:
     return numbers
 
 
-def _write_report(out: Path, title: str, figures: Figures, facts: Facts, blocks: Sequence[Block]) -> None:
-    """Write an experiment's report.json for programs and report.md for people, and print its figures."""
-    command, date = running_command(), datetime.now(UTC).isoformat(timespec="seconds")
-    content = {"experiment": title, "command": command, "date": date, "figures": figures, **facts}
-    page = [Heading(1, title), Text((f"date: {date}",), listed=True), Code(command), *blocks]
-    files = {"report.json": json.dumps(content, ensure_ascii=False, indent=2) + "\n"}
-    document.write(out, files | {"report.md": document.as_markdown(page)}, page)
-    for system, values in figures.items():
-        click.echo(f"{system}: " + ", ".join(f"{name} {value:.2f}" for name, value in values.items()))
+def _write(report: "ExperimentReport", out: Path) -> None:
+    """Write an experiment's report and print its figures."""
+    report.write(out, running_command())
+    click.echo("\n".join(report.lines()))

@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from evaluation.reports.document import Block, Grid, Heading, text
+from evaluation.reports.document import Block, Heading
 from index.errors import DataError
 from index.progress import Progress
 from training.papers.frozen import Frozen
+from training.papers.report import ExperimentReport, grid
 
 LABELS = ("entailment", "neutral", "contradiction")
 LABEL_SPELLINGS = {"contradictory": "contradiction"}  # of XNLI's machine translations
@@ -30,7 +31,7 @@ DEV_SHARE = 0.1  # of the training pairs, held out for early stopping where no f
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProbeSettings:
     """As in the paper: two hidden layers of `width`, Adam, stopping after `patience` epochs without gain."""
 
     epochs: int = 100
@@ -164,7 +165,7 @@ def accuracy(probe: Probe, pairs: Encoded) -> float:
     return 100 * sum(right) / len(pairs.labels)
 
 
-def learn_probe(train: Encoded, dev: Encoded, settings: Settings) -> tuple[Probe, int]:
+def learn_probe(train: Encoded, dev: Encoded, settings: ProbeSettings) -> tuple[Probe, int]:
     """Train a probe; return the one best on `dev` and its epoch. Training stops `patience` epochs later."""
     torch.manual_seed(settings.seed)
     probe = Probe(train.premises.shape[1], settings.width)
@@ -204,7 +205,7 @@ class Inferred:
 
 
 def infer(
-    encoder: Frozen, train: Pairs, dev: Pairs | None, tests: Mapping[str, Pairs], settings: Settings
+    encoder: Frozen, train: Pairs, dev: Pairs | None, tests: Mapping[str, Pairs], settings: ProbeSettings
 ) -> Inferred:
     """Train the probe on `train` and test it in each language of `tests`."""
     learned = encode_pairs(encoder, train)
@@ -224,20 +225,18 @@ def infer(
     return Inferred(encoder.name, accuracies, counts, commonest, epochs)
 
 
-def figures(inferred: Inferred) -> dict[str, dict[str, float]]:
-    """The encoder -> its mean accuracy and that in each language, per cent."""
-    mean = float(np.mean(list(inferred.accuracy.values())))
-    return {inferred.encoder: {"accuracy": mean} | inferred.accuracy}
-
-
-def blocks(inferred: Inferred) -> list[Block]:
-    """The contents of report.md."""
-    rows = [
-        [code, str(inferred.pairs[code]), f"{value:.1f}", f"{inferred.commonest[code]:.1f}"]
-        for code, value in inferred.accuracy.items()
-    ]
+def report(inferred: Inferred) -> ExperimentReport:
+    """Describe what the probe made of each language."""
     note = (
         f"A probe over frozen vectors of {inferred.encoder}, features u ⊕ v ⊕ |u - v| ⊕ u * v, best on its "
-        f"validation pairs after {inferred.epochs} epochs."
+        f"validation pairs after {inferred.epochs} epochs. Accuracy in per cent; commonest: of always "
+        "saying the most frequent label."
     )
-    return [Heading(2, "Accuracy, %"), text(note), Grid(["language", "pairs", "accuracy", "commonest"], rows)]
+    rows = {
+        code: {"pairs": inferred.pairs[code], "accuracy": value, "commonest": inferred.commonest[code]}
+        for code, value in inferred.accuracy.items()
+    }
+    figures = {"accuracy": float(np.mean(list(inferred.accuracy.values())))} | inferred.accuracy
+    parts: list[Block] = [Heading(2, "By language"), grid("language", rows)]
+    title, found = "Natural language inference", {inferred.encoder: figures}
+    return ExperimentReport(title, note, found, asdict(inferred), parts)

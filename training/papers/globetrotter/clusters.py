@@ -2,26 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import cast
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.reports.document import Block, Grid, Heading, Text, text
+from evaluation.reports.document import Block, Heading, Text
 from index.errors import UsageError
 from training.papers.frozen import Frozen, encoded
+from training.papers.report import ExperimentReport
 
 Rows = NDArray[np.int64]
 CLUSTERS_SHOWN, SENTENCES_SHOWN = 3, 3  # in the report, and of each such cluster
 CHANCE_SHUFFLES = 20  # of the languages, for the values expected by chance
 KMEANS_ITERATIONS = 50  # of k-means
-MEASURE_TITLES = {
-    "purity": "purity, %",
-    "entropy": "entropy, bits",
-    "information": "information",
-    "together": "one picture together, %",
-}
 
 
 @dataclass(frozen=True)
@@ -105,43 +100,31 @@ def _together(clusters: Rows) -> float:
     return 100 * float((agree.sum() - count) / (count * (count - 1)))
 
 
-def figures(systems: Sequence[Clusters]) -> dict[str, dict[str, float]]:
-    """Encoder -> its measures, each with the value expected by chance."""
-    return {
+def report(
+    encoders: Sequence[Frozen], texts: Mapping[str, Sequence[str]], k: int, seed: int
+) -> ExperimentReport:
+    """Cluster `texts` by each encoder and describe what came out."""
+    systems = [cluster(encoder, texts, k, seed) for encoder in encoders]
+    note = (
+        f"k-means, k = {k}, of {sum(map(len, texts.values()))} captions of split test, the same pictures "
+        f"in {', '.join(texts)}. Purity (per cent) and entropy (bits) are of languages within a cluster, "
+        "information is the normalised mutual information of cluster and language: high purity means "
+        "clusters by language. Together: per cent of pairs of captions of one picture. By chance: the "
+        "same clusters, labels dealt anew."
+    )
+    figures = {
         system.name: {
-            title + when: measures[key]
-            for key, title in MEASURE_TITLES.items()
+            key + when: measures[key]
+            for key in system.measures
             for when, measures in (("", system.measures), (" by chance", system.expected))
         }
         for system in systems
     }
-
-
-def facts(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> dict[str, Any]:
-    """What report.json has besides the figures."""
-    counts = {code: len(lines) for code, lines in texts.items()}
-    return {"clusters": k, "sentences": counts, "systems": [asdict(system) for system in systems]}
-
-
-def blocks(systems: Sequence[Clusters], texts: Mapping[str, Sequence[str]], k: int) -> list[Block]:
-    """The contents of report.md."""
-    count = sum(map(len, texts.values()))
-    rows = [
-        [name, f"{m['purity']:.1f}", f"{m['entropy']:.2f}", f"{m['information']:.3f}", f"{m['together']:.1f}"]
-        for s in systems
-        for name, m in ((s.name, s.measures), (f"{s.name}, by chance", s.expected))
-    ]
-    parts: list[Block] = [
-        text(
-            f"k-means, k = {k}, of {count} captions of split test, the same pictures in {', '.join(texts)}.",
-            "Purity and entropy are of languages within a cluster, information is the normalised mutual",
-            "information of cluster and language: high purity means clusters by language. Together are",
-            "captions of one picture in two languages. By chance: the same clusters, labels dealt anew.",
-        ),
-        Grid(["", *MEASURE_TITLES.values()], rows),
-    ]
+    parts: list[Block] = []
     for system in systems:
-        parts += [Heading(2, system.name)]
         for number, examples in enumerate(system.examples, 1):
-            parts += [Heading(3, f"cluster {number}"), Text(tuple(f"({c}) {s}" for c, s in examples), True)]
-    return parts
+            lines = tuple(f"({code}) {sentence}" for code, sentence in examples)
+            parts += [Heading(2, f"{system.name}, cluster {number}"), Text(lines, True)]
+    counts = {code: len(lines) for code, lines in texts.items()}
+    facts = {"clusters": k, "sentences": counts, "systems": [asdict(system) for system in systems]}
+    return ExperimentReport("Clusters", note, figures, facts, parts)

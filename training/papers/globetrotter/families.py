@@ -1,7 +1,7 @@
 """Translation between every two of many languages, by family (Globetrotter, figures 7 and 9)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, score_pair, table_of_pairs
-from evaluation.reports.document import Block, Grid, Heading, text
-from evaluation.reports.report import matrix_pictures, pair_matrix
+from evaluation.reports.document import Block, Heading, text
 from evaluation.suites.sets import languages_in, read_captions, read_split
 from index.errors import DataError
 from index.languages import language
 from training.papers.frozen import Frozen
+from training.papers.report import ExperimentReport, grid
 
 MEASURE = "csls_r1"
 FEWEST_PICTURES = 20  # that two languages share: from fewer, a figure is meaningless
@@ -46,9 +46,12 @@ class Families:
     @property
     def asymmetry(self) -> Mapping[str, float]:
         """Language -> how much better one translates from it than to it, the mean of its row of A - Aᵀ."""
-        values = pair_matrix(self.table, MEASURE)
-        means = np.nanmean(values - values.T, axis=1)
-        return dict(zip(self.table.languages, means.tolist(), strict=True))
+        scores = {(pair.source, pair.target): pair.measures[MEASURE] for pair in self.table.pairs}
+        gains: dict[str, list[float]] = {code: [] for code in self.table.languages}
+        for (source, target), score in scores.items():
+            if (target, source) in scores:
+                gains[source].append(score - scores[target, source])
+        return {code: float(np.mean(values)) for code, values in gains.items()}
 
 
 def measure_families(encoder: Frozen, folder: Path, codes: Sequence[str]) -> Families:
@@ -113,51 +116,38 @@ def _mean(pairs: Sequence[PairScore]) -> float:
     return float(np.mean([pair.measures[MEASURE] for pair in pairs])) if pairs else float("nan")
 
 
-def figures(measured: Sequence[Families]) -> dict[str, dict[str, float]]:
-    """Picture set -> its figures."""
-    return {
-        one.table.name: {
-            "languages": float(len(one.table.languages)),
+def report(encoder: Frozen, data: Path, sets: Sequence[str], codes: Sequence[str]) -> ExperimentReport:
+    """Measure picture sets of the data folder and describe what came out."""
+    measured = [measure_families(encoder, data / name, codes) for name in sets]
+    note = (
+        f"{encoder.name}: R@1 by CSLS in per cent, from the language of the row to that of the column, on "
+        f"the test pictures that have a text in both; pairs with fewer than {FEWEST_PICTURES} of these are "
+        "left out."
+    )
+    figures: dict[str, dict[str, float]] = {}
+    parts: list[Block] = []
+    for one in measured:
+        languages, name = one.table.languages, one.table.name
+        figures[name] = {
+            "languages": float(len(languages)),
             "R@1": _mean(one.table.pairs),
             "within a family": one.within,
             "between families": one.between,
             "chance": one.chance,
         }
-        for one in measured
-    }
-
-
-def blocks(name: str, measured: Sequence[Families]) -> list[Block]:
-    """The contents of report.md."""
-    parts: list[Block] = [
-        text(
-            f"`{name}`: R@1 by CSLS in per cent, from the language of the row to that of the column, on the",
-            "test pictures that have a text in both; pairs with fewer than",
-            f"{FEWEST_PICTURES} of these are left out.",
-        )
-    ]
-    for one in measured:
-        order = sorted(one.asymmetry, key=lambda code: -one.asymmetry[code])
-        codes = one.table.languages
+        order = sorted(languages, key=lambda code: _family(code))
+        scores = {(pair.source, pair.target): pair.measures[MEASURE] for pair in one.table.pairs}
+        matrix = {
+            source: {target: scores[source, target] for target in order if (source, target) in scores}
+            for source in order
+        }
+        easiest = sorted(one.asymmetry, key=lambda code: -one.asymmetry[code])
+        extremes = (*easiest[:EXTREMES], *easiest[-EXTREMES:])
+        asymmetries = {code: {"A − Aᵀ": one.asymmetry[code]} for code in extremes}
         parts += [
-            Heading(2, one.table.name),
-            text(
-                f"{len(codes)} languages, {len(one.table.pairs)} pairs; the set or the encoder lacks",
-                f"{', '.join(one.missing) or 'none'}.",
-            ),
-            Grid(
-                ["", "R@1"],
-                [
-                    ["all pairs", f"{_mean(one.table.pairs):.1f}"],
-                    ["within a family", f"{one.within:.1f}"],
-                    ["between families", f"{one.between:.1f}"],
-                    ["chance", f"{one.chance:.1f}"],
-                ],
-            ),
-            *matrix_pictures(one.table.name, "R@1", codes, pair_matrix(one.table, MEASURE)),
-            Grid(
-                ["easier from than to", "A − Aᵀ"],
-                [[code, f"{one.asymmetry[code]:+.1f}"] for code in (*order[:EXTREMES], *order[-EXTREMES:])],
-            ),
+            Heading(2, name),
+            text(f"The set or the encoder lacks {', '.join(one.missing) or 'none'}."),
+            grid("from", matrix),
+            grid("easier from than to", asymmetries),
         ]
-    return parts
+    return ExperimentReport("Families", note, figures, {"tables": [asdict(one) for one in measured]}, parts)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.reports.document import Block, Grid, Heading, Text, text
+from evaluation.reports.document import Block, Heading, Text
 from evaluation.suites.corpus import Scores, score
 from evaluation.suites.sets import read_captions, read_split
 from index.encoder.vectors import unit
@@ -16,6 +15,7 @@ from index.errors import DataError, UsageError
 from index.progress import Progress
 from training.papers.frozen import Frozen, benchmarks, encoded, photo_captions
 from training.papers.globetrotter.writer import Writer, WriterSettings, train_writer
+from training.papers.report import ExperimentReport, grid
 
 EXAMPLES_PER_LANGUAGE = 3  # per language in the report
 Vectors = NDArray[np.float32]
@@ -99,47 +99,40 @@ def _derangement(count: int, seed: int) -> NDArray[np.int64]:
     return places
 
 
-def figures(name: str, written: Sequence[Written], target: str) -> dict[str, dict[str, float]]:
-    """The encoder `name` -> mean scores over all languages but the one written."""
-    others = [w for w in written if w.language != target]
-    means: dict[str, float] = {}
-    for control, side in (("", "translations"), (", control", "control")):
-        scores: list[Scores] = [getattr(w, side) for w in others]
-        means[f"chrF{control}"] = float(np.mean([score.chrf for score in scores]))
-        means[f"BLEU{control}"] = float(np.mean([score.bleu for score in scores]))
-    return {name: means}
+def report(
+    encoder: Frozen, data: Path, target: str, sentences: int, settings: WriterSettings
+) -> ExperimentReport:
+    """Train a writer, have it write and describe what came out.
 
-
-def facts(written: Sequence[Written], trial: Trial, target: str) -> dict[str, Any]:
-    """What report.json has besides the figures."""
-    languages = {w.language: asdict(w) for w in written}
-    return {
-        "set": trial.name,
-        "sentences": len(trial.texts[target]),
-        "target": target,
-        "languages": languages,
-    }
-
-
-def blocks(written: Sequence[Written], trial: Trial, target: str, settings: WriterSettings) -> list[Block]:
-    """The contents of report.md."""
-    rows = [
-        [
-            f"{w.language} (itself)" if w.language == target else w.language,
-            *(f"{value:.1f}" for s in (w.translations, w.control) for value in (s.chrf, s.bleu)),
-        ]
-        for w in written
-    ]
-    parts: list[Block] = [
-        text(
-            f"A GPT-2 of {settings.layers} layers and width {settings.width}, its weights from nothing,",
-            f"learned for {settings.epochs} epochs to write {target} captions of split train from vectors.",
-            f"Here it writes {len(trial.texts[target])} sentences of {trial.name} from the vectors of each",
-            "language. Control: from the vector of another sentence.",
-        ),
-        Grid(["from", "chrF", "BLEU", "chrF, control", "BLEU, control"], rows),
-    ]
+    UsageError or DataError where there is nothing to write from.
+    """
+    trial = read_trial(encoder, data, target, sentences)
+    written = generate(encoder, data, trial, target, settings)
+    note = (
+        f"A GPT-2 of {settings.layers} layers and width {settings.width}, its weights from nothing, "
+        f"learned for {settings.epochs} epochs to write {target} captions of split train from vectors. "
+        f"Here it writes {len(trial.texts[target])} sentences of {trial.name} from the vectors of each "
+        f"language; means over all but {target} itself. Control: from the vector of another sentence."
+    )
+    rows = {w.language + (" (itself)" if w.language == target else ""): _scores(w) for w in written}
+    others = [_scores(w) for w in written if w.language != target]
+    means = {name: float(np.mean([scores[name] for scores in others])) for name in others[0]}
+    parts: list[Block] = [Heading(2, "From each language"), grid("from", rows)]
     for w in written:
         items = (f"{sentence} → **{output}** ({reference})" for sentence, output, reference in w.examples)
         parts += [Heading(2, w.language), Text(tuple(items), listed=True)]
-    return parts
+    facts = {
+        "set": trial.name,
+        "sentences": len(trial.texts[target]),
+        "target": target,
+        "languages": {w.language: asdict(w) for w in written},
+    }
+    return ExperimentReport("Generation", note, {encoder.name: means}, facts, parts)
+
+
+def _scores(written: Written) -> dict[str, float]:
+    return {
+        f"{name}{what}": value
+        for what, scores in (("", written.translations), (", control", written.control))
+        for name, value in (("chrF", scores.chrf), ("BLEU", scores.bleu))
+    }

@@ -13,7 +13,7 @@ from index.errors import DataError
 from training.papers.caption_tuning.nli import (
     LABELS,
     Pairs,
-    Settings,
+    ProbeSettings,
     by_language,
     features,
     infer,
@@ -99,7 +99,7 @@ def test_features_by_hand() -> None:
 
 def test_it_learns_what_the_vectors_hold_and_nothing_from_shuffled_labels() -> None:
     train, test = inferences(900, 0), inferences(300, 1)
-    settings = Settings(epochs=12, width=64, learning_rate=3e-3)
+    settings = ProbeSettings(epochs=12, width=64, learning_rate=3e-3)
     found = infer(Directions(), train, None, {"de": test}, settings)
     assert found.accuracy["de"] > 90
     assert found.pairs == {"de": 300}
@@ -110,7 +110,7 @@ def test_it_learns_what_the_vectors_hold_and_nothing_from_shuffled_labels() -> N
 
 def test_it_stops_when_validation_no_longer_gains() -> None:
     train = inferences(300, 0)
-    settings = Settings(epochs=60, width=32, learning_rate=1e-2, patience=2)
+    settings = ProbeSettings(epochs=60, width=32, learning_rate=1e-2, patience=2)
     assert infer(Directions(), train, train, {"en": train}, settings).epochs < 60
 
 
@@ -121,5 +121,5 @@ def test_the_command_writes_a_report(bag_bundle: Bundle, tmp_path: Path) -> None
     assert done.exception is None
     assert done.output.splitlines()[-1].startswith("tiny-bag@7: accuracy ")
     report = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "| de | 20 |" in report
+    assert "| de | 20.0 |" in report
     assert "passepartout experiment nli" in report

@@ -12,7 +12,7 @@ from evaluation.suites.sets import Caption, read_captions
 from passepartout import run as passepartout
 from tests.training.test_cli import Capture, fails
 from training.loop.run import Run
-from training.papers.globetrotter.sentence_halves import swapped
+from training.papers.globetrotter.correspondence import swapped
 
 CODES = ("en", "de", "pt")
 
