@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.sets import read_captions, read_split
-from index.languages import has_spaces
-from index.text.sentences import joined, sentences
 from training.data.pictograms import Owners, Texts
 from training.data.pictures import PictureArchive
 from training.data.settings import DataSettings
@@ -41,41 +39,20 @@ def load_set(data: Path, name: str, split: str, settings: DataSettings) -> tuple
     """
     codes = dict.fromkeys((*settings.languages, *settings.held_out))
     texts = {
-        code: _texts(file, name, code, settings)
+        code: _texts(file, name, settings)
         for code in codes
         if (file := data / name / "captions" / f"{code}.tsv").is_file()
     }
     return _owners(read_members(data, name, split), texts, settings), texts
 
 
-def _texts(file: Path, name: str, language: str, settings: DataSettings) -> dict[str, list[str]]:
+def _texts(file: Path, name: str, settings: DataSettings) -> dict[str, list[str]]:
     """Picture -> captions of one language, of the kinds that the recipe uses."""
     texts: dict[str, list[str]] = {}
     for caption in read_captions(file):
         if not settings.caption_kinds or caption.source in settings.caption_kinds:
-            pieces = cut(caption.text, language, settings.caption_words)
-            texts.setdefault(f"{name}/{caption.image}", []).extend(pieces)
+            texts.setdefault(f"{name}/{caption.image}", []).append(caption.text)
     return texts
-
-
-def cut(text: str, language: str, words: int | None) -> list[str]:
-    """Cut a text between sentences, into pieces of at most so many words; a longer sentence stays whole.
-
-    Where words are written without spaces, two characters count as a word.
-    """
-    if words is None or _words(text, language) <= words:
-        return [text]
-    pieces: list[str] = []
-    for sentence in sentences(text, language):
-        if pieces and _words(longer := joined([pieces[-1], sentence], language), language) <= words:
-            pieces[-1] = longer
-        else:
-            pieces.append(sentence)
-    return pieces
-
-
-def _words(text: str, language: str) -> int:
-    return len(text.split()) if has_spaces(language) else (len(text) + 1) // 2
 
 
 def _owners(members: Sequence[str], texts: Texts, settings: DataSettings) -> Owners:

@@ -43,14 +43,10 @@ class DataSettings(Table):
     each. "pictograms" has drawings, whose names and keywords are captions (training.data.pictograms), and
     validates only where it is alone. The other sets' features are shifted to the mean of the first.
     weights: set -> how often an epoch shows each of its pictures, on average; 1 where none is given.
-    caption_words: longer captions are cut between sentences, into pieces of no more words where sentences
-    allow it; each piece is a caption of the picture. If left out, captions stay whole.
     open_licences: whether to refuse sets and texts that are not openly licensed (training.data.terms).
     texts: one or more NAMEs of sentences, for the vocabulary and for mining: text/NAME.LANG.txt; or a
     picture set, for the sentences that its training captions are; or a folder with LANG.txt. Each language is
     shuffled by itself, so that neither corresponding lines nor common pictures are used. "" or []: none.
-    language_temperature: T of p_l ∝ n_l^(1/T), the share of an epoch for language l with n_l pictures; 1 is
-    proportional, higher values are more even. If left out, each picture comes once.
     held_out: languages that get their share of the disjoint pictures but are not learned, so that
     `passepartout add-language` can learn them later.
     added: those of `languages` that were added to a finished run (`passepartout add-language`): in the order
@@ -64,10 +60,8 @@ class DataSettings(Table):
     shuffle_pictures: bool = False
     sets: tuple[SetName, ...] = Field(default=(PHOTO_SET,), min_length=1)
     weights: dict[SetName, float] = Field(default={})
-    caption_words: int | None = Field(default=None, ge=1)
     open_licences: bool = False
     texts: TextNames = ()
-    language_temperature: float | None = Field(default=None, gt=0)
     held_out: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
     added: Annotated[tuple[str, ...], AfterValidator(check_codes)] = ()
 
@@ -93,8 +87,6 @@ class DataSettings(Table):
                 raise ValueError(f"weights: {name} is not among the sets")
             if weight <= 0:
                 raise ValueError(f"weights: {name} needs a weight above 0")
-        if self.weights and self.language_temperature:
-            raise ValueError("weights and language_temperature both say how often pictures come: keep one")
 
     def _rotation_fits(self) -> None:
         if self.pictures == "pivoted" and len(self.languages) < 2:

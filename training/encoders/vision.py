@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import torch
 from pydantic import Field, model_validator
@@ -71,6 +71,17 @@ class Backbone(nn.Module):
             states: Tensor = out.last_hidden_state
             pooled = states.mean(dim=1) if states.dim() == 3 else states.mean(dim=(2, 3))
         return torch.flatten(pooled, start_dim=1)
+
+    def train(self, mode: bool = True) -> Self:
+        """Train or evaluate; batch normalisation keeps the statistics that came with the weights.
+
+        So a picture's features don't depend on its batch, however that is cut into chunks and processes.
+        """
+        super().train(mode)
+        for module in self.modules():
+            if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
+                module.eval()
+        return self
 
     @property
     def parts(self) -> "Sequence[Backbone]":

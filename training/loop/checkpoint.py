@@ -19,7 +19,7 @@ MODEL, OPTIMISER, RANDOM = "model.", "optimiser.", "random."
 @dataclass(frozen=True)
 class Counters:
     """Where a run stands: epochs and steps done, the best validation and its epoch, the log's size in bytes,
-    seconds so far (epochs, mining, validations), and the state of its loss guard."""
+    seconds so far (epochs, mining, validations)."""
 
     epoch: int = 0
     step: int = 0
@@ -27,8 +27,6 @@ class Counters:
     best_epoch: int = 0
     log_size: int = 0
     seconds: float = 0.0
-    losses: tuple[float, ...] = ()
-    high: int = 0
 
 
 def save_last(file: Path, model: nn.Module, optimiser: torch.optim.Optimizer, counters: Counters) -> None:
@@ -97,8 +95,7 @@ def _read(file: Path) -> tuple[dict[str, Tensor], Counters]:
     try:
         with safe_open(file, framework="pt") as opened:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
-            values = json.loads(opened.metadata()["counters"])
-            counters = Counters(**values | {"losses": tuple(values.get("losses", ()))})
+            counters = Counters(**json.loads(opened.metadata()["counters"]))
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(f"{file} is not a readable checkpoint: {error}") from None
     return tensors, counters

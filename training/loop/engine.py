@@ -19,7 +19,6 @@ from index.errors import UsageError
 from training.data.auxiliary import Batch
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
-from training.loop.statistics import pooled_statistics, still_statistics
 from training.objectives import Forward, Objective, Step, weighted_losses
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
@@ -62,12 +61,11 @@ class Engine:
         and gradients are the same in every process. Parameters must have no gradients before.
         """
         active = self._active(chunks)
-        with pooled_statistics(self.model, self.processes):
-            if len(chunks) == 1 and self.processes.count == 1:
-                losses = weighted_losses(active, self.forward(chunks[0], active))
-                torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
-            else:
-                losses = self._backward_in_parts(chunks, active)
+        if len(chunks) == 1 and self.processes.count == 1:
+            losses = weighted_losses(active, self.forward(chunks[0], active))
+            torch.stack(list(losses.values())).sum().backward()  # type: ignore[no-untyped-call]
+        else:
+            losses = self._backward_in_parts(chunks, active)
         return {name: losses[name].detach() for name in active}
 
     def forward(self, chunk: Chunk, active: Mapping[str, Objective]) -> Forward:
@@ -101,8 +99,7 @@ class Engine:
 
     @torch.no_grad()
     def _first_pass(self, chunks: Sequence[Chunk], active: Mapping[str, Objective]) -> list[Embedded]:
-        with still_statistics(self.model):
-            return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
+        return [_embedded(self.forward(chunk, active), active) for chunk in chunks]
 
     def _gathered(self, parts: Sequence[Embedded]) -> tuple[Step, dict[str, int], int]:
         """Gather the rows of the whole batch, as leaves.

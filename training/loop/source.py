@@ -157,7 +157,6 @@ def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferS
         data.captions,
         recipe.optimiser.batch_size,
         recipe.seed,
-        recipe.data.language_temperature,
         recipe.data.anchors,
         epoch_shares(data.captions.pictures, recipe.data.weights),
     )

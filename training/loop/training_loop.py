@@ -2,10 +2,8 @@
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 
 import torch
 
@@ -25,8 +23,6 @@ from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
 
 LOG_STEPS = 10
-GUARD_WINDOW = 100  # ordinary losses that the median is taken over
-GUARD_MINIMUM = 10  # ordinary losses before any loss is judged
 
 
 def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run:
@@ -34,8 +30,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
 
     With `resume` an interrupted run continues from its last checkpoint, to the same result as an unbroken
     one; a finished run is left as it is. Processes started by torchrun train together; the first one writes.
-    Raises TrainingError when the loss or the weights are not finite or the loss explodes (the last good
-    checkpoint stays).
+    Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
     start = _take_start(recipe, data, out, resume=resume) if recipe.transfer else None
     with joined() as processes:
@@ -78,26 +73,6 @@ def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:
     return settings.learning_rate * rise * fall
 
 
-class LossGuard:
-    """Detects a loss that is above `factor` times its running median for `patience` steps in a row.
-
-    Losses above the bound do not enter the median, so that an explosion cannot become ordinary. Its whole
-    state is `losses`, the ordinary losses, and `high`, the length of the current streak.
-    """
-
-    def __init__(self, factor: float, patience: int, losses: Sequence[float] = (), high: int = 0) -> None:
-        self.factor, self.patience = factor, patience
-        self.losses, self.high = tuple(losses), high
-
-    def exploded(self, loss: float) -> bool:
-        """Record a step's loss; returns whether the streak has reached `patience`."""
-        if len(self.losses) >= GUARD_MINIMUM and loss > self.factor * median(self.losses):
-            self.high += 1
-        else:
-            self.losses, self.high = (*self.losses, loss)[-GUARD_WINDOW:], 0
-        return self.high >= self.patience
-
-
 class Loop:
     """One run in progress. `settings` are the recipe's unless given."""
 
@@ -120,8 +95,6 @@ class Loop:
             self.counters = load_last(run.last_file, self.model, self.optimiser)
         if self.processes.first:
             run.cut_log(self.counters.log_size)
-        factor, patience = self.settings.explosion_factor, self.settings.explosion_steps
-        self.guard = LossGuard(factor, patience, self.counters.losses, self.counters.high)
 
     def run_epochs(self) -> None:
         """Train the epochs that are left, then write the run's result."""
@@ -160,8 +133,6 @@ class Loop:
         return self.counters.seconds + self.clock - before
 
     def _epoch(self, epoch: int) -> None:
-        if 0 < epoch == self.run.recipe.schedule.pretraining_epochs:  # other losses, on another scale
-            self.guard = LossGuard(self.settings.explosion_factor, self.settings.explosion_steps)
         self.model.train()
         for chunks in self.source.batches(epoch, self.processes):
             self._step(chunks)
@@ -170,18 +141,13 @@ class Loop:
             raise self._stopped("weights are not finite")
         if epoch + 1 == self.settings.epochs:
             self.model.text.conclude()
-        losses, high = self.guard.losses, self.guard.high
-        self.counters = replace(
-            self.counters, epoch=epoch + 1, seconds=self._seconds(), losses=losses, high=high
-        )
+        self.counters = replace(self.counters, epoch=epoch + 1, seconds=self._seconds())
         if self.processes.first:
             self._keep(epoch + 1)
 
     def _keep(self, epoch: int) -> None:
-        """Validate and save a checkpoint where they are due and the loss is not exploding."""
+        """Validate and save a checkpoint where they are due."""
         settings, last = self.run.recipe.run, epoch == self.settings.epochs
-        if self.guard.high and not last:
-            return
         if last or epoch % settings.validate_every == 0:
             self._validate()
         if last or epoch % settings.checkpoint_every == 0:
@@ -198,7 +164,9 @@ class Loop:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
         parts = self.engine.backward(chunks)
-        self._check(loss := torch.stack(list(parts.values())).sum().item())
+        loss = torch.stack(list(parts.values())).sum().item()
+        if not math.isfinite(loss):
+            raise self._stopped("the loss is not finite")
         if self.settings.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         self.optimiser.step()
@@ -206,13 +174,6 @@ class Loop:
             losses = {name: round(part.item(), 6) for name, part in parts.items()}
             self._log({"step": counters.step, "loss": round(loss, 6), **losses, "learning_rate": rate})
         self.counters = replace(counters, step=counters.step + 1)
-
-    def _check(self, loss: float) -> None:
-        if not math.isfinite(loss):
-            raise self._stopped("the loss is not finite")
-        if self.guard.exploded(loss):
-            steps = self.settings.explosion_steps
-            raise self._stopped(f"the loss has been {self.guard.factor:g} times its median for {steps} steps")
 
     def _log(self, entry: dict[str, object]) -> None:
         if self.processes.first:

@@ -117,8 +117,6 @@ class OptimiserSettings(Table):
     length_groups: groups that a chunk's captions are sorted into by length, each padded to its own longest.
     precision: of the encoders' computation; "auto" is bfloat16 on a GPU that has it, otherwise float32.
     Weights, gradients and losses are always float32.
-    explosion_factor, explosion_steps: the run stops when the loss exceeds `explosion_factor` times its
-    running median for `explosion_steps` steps in a row.
     """
 
     epochs: int = Field(ge=1)
@@ -132,8 +130,6 @@ class OptimiserSettings(Table):
     chunk_size: int = Field(default=0, ge=0)
     length_groups: int = Field(default=4, ge=1)
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    explosion_factor: float = Field(default=10.0, gt=1)
-    explosion_steps: int = Field(default=20, ge=1)
 
 
 class RunSettings(Table):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from index.errors import DataError
 from training.data.captions import Caption, CaptionedPictures, load_split
-from training.data.picture_sets import cut, epoch_shares, move_onto_first_set, read_members, set_of
+from training.data.picture_sets import epoch_shares, move_onto_first_set, read_members, set_of
 from training.data.sampler import PictureSampler
 from training.data.settings import DataSettings
 
@@ -97,30 +97,6 @@ def test_without_weights_each_picture_comes_once() -> None:
 
 
 PAGE = "Here is Zama. She wakes up early! Who hears her? Nobody does."
-
-
-@pytest.mark.parametrize(
-    ("words", "pieces"),
-    [
-        (None, [PAGE]),
-        (30, [PAGE]),
-        (7, ["Here is Zama. She wakes up early!", "Who hears her? Nobody does."]),
-        (3, ["Here is Zama.", "She wakes up early!", "Who hears her?", "Nobody does."]),
-    ],
-)
-def test_long_captions_are_cut_between_sentences(words: int | None, pieces: list[str]) -> None:
-    assert cut(PAGE, "en", words) == pieces
-
-
-def test_in_scripts_without_spaces_characters_count() -> None:
-    assert cut("山羊喝水。小狗跑了。", "zh", 3) == ["山羊喝水。", "小狗跑了。"]
-    assert cut("山羊喝水。小狗跑了。", "zh", 5) == ["山羊喝水。小狗跑了。"]
-
-
-def test_each_piece_is_a_caption_of_the_picture(tmp_path: Path) -> None:
-    write_set(tmp_path, "books", {"en": [PAGE]}, pictures=2)
-    data = load_split(tmp_path, "train", settings("en", sets=["books"], caption_words=7))
-    assert Counter(c.text for c in data.captions) == dict.fromkeys(cut(PAGE, "en", 7), 2)
 
 
 def test_sets_get_one_mean() -> None:

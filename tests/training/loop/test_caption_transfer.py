@@ -223,12 +223,3 @@ def test_a_run_ends_when_its_patience_does(data: Path, tmp_path: Path) -> None:
     still = train(start_recipe(recipe(BAG, tmp_path, *GRU, *settings)), data, tmp_path / "run")
     result = still.result()
     assert result["epochs"] == result["best_epoch"] + 3 < 50
-
-
-def test_losses_of_another_size_after_a_pretraining_are_no_explosion(data: Path, tmp_path: Path) -> None:
-    schedule = (
-        'schedule={"pretraining": ["whole_hinge"], "pretraining_epochs": 3, "keep_after_pretraining": false}'
-    )
-    small = ("objectives.whole_hinge.weight=1e-4", "optimiser.epochs=6", "optimiser.explosion_steps=3")
-    made = start_recipe(recipe(BAG, tmp_path, *GRU, schedule, *small))
-    assert train(made, data, tmp_path / "run").result()["epochs"] == 6

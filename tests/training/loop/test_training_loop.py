@@ -275,51 +275,6 @@ def test_a_rate_far_too_high_ends_in_that_error(data: Path, tmp_path: Path) -> N
         train(given, data, tmp_path / "run")
 
 
-def multiplied(monkeypatch: pytest.MonkeyPatch, times: dict[int, float]) -> None:
-    """Let the loss of some steps be so many times what it is."""
-    real = Loop._check
-
-    def check(self: Loop, loss: float) -> None:
-        real(self, loss * times.get(self.counters.step, 1))
-
-    monkeypatch.setattr(Loop, "_check", check)
-
-
-EXPLOSIVE = (*OFTEN, "optimiser.epochs=12", "optimiser.explosion_steps=6")
-
-
-def test_an_exploding_loss_ends_the_run_and_no_checkpoint_holds_it(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Four steps an epoch; it explodes at step 21, and epoch 6 would have saved after step 23."""
-    multiplied(monkeypatch, {step: 100.0 for step in range(21, 48)})
-    with pytest.raises(TrainingError, match="10 times its median for 6 steps at step 26") as caught:
-        train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run")
-    assert "optimiser.learning_rate" in str(caught.value)
-    prepared = prepare(open_run(tmp_path / "run"), data)
-    optimiser = torch.optim.Adam(prepared.model.parameters())
-    assert load_last(tmp_path / "run" / "last.safetensors", prepared.model, optimiser).step == 16
-    assert load_best(tmp_path / "run" / "best.safetensors", prepared.model).step <= 20
-
-
-def test_a_short_peak_of_the_loss_is_no_explosion(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    multiplied(monkeypatch, {step: 100.0 for step in range(20, 25)})
-    assert train(recipe(BAG, tmp_path, *EXPLOSIVE), data, tmp_path / "run").result()["epochs"] == 12
-
-
-def test_what_the_guard_has_seen_outlives_an_interruption(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Resumed after step 16, it knows what an ordinary loss is from before."""
-    multiplied(monkeypatch, {step: 100.0 for step in range(16, 48)})
-    given = recipe(BAG, tmp_path, *EXPLOSIVE)
-    train_until(18, given, data, tmp_path / "run")
-    with pytest.raises(TrainingError, match="for 6 steps at step 21"):
-        train(given, data, tmp_path / "run", resume=True)
-
-
 def test_a_damaged_checkpoint_is_not_gone_on_with(data: Path, tmp_path: Path) -> None:
     given = recipe(BAG, tmp_path)
     train_until(5, given, data, tmp_path / "run")

@@ -297,7 +297,6 @@ def test_halves_need_sentences() -> None:
         ('data.sets=["../photos"]', "data.sets.0"),
         ('data.weights={"stamps":2}', "weights: stamps is not among the sets"),
         ('data.weights={"photos":0}', "weights: photos needs a weight above 0"),
-        ("data.caption_words=0", "data.caption_words"),
         ("data.photographs=true", "unknown key data.photographs"),
     ],
 )
