@@ -20,8 +20,7 @@ from pydantic import BaseModel
 from index import errors
 from passepartout import COMMANDS
 from service.app import create_app
-from service.client import admin as admin_client
-from service.client import client
+from service.client import calls, client
 from service.http.problems import ProblemType
 from service.settings import ENVIRONMENT_PREFIX, Settings
 from training.encoders.base import ENCODERS
@@ -49,20 +48,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str
 
 
 def settings() -> str:
-    """The page as it is, with the rows of its tables made anew. ValueError for a setting without a row."""
-    rows = {}
+    rows = []
     for name, field in Settings.model_fields.items():
         default = "none" if field.default is None else f"`{field.default}`"
-        variable = f"`{ENVIRONMENT_PREFIX}{name.upper()}`"
-        rows[variable] = f"| {variable} | {default} | {field.description} |"
-    page = (FOLDER / "settings.md").read_text("utf-8")
-    there = re.findall(r"^\| (`\w+`) \|.*$", page, re.MULTILINE)
-    if missing := sorted(set(rows) - set(there)):
-        raise ValueError(f"settings.md: put a line `| {missing[0]} |` into the table where it belongs")
-    # A setting that is gone takes its row with it.
-    return re.sub(
-        r"^\| (`\w+`) \|.*\n", lambda row: f"{rows[row[1]]}\n" if row[1] in rows else "", page, flags=re.M
-    )
+        rows.append((f"`{ENVIRONMENT_PREFIX}{name.upper()}`", default, field.description))
+    parts = ["# Settings of the service", "", GENERATED, "", inspect.cleandoc(Settings.__doc__ or ""), ""]
+    return "\n".join([*parts, *table(("Variable", "Default", ""), rows)])
 
 
 def openapi() -> str:
@@ -278,7 +269,7 @@ def problems() -> str:
 
 def python_client() -> str:
     parts = ["# Python client", "", GENERATED, "", "`pip install 'passepartout[client]'`", ""]
-    for module in (client, admin_client):
+    for module in (client, calls):
         parts += [f"## {module.__name__}", "", *_prose(module.__doc__ or "")]
         for name, client_class in inspect.getmembers(module, inspect.isclass):
             if client_class.__module__ == module.__name__ and not name.startswith("_"):

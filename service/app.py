@@ -18,41 +18,34 @@ from starlette.middleware.cors import CORSMiddleware
 from index.build.encoding import when_parent_ends
 from index.errors import PassepartoutError
 from index.search.translator import Translator
+from service import limits
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama
 from service.api.concordance import router as concordance
-from service.api.corpus import router as corpus
-from service.api.docs import router as docs
 from service.api.files import router as files
-from service.api.jobs import router as jobs
 from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
-from service.api.openapi import describe
-from service.api.openapi import router as openapi
 from service.api.operations import router as operations
 from service.api.teaching import router as teaching
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import open_cache
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
+from service.http.access import Access
+from service.http.body_limit import BodyLimit
+from service.http.concurrency_limit import ConcurrencyLimit
 from service.http.draining import draining_on_sigterm
 from service.http.exception_handlers import add_handlers
-from service.http.keys import ADMIN_PREFIX
-from service.http.middleware.api_keys import ApiKeyCheck
-from service.http.middleware.body_limit import BodyLimit
-from service.http.middleware.concurrency_limit import ConcurrencyLimit
-from service.http.middleware.lingering_close import LingeringClose
-from service.http.middleware.request_check import RequestCheck
-from service.http.middleware.request_context import RequestContext
-from service.http.middleware.time_limit import TimeLimit
 from service.http.page import page_router
+from service.http.problems import PROBLEMS
+from service.http.request_context import RequestContext
 from service.malloc import return_freed_memory
 from service.observability.metrics import Metrics
 from service.observability.tracing import TELEMETRY_OFF, Tracing
 from service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from service.http.middleware.rate_limit import Rates
+    from service.http.rates import Rates
     from service.jobs.queue import JobQueue
 
 log = logging.getLogger("passepartout.index")
@@ -81,7 +74,9 @@ def create_app(
         version=version("passepartout"),
         description=API_DESCRIPTION,
         lifespan=_lifespan(settings, translator, deployed, tracing),
-        openapi_url=None,  # and hence none of FastAPI's pages: see service/api/openapi.py, docs.py
+        docs_url=None,  # FastAPI's pages load their scripts from elsewhere
+        redoc_url=None,
+        responses=PROBLEMS,
         redirect_slashes=False,
         telemetry=tracing.telemetry if tracing else TELEMETRY_OFF,
         generate_unique_id_function=lambda route: route.name,
@@ -95,23 +90,10 @@ def create_app(
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
-    for router in (
-        operations,
-        concordance,
-        libretranslate,
-        files,
-        teaching,
-        amagama,
-        admin,
-        corpus,
-        jobs,
-        openapi,
-        docs,
-        page_router(),
-    ):
+    routers = (operations, concordance, libretranslate, files, teaching, amagama, admin)
+    for router in (*routers, page_router()):
         app.include_router(router)
     add_handlers(app)
-    app.openapi = describe(app, settings)  # type: ignore[method-assign]  # FastAPI's documented way
     return app
 
 
@@ -136,24 +118,10 @@ def from_environment() -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """Add the middleware, the innermost first."""
-    uploads = f"{ADMIN_PREFIX}/uploads"
-    app.add_middleware(
-        BodyLimit,
-        length=settings.max_body_bytes,
-        uploads={uploads: settings.max_upload_bytes, "/translate_file": settings.max_file_bytes},
-    )
-    app.add_middleware(
-        TimeLimit,
-        body_seconds=settings.request_seconds,
-        answer_seconds=settings.compute_seconds,
-        uploads={uploads: settings.upload_seconds},
-    )
-    if app.state.rates is not None:
-        from service.http.middleware.rate_limit import RateLimit
-
-        app.add_middleware(RateLimit, rates=app.state.rates)
-    app.add_middleware(ApiKeyCheck, keys=settings.keys, admins=settings.admins)
-    app.add_middleware(ConcurrencyLimit, limit=settings.max_waiting)
+    longer = {"/admin/uploads": settings.max_upload_bytes, "/translate_file": limits.MAX_FILE_BYTES}
+    app.add_middleware(BodyLimit, length=limits.MAX_BODY_BYTES, longer=longer)
+    app.add_middleware(Access, keys=settings.keys, admins=settings.admins, rates=app.state.rates)
+    app.add_middleware(ConcurrencyLimit, limit=settings.max_requests)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -162,14 +130,12 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(RequestCheck, max_options=settings.max_values)
     app.add_middleware(
         RequestContext,
         metrics=app.state.metrics,
         log_requests=settings.log_requests,
         stopping=app.state.stopping,
     )
-    app.add_middleware(LingeringClose)
 
 
 def _lifespan(
@@ -180,9 +146,8 @@ def _lifespan(
         nonlocal translator
         metrics = app.state.metrics
         cache = open_cache(settings, metrics)
-        bounds = Bounds(settings.batch_size, settings.batch_wait_seconds, settings.max_queued)
-        batcher = Batcher(settings.threads, bounds, metrics)
-        slow_batcher = Batcher(1, Bounds(1, quantum=1, queue=settings.max_slow_queued), metrics)
+        batcher = Batcher(settings.threads, Bounds(), metrics)
+        slow_batcher = Batcher(1, Bounds(1, quantum=1, queue=limits.MAX_FILES_WAITING), metrics)
         manager = IndexManager(
             settings.index,
             settings.threads,
@@ -214,7 +179,7 @@ async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> A
     return_freed_memory()
     gc.freeze()  # objects that live as long as the process need no collection
     sys.setswitchinterval(SWITCH_SECONDS)
-    async with manager.watching(settings.watch_seconds, settings.verify_seconds):
+    async with manager.watching(limits.WATCH_SECONDS, settings.verify_seconds):
         with (
             manager.reloading_on_hangup(),
             draining_on_sigterm(app.state.stopping, settings.drain_seconds),
@@ -225,14 +190,9 @@ async def _running(app: FastAPI, manager: IndexManager, settings: Settings) -> A
 def _open_rates(settings: Settings) -> "Rates | None":
     if settings.rate_limit is None:
         return None
-    from service.http.middleware.rate_limit import Rates  # imported on use, to save its library's memory
+    from service.http.rates import Rates  # imported on use, to save its library's memory
 
-    return Rates(
-        settings.rate_limit,
-        settings.redis_url.get_secret_value() if settings.redis_url else None,
-        timeout=settings.redis_timeout_seconds,
-        pause=settings.redis_pause_seconds,
-    )
+    return Rates(settings.rate_limit, settings.redis_url.get_secret_value() if settings.redis_url else None)
 
 
 def _open_jobs(settings: Settings) -> "JobQueue | None":
@@ -241,10 +201,4 @@ def _open_jobs(settings: Settings) -> "JobQueue | None":
         return None
     from service.jobs.queue import JobQueue  # imported on use, to save RQ's memory
 
-    return JobQueue(
-        settings.jobs_url.get_secret_value(),
-        settings.jobs_queue,
-        keep=settings.jobs_keep_seconds,
-        seconds=settings.job_seconds,
-        patience=settings.jobs_patience_seconds,
-    )
+    return JobQueue(settings.jobs_url.get_secret_value())

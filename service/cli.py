@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from index.errors import UsageError
+from service import limits
 from service.observability.logs import logging_config
 from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 
@@ -110,6 +111,6 @@ def _options(settings: Settings) -> dict[str, Any]:
         "server_header": False,
         "forwarded_allow_ips": settings.trusted_proxies,
         "lifespan": "on",
-        "timeout_keep_alive": settings.keep_alive_seconds,
-        "timeout_graceful_shutdown": settings.shutdown_seconds,
+        "timeout_keep_alive": limits.KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": limits.SHUTDOWN_SECONDS,
     }

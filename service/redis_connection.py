@@ -1,53 +1,53 @@
-"""Connections to Redis with short timeouts, and a circuit breaker that pauses them after a failure."""
+"""Connections to Redis that are given up soon, since requests are answered whatever Redis does."""
 
+import asyncio
 import logging
-import time
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 log = logging.getLogger("passepartout.redis")
 
+REDIS_SECONDS = 0.02  # until Redis must answer
+Result = TypeVar("Result")
 
-def async_options(timeout: float, *, connect: float | None = None) -> dict[str, Any]:
-    """Options of an asyncio connection with timeouts, in seconds, for answers and for connecting.
 
-    It does not retry, which redis-py would by default do for many seconds.
+def async_options(seconds: float | None = None) -> dict[str, Any]:
+    """Options of an asyncio connection that waits at most `seconds` to connect, and for each answer.
+
+    REDIS_SECONDS if left out. It does not retry, which redis-py would by default do for many seconds.
     """
     from redis.asyncio.retry import Retry  # redis costs memory: only where it is used
     from redis.backoff import NoBackoff
 
+    seconds = REDIS_SECONDS if seconds is None else seconds
     return {
         "protocol": 2,
-        "socket_timeout": timeout,
-        "socket_connect_timeout": timeout if connect is None else connect,
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
         "retry": Retry(NoBackoff(), 0),
     }
 
 
-class Breaker:
-    """A circuit breaker: after a failure, forbids attempts for `pause` seconds, then allows a single one.
+class Attempts:
+    """Awaits what Redis may fail to do; the log says when it begins to fail, and when it answers again.
 
     `fallback`, for the log, is what the service does without Redis.
     """
 
-    def __init__(self, pause: float, fallback: str) -> None:
-        self._pause, self._fallback = pause, fallback
-        self._closed_until: float | None = None
+    def __init__(self, fallback: str) -> None:
+        self._fallback, self._failing = fallback, False
 
-    def allows(self) -> bool:
-        if self._closed_until is None:
-            return True
-        now = time.monotonic()
-        if now < self._closed_until:
-            return False
-        self._closed_until = now + self._pause  # others wait for the outcome of this attempt
-        return True
-
-    def worked(self) -> None:
-        if self._closed_until is not None:
+    async def result(self, act: Awaitable[Result]) -> Result | None:
+        """Await `act` for at most REDIS_SECONDS; None if Redis fails in whatever way."""
+        try:
+            async with asyncio.timeout(REDIS_SECONDS):
+                result = await act
+        except Exception as error:
+            if not self._failing:
+                log.warning("Redis failed (%s): %s", type(error).__name__, self._fallback)
+            self._failing = True
+            return None
+        if self._failing:
             log.warning("Redis answers again")
-        self._closed_until = None
-
-    def failed(self, error: BaseException) -> None:
-        if self._closed_until is None:
-            log.warning("Redis failed (%s): %s", type(error).__name__, self._fallback)
-        self._closed_until = time.monotonic() + self._pause
+        self._failing = False
+        return result

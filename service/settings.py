@@ -1,4 +1,4 @@
-"""Every setting of the service, with its default: the one table of limits.
+"""What an operator may set, with defaults. Limits that nobody turns are in service/limits.py.
 
 Each is read from the environment as PASSEPARTOUT_NAME (docs/reference/settings.md); the command line's
 options come before the environment.
@@ -22,7 +22,31 @@ RATE_PATTERN = r"[1-9][0-9]{0,8}/(second|minute|hour|day)"
 
 
 class Settings(BaseSettings):
-    """Every setting of the service; frozen once read."""
+    """Every setting of the service; frozen once read.
+
+    Every setting is an environment variable. `passepartout serve` has options for `--index`, `--host`,
+    `--port` and `--workers`; an option comes before the environment, the environment before the default. A
+    value that is not allowed stops the service at the start, with one line that names the setting.
+
+    **Keys.** With `api_keys` set, everything but the page, the lists of languages, health and `/openapi.json`
+    needs a key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the field `api_key` of LibreTranslate's
+    protocol. `python -m service.http.keys NAME` makes a key and its entry; the service keeps the SHA-256
+    alone.
+
+    **A proxy** bounds what slow and many clients may take: heads, bodies, connections and times.
+    `docker/nginx.conf` is one to start from. Name it in `trusted_proxies`, or all its clients share one rate.
+
+    **Answers** are cached in the process or, with `redis_url`, in Redis for all processes. A key is a hash of
+    the text, the languages, the encoder and the version of the index, so a new version never gives old
+    answers. While Redis fails, the service goes on without it. An ACL user for the cache needs `GET MGET SET`
+    alone.
+
+    **Changes over HTTP** need `admin_keys`, `jobs_url`, and `passepartout jobs` beside the service, with the
+    same settings.
+
+    **Logs and traces** have routes, statuses and times, never a text. `traces_url` needs `pip install
+    'passepartout[tracing]'`.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX,
@@ -39,6 +63,26 @@ class Settings(BaseSettings):
     threads: int = Field(
         default=1, ge=1, le=256, description="Threads of one worker for encoding and search."
     )
+    max_requests: int = Field(
+        default=128,
+        ge=2,
+        description="Requests that one worker answers at a time; more get 503 with Retry-After.",
+    )
+    drain_seconds: float = Field(
+        default=1.0,
+        ge=0,
+        le=3600,
+        description="After SIGTERM, time in which requests are still accepted, while /health/ready says no "
+        "and every answer asks its client to reconnect.",
+    )
+    verify_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=604_800,
+        description="How often to check every file of the version served against its checksum, which reads "
+        "them all; while one differs, the service is not ready. 0: only when the version is opened.",
+    )
+
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info", description="Least severe level that is logged; texts are never logged."
     )
@@ -54,105 +98,6 @@ class Settings(BaseSettings):
     traces_url: str | None = Field(
         default=None,
         description="Where to send OpenTelemetry traces, such as http://localhost:4318/v1/traces.",
-    )
-    keep_alive_seconds: int = Field(
-        default=5, ge=1, le=3600, description="An idle connection is closed after this time."
-    )
-    drain_seconds: float = Field(
-        default=1.0,
-        ge=0,
-        le=3600,
-        description="After SIGTERM, time in which requests are still accepted, while /health/ready says no "
-        "and every answer asks its client to reconnect.",
-    )
-    shutdown_seconds: int = Field(
-        default=10, ge=1, le=3600, description="Time that running requests have to finish after that."
-    )
-
-    watch_seconds: float = Field(
-        default=1.0,
-        ge=0,
-        le=3600,
-        description="How often to check for a new version of the index; 0: only on SIGHUP or on request.",
-    )
-
-    verify_seconds: float = Field(
-        default=0,
-        ge=0,
-        le=604_800,
-        description="How often to check every file of the version served against its checksum, which reads "
-        "them all; while one differs, the service is not ready. 0: only when the version is opened.",
-    )
-
-    batch_size: int = Field(
-        default=64, ge=1, description="Most text and target pairs that are computed together."
-    )
-    batch_wait_seconds: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="How long a free thread waits for a batch to fill; 0: not at all.",
-    )
-    max_queued: int = Field(
-        default=16_384,
-        ge=1,
-        description="Most text and target pairs waiting in one worker; more get 503.",
-    )
-    compute_seconds: float = Field(
-        default=10.0,
-        gt=0,
-        le=3600,
-        description="A request whose answer has not begun after this time gets 503; those of admins may take "
-        "longer.",
-    )
-
-    cache_bytes: int = Field(
-        default=67_108_864,
-        ge=0,
-        description="Memory for answers cached in the process; 0 switches that cache off.",
-    )
-    cache_seconds: int = Field(default=86_400, ge=1, description="Seconds that an answer is cached.")
-    redis_url: SecretStr | None = Field(
-        default=None,
-        description="Redis that caches answers for all processes: a redis://, rediss:// (TLS) or unix:// "
-        "address, with a password where needed.",
-    )
-    cache_secret: SecretStr | None = Field(
-        default=None,
-        min_length=16,
-        description="Secret of all processes that signs answers in Redis, so that others that write there "
-        "cannot choose answers. `openssl rand -hex 32` makes one.",
-    )
-    redis_timeout_seconds: float = Field(
-        default=0.02,
-        gt=0,
-        le=5,
-        description="Longest wait for Redis before answering without it.",
-    )
-    redis_pause_seconds: float = Field(
-        default=2.0, ge=0, le=3600, description="Pause after Redis has failed before it is tried again."
-    )
-
-    request_seconds: float = Field(
-        default=10.0, gt=0, le=3600, description="A body that has not arrived after this time gets 408."
-    )
-    max_waiting: int = Field(
-        default=128,
-        ge=2,
-        description="Requests that one worker answers at a time; more get 503 with Retry-After.",
-    )
-    max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Longest request body.")
-    max_texts: int = Field(default=256, ge=1, description="Texts in one request.")
-    max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
-    max_word_characters: int = Field(default=100, ge=1, description="Characters of one word.")
-    max_targets: int = Field(default=16, ge=1, description="Target languages in one request.")
-    max_k: int = Field(default=50, ge=1, description="Answers for one text and target.")
-    max_answers: int = Field(
-        default=3_000, ge=1, description="Answers in one response: texts times targets times k."
-    )
-
-    max_slow_queued: int = Field(
-        default=64, ge=1, description="Files waiting in one worker to be read or filled; more get 503."
     )
 
     api_keys: SecretStr | None = Field(
@@ -178,75 +123,47 @@ class Settings(BaseSettings):
         "* for all.",
     )
 
-    jobs_url: SecretStr | None = Field(
-        default=None,
-        description="Redis for the job queue, an address like redis_url; none: no changes over HTTP.",
-    )
-    jobs_queue: str = Field(
-        default="passepartout",
-        pattern=r"^[a-z0-9-]{1,64}$",
-        description="Name of the queue; each index needs its own where several share that Redis.",
-    )
-    jobs_patience_seconds: int = Field(
-        default=60,
-        ge=3,
-        le=3600,
-        description="A job whose worker has been silent for this long is started again.",
-    )
-    jobs_keep_seconds: int = Field(
-        default=604_800,
-        ge=60,
-        description="How long finished jobs and unused uploads are kept.",
-    )
-    job_seconds: int = Field(
-        default=86_400, ge=1, description="Longest time a job may take before it is stopped."
-    )
-    spool: Path | None = Field(
-        default=None,
-        description="Folder of uploads, shared by service and worker; none: the index folder with .spool "
-        "appended.",
-    )
-    max_upload_bytes: int = Field(
-        default=268_435_456, ge=1024, description="Largest upload of a corpus file."
-    )
-    max_corpus_bytes: int = Field(
-        default=2_147_483_648, ge=1024, description="Largest corpus file after decompression."
-    )
-    max_spool_bytes: int = Field(
-        default=4_294_967_296, ge=1024, description="Largest total of uploads waiting for their jobs."
-    )
-    upload_seconds: float = Field(
-        default=600.0, gt=0, le=86_400, description="Longest time an upload may take."
-    )
-
-    max_file_bytes: int = Field(
-        default=4_194_304, ge=1024, description="Largest file that is translated (/translate_file)."
-    )
-    max_file_texts: int = Field(default=5000, ge=1, description="Texts of a file that is translated.")
-    files: Path | None = Field(
-        default=None,
-        description="Folder of translated files, shared by all processes; none: the index folder with .files "
-        "appended.",
-    )
-    max_files_bytes: int = Field(
-        default=268_435_456, ge=1024, description="Largest total of translated files that are kept."
-    )
-    files_keep_seconds: float = Field(
-        default=600.0, gt=0, le=86_400, description="How long a translated file can be fetched."
-    )
-
-    drop_in_min_confidence: float = Field(
+    max_characters: int = Field(default=1000, ge=1, description="Characters of one sentence.")
+    min_confidence: float = Field(
         default=MIN_CONFIDENCE,
         ge=0,
         le=1,
         description="Least confidence of answers in LibreTranslate's protocol, which cannot show it.",
     )
+    cache_bytes: int = Field(
+        default=67_108_864,
+        ge=0,
+        description="Memory for answers cached in the process, without redis_url; 0 switches the cache off.",
+    )
+    redis_url: SecretStr | None = Field(
+        default=None,
+        description="Redis that caches answers and counts requests for all processes: a redis://, "
+        "rediss:// (TLS) or unix:// address, with a password where needed.",
+    )
+    cache_secret: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Secret of all processes that signs answers in Redis, so that others that write there "
+        "cannot choose answers. `openssl rand -hex 32` makes one.",
+    )
 
-    @cached_property
-    def max_values(self) -> int:
-        """The most values in the JSON of a translation: twice what valid requests need, so that an error can
-        name the field and its limit."""
-        return 2 * (self.max_texts + self.max_targets) + 64
+    jobs_url: SecretStr | None = Field(
+        default=None,
+        description="Redis for the job queue, an address like redis_url, of its own for each index; none: no "
+        "changes over HTTP.",
+    )
+    spool: Path | None = Field(
+        default=None,
+        description="Folder of uploads and translated files, shared by service and worker; none: the index "
+        "folder with .spool appended.",
+    )
+    max_upload_bytes: int = Field(
+        default=268_435_456, ge=1024, description="Largest upload of a corpus file."
+    )
+
+    @property
+    def spool_folder(self) -> Path:
+        return self.spool or self.index.with_name(f"{self.index.name}.spool")
 
     @cached_property
     def keys(self) -> Keys:

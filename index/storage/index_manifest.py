@@ -1,6 +1,5 @@
 """IndexManifest: the description of a version of an index, as stored in its manifest.json."""
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -8,11 +7,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from index.confidence.quality import Confidence, HubnessEntry, PairQuality
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
-from index.storage.manifest import Manifest
+from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
 INDEX_FORMAT = 5
-VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")
 
 
 class SearchSettings(BaseModel):

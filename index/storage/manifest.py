@@ -5,6 +5,7 @@ Files are checked against the manifest; the manifest against its own `digest`, t
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from index.errors import DamagedError, FormatError
 
+VERSION_ID = re.compile(r"([0-9]{8})-([1-9][0-9]{0,5})")  # the day it was made, and a number
 MANIFEST_NAME = "manifest.json"
 MANIFEST_BYTES = 16 << 20  # at most
 

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from index.errors import BundleError, BusyError, DamagedError, listed
 from index.storage.files import describe, fsync, fsync_tree, make_read_only, replace_text, verify
-from index.storage.index_manifest import VERSION_ID, IndexManifest
-from index.storage.manifest import MANIFEST_NAME, read_manifest, write_manifest
+from index.storage.index_manifest import IndexManifest
+from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, write_manifest
 
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"

@@ -1,44 +1,223 @@
-"""Changing what is served: for admin keys alone (the setting `admin_keys`)."""
+"""Changes to the index, for admin keys alone: uploads, versions, and jobs, which service/jobs does."""
 
-from fastapi import APIRouter
-from pydantic import Field
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from typing import Annotated, Any, TypeVar
 
-from service.api.dependencies import IndexManagerNow
-from service.api.openapi import NEEDS_A_KEY, problem_responses
+from fastapi import APIRouter, Header, Path, Query, Security
+from fastapi.security import HTTPBearer
+from starlette.requests import Request as HttpRequest
+
+from index.errors import BundleError, UsageError
+from index.formats.registry import TABLE_FORMATS
+from index.formats.rows import columns_of
+from index.storage.index_manifest import IndexManifest
+from index.storage.manifest import read_manifest
+from index.storage.versions import VERSIONS, current, versions
+from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
+from service.api.validation import unknown_language
+from service.engine.engine import Engine
+from service.engine.index_manager import IndexManager
+from service.http.bodies import media_type, unsupported
 from service.http.problems import ProblemError, ProblemType
-from service.schemas import Response
-
-router = APIRouter(prefix="/admin", tags=["Administration"])
-
-
-class Reloaded(Response):
-    """The version served now."""
-
-    changed: bool = Field(description="Whether it is another version than before.")
-
-
-@router.post(
-    "/reload",
-    summary="Serve the current version of the index",
-    openapi_extra=NEEDS_A_KEY,
-    responses=problem_responses(
-        ProblemType.UNAUTHORISED,
-        ProblemType.METHOD_NOT_ALLOWED,
-        ProblemType.VERSION_REFUSED,
-        ProblemType.INTERNAL,
-        ProblemType.OVERLOADED,
-        ProblemType.NOT_READY,
-    ),
+from service.jobs import ReusedError, UnreachableError
+from service.jobs.spool import DiskFullError, FullError, Spool, open_spool
+from service.schemas import ERRORS_SHOWN, FieldError
+from service.schemas.jobs import (
+    IDEMPOTENCY_KEY,
+    Add,
+    Build,
+    Job,
+    Jobs,
+    Replace,
+    Request,
+    Upload,
+    UploadOptions,
+    Version,
+    Versions,
 )
-async def reload(manager: IndexManagerNow) -> Reloaded:
-    """Open the version that the file CURRENT of the index names, as the service soon does by itself.
 
-    Requests in progress finish with the version that they began with. Other worker processes follow within
-    `watch_seconds`, a setting.
-    """
+# What the middleware has checked already: for the description alone.
+ADMIN_KEY = Security(HTTPBearer(auto_error=False, description="The key of an admin; or send X-API-Key."))
+router = APIRouter(prefix="/admin", tags=["Administration"], dependencies=[ADMIN_KEY])
+
+OCTET_STREAM = "application/octet-stream"
+WITHOUT_LANGUAGE = ("txt",)  # formats that do not say which language they are in
+RETRY_AFTER = 5  # seconds, where Redis does not answer
+Result = TypeVar("Result")
+JobId = Annotated[str, Path(description="The id that the job was given.")]
+A_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file as it is, compressed or not.",
+        "content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary", "minLength": 1}}},
+    }
+}
+
+
+@router.post("/uploads", status_code=201, summary="Upload a corpus file", openapi_extra=A_FILE)
+async def upload(
+    request: HttpRequest,
+    engine: EngineNow,
+    settings: SettingsNow,
+    jobs: JobsNow,
+    options: Annotated[UploadOptions, Query()],
+) -> Upload:
+    """Store a corpus file until a job uses it. Only the job reads what is in it."""
+    content_type = request.headers.get("content-type", "")
+    if media_type(content_type) != OCTET_STREAM:
+        raise unsupported(content_type, f"the file itself, {OCTET_STREAM}", OCTET_STREAM)
+    _check_options(options, engine)
+    spool, close = open_spool(settings), {"Connection": "close"}
     try:
-        changed = await manager.reload()
-    except Exception:  # of which the log tells all
-        raise ProblemError(ProblemType.VERSION_REFUSED) from None
-    translator = manager.engine.translator
-    return Reloaded(model=translator.model, index=translator.version, changed=changed)
+        upload = await spool.take(request.stream(), options)
+    except FullError:
+        raise ProblemError(ProblemType.SPOOL_FULL, headers=close) from None
+    except DiskFullError:
+        raise ProblemError(ProblemType.DISK_FULL, headers=close) from None
+    if not upload.bytes:
+        await asyncio.to_thread(spool.remove, upload.id)
+        raise ProblemError(ProblemType.INVALID_REQUEST, "body is empty: send a corpus file")
+    return upload
+
+
+@router.get("/versions", summary="List the versions of the index")
+async def all_versions(engine: EngineNow, settings: SettingsNow) -> Versions:
+    """List the versions that a rollback can serve again, the newest first. `gc` deletes old ones."""
+
+    def read() -> Versions:
+        folders = [settings.index / VERSIONS / name for name in versions(settings.index)[::-1]]
+        manifests = [read_manifest(folder, IndexManifest, "a version of an index") for folder in folders]
+        served = engine.translator.version
+        return Versions(current=current(settings.index), served=served, versions=[*map(_version, manifests)])
+
+    try:
+        return await asyncio.to_thread(read)
+    except BundleError:  # one is being removed, or damaged
+        raise ProblemError(ProblemType.NOT_READY) from None
+
+
+@router.post("/jobs", status_code=202, summary="Change the index")
+async def submit(
+    request: HttpRequest,
+    body: Request,
+    engine: EngineNow,
+    settings: SettingsNow,
+    jobs: JobsNow,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            pattern=IDEMPOTENCY_KEY,
+            description="An id of your choice for this change: sent again, it returns the first job.",
+        ),
+    ] = None,
+) -> Job:
+    """Queue a job: a change, a build, a rollback, a lesson or a clean-up. Jobs run one after another.
+
+    The version that a job makes is served as soon as it is complete.
+    """
+    by = request.scope["state"]["key"]
+    try:
+        if idempotency_key and (job := await _ask(partial(jobs.sent, body, by, idempotency_key))):
+            return job  # whose uploads may be used up
+        await _check(body, engine, open_spool(settings))
+        return await _ask(partial(jobs.submit, body, by, idempotency_key))
+    except ReusedError:
+        raise ProblemError(ProblemType.KEY_REUSED) from None
+
+
+@router.get("/jobs", summary="List the latest jobs")
+async def latest(jobs: JobsNow) -> Jobs:
+    """List the latest 100 jobs, and how many worker processes are running."""
+    latest_jobs = await _ask(jobs.latest)
+    return Jobs(jobs=latest_jobs, workers=await _ask(jobs.workers))
+
+
+@router.get("/jobs/{job_id}", summary="Read a job")
+async def job(job_id: JobId, jobs: JobsNow, manager: IndexManagerNow) -> Job:
+    """Say where the job stands; once it has succeeded, the version that it made is being served."""
+    record = _existing(await _ask(partial(jobs.find, job_id)))
+    await _serve_result(manager, record)
+    return record
+
+
+@router.post("/jobs/{job_id}/cancel", summary="Cancel a job")
+async def cancel(job_id: JobId, jobs: JobsNow) -> Job:
+    """Stop a running job, or take a queued one out of the queue; nothing of it is ever served.
+
+    A job that has ended stays as it is.
+    """
+    return _existing(await _ask(partial(jobs.cancel, job_id)))
+
+
+def _check_options(options: UploadOptions, engine: Engine) -> None:
+    """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
+    form, language = options.format, options.language
+    if language is not None and engine.languages.find(language) != language:
+        error = unknown_language("language", language, engine.languages)
+        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])
+    if language is None and form in WITHOUT_LANGUAGE:
+        raise _invalid(
+            "language", f"language is missing: {form} does not say which language its sentences are in"
+        )
+    if options.columns is not None:
+        try:
+            columns_of(options.columns)
+        except UsageError as error:
+            raise _invalid("columns", f"columns: {error}") from None
+        if form not in TABLE_FORMATS:
+            raise _invalid("columns", f"columns: {form} has none: leave columns out")
+
+
+async def _check(body: Request, engine: Engine, spool: Spool) -> None:
+    """Raise ProblemError for languages that the encoder does not know, and for unknown uploads."""
+    if isinstance(body, Add | Replace):
+        codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
+        unknown = (
+            unknown_language(f"sentences[{number}].id", code, engine.languages)
+            for number, code in enumerate(codes)
+            if engine.languages.find(code) != code
+        )
+        if errors := list(islice(unknown, ERRORS_SHOWN)):
+            raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, errors)
+    if isinstance(body, Add | Replace | Build):
+        uploads = await asyncio.to_thread(lambda: [spool.find(upload) for upload in body.uploads])
+        fields = [f"uploads[{number}]" for number, upload in enumerate(uploads) if upload is None]
+        if fields:
+            raise _invalid(fields[0], f"{fields[0]} is no upload that waits")
+
+
+async def _serve_result(manager: IndexManager, job: Job) -> None:
+    """Serve the version that a job has made; if it is bad, it is refused and the log says so."""
+    if job.state == "succeeded":
+        await manager.try_reload()
+
+
+async def _ask(act: Callable[[], Result]) -> Result:
+    """Call a method of the queue in a thread, since it blocks."""
+    try:
+        return await asyncio.to_thread(act)
+    except UnreachableError:
+        raise ProblemError(ProblemType.JOBS_UNREACHABLE, headers={"Retry-After": str(RETRY_AFTER)}) from None
+
+
+def _existing(job: Job | None) -> Job:
+    if job is None:
+        raise ProblemError(ProblemType.NOT_FOUND, "there is no such job: GET /admin/jobs lists the latest")
+    return job
+
+
+def _invalid(field: str, message: str) -> ProblemError:
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, [FieldError(field=field, message=message)])
+
+
+def _version(manifest: IndexManifest) -> Version:
+    return Version(
+        id=manifest.version,
+        base=manifest.base,
+        created=manifest.created,
+        model=manifest.model,
+        sentences={code: entry.sentences for code, entry in manifest.languages.items()},
+    )

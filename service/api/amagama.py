@@ -13,13 +13,11 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from index.text.normalisation import clean
+from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
-from service.api.native import READING_PROBLEMS
-from service.api.openapi import problem_responses
 from service.api.validation import check_sizes
 from service.engine.engine import Engine
 from service.engine.languages import Query
-from service.http.problems import ProblemType
 from service.schemas import Answer, Choices
 from service.settings import Settings
 
@@ -43,9 +41,6 @@ router = APIRouter(prefix="/tmserver", tags=["amaGama"])
 LEAST_SIMILARITY = 30
 DEFAULT_SIMILARITY = 70
 DEFAULT_CANDIDATES = 5
-UNIT_PROBLEMS = READING_PROBLEMS | problem_responses(
-    ProblemType.UNAUTHORISED, ProblemType.INVALID_REQUEST, ProblemType.TOO_MANY_REQUESTS
-)
 
 
 class TmLanguages(BaseModel):
@@ -70,7 +65,7 @@ class Suggestion(BaseModel):
     rank: float = Field(description="The score: cosine similarity corrected for hubness.", examples=[0.71])
 
 
-@router.get("/languages/", summary="List the languages, as amaGama does", responses=READING_PROBLEMS)
+@router.get("/languages/", summary="List the languages, as amaGama does")
 async def tm_languages(engine: EngineNow) -> TmLanguages:
     """List the languages of texts and those of suggestions."""
     languages = engine.translator.languages
@@ -83,7 +78,6 @@ async def tm_languages(engine: EngineNow) -> TmLanguages:
 @router.get(
     "/{source_language}/{target_language}/unit/{text:text}",
     summary="Suggest translations, as amaGama does",
-    responses=UNIT_PROBLEMS,
 )
 async def tm_unit(
     source_language: Annotated[str, Path(description="Language of the text.", examples=["en"])],
@@ -101,7 +95,7 @@ async def tm_unit(
     """
     text = text or request.query_params.get("source", "")
     similarity = max(LEAST_SIMILARITY, _option(request, "min_similarity", DEFAULT_SIMILARITY))
-    k = min(settings.max_k, max(1, _option(request, "max_candidates", DEFAULT_CANDIDATES)))
+    k = min(limits.MAX_K, max(1, _option(request, "max_candidates", DEFAULT_CANDIDATES)))
     return await _suggest(text, (source_language, target_language), k, similarity / 100, engine, settings)
 
 

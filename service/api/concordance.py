@@ -4,12 +4,12 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.responses import Response
 
 from index.formats.sentence import Sentence
 from index.search.concordance import Occurrence, concordance
 from index.text.normalisation import clean
 from service.api.dependencies import EngineNow
-from service.api.native import TRANSLATION_PROBLEMS, JsonText
 from service.api.validation import unknown_language
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import Concordance, ConcordanceLine, FieldError, Translation
@@ -24,7 +24,6 @@ MOST_RESULTS = 100
     "/concordance",
     summary="Find a word or phrase in the index",
     response_model=Concordance,
-    responses=TRANSLATION_PROBLEMS,
 )
 async def find(
     engine: EngineNow,
@@ -52,7 +51,7 @@ async def find(
     count: Annotated[
         int, Query(ge=1, le=MOST_RESULTS, description="Highest number of sentences of a page.")
     ] = 20,
-) -> JsonText:
+) -> Response:
     """Find the sentences of a language that contain the phrase, with their translations in the corpus.
 
     Case is ignored; in scripts that separate words, only whole words match.
@@ -70,7 +69,7 @@ async def find(
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, [error])
     codes = [code for code in dict.fromkeys(target or indexes) if code != source]
 
-    def answer() -> JsonText:
+    def answer() -> Response:
         page = concordance(indexes, text, source, codes, begin=begin, count=count)
         response = Concordance(
             model=translator.model,
@@ -80,7 +79,7 @@ async def find(
             results=[_result(occurrence) for occurrence in page.occurrences],
             next=page.next,
         )
-        return JsonText(response.model_dump_json())
+        return Response(response.model_dump_json(), media_type="application/json")
 
     return await asyncio.to_thread(answer)  # all of it: a page may have 2,000 translations in each language
 

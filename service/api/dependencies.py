@@ -7,8 +7,8 @@ from starlette.requests import Request
 
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
-from service.http.middleware.request_context import INDEX_VERSION
 from service.http.problems import ProblemError, ProblemType
+from service.http.request_context import INDEX_VERSION
 from service.settings import Settings
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from index.documents.document import Document, suffix_of
 from index.documents.translation import DOCUMENT_FORMATS, Summary, fill, open_document, source_language
 from index.errors import UnknownLanguageError, UsageError
+from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
-from service.api.libretranslate import TRANSLATE_STATUSES, failures
-from service.api.openapi import problem_responses
+from service.api.libretranslate import FAILURES
 from service.api.validation import unknown_language, unreachable_target
 from service.engine.engine import Engine
 from service.engine.files import NoRoomError, open_files
-from service.http.bodies import media_type
-from service.http.middleware.api_keys import check_body_key
+from service.http.access import check_body_key
+from service.http.bodies import check_form_header, media_type
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import FieldError, TranslatedFile
 from service.settings import Settings
@@ -68,7 +68,7 @@ FILE_BODY: dict[str, Any] = {
     "/translate_file",
     summary="Translate a file, as LibreTranslate does",
     response_model=TranslatedFile,
-    responses=failures(*TRANSLATE_STATUSES),
+    responses=FAILURES,
     openapi_extra={"requestBody": FILE_BODY},
 )
 async def translate_file(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
@@ -76,6 +76,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     if media_type(request.headers.get("content-type", "")) != "multipart/form-data":
         await check_body_key(request, None)
         raise ProblemError(ProblemType.BAD_REQUEST, "send the file in a form (multipart/form-data)")
+    check_form_header(request)
     try:
         async with request.form(max_files=1, max_fields=MAX_FIELDS) as form:
             fields = {name: value for name, value in form.items() if isinstance(value, str) and value}
@@ -102,7 +103,7 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
         raise ProblemError(
             ProblemType.OVERLOADED,
             "there is no room for the translated file: try again later",
-            headers={"Retry-After": str(int(settings.files_keep_seconds))},
+            headers={"Retry-After": str(limits.KEPT_SECONDS)},
         ) from None
     return JSONResponse(
         TranslatedFile(
@@ -120,13 +121,6 @@ async def translate_file(request: Request, engine: EngineNow, settings: Settings
     "/download_file/{name}",
     summary="Fetch a translated file",
     response_class=Response,
-    responses=problem_responses(
-        ProblemType.BAD_REQUEST,
-        ProblemType.NOT_FOUND,
-        ProblemType.METHOD_NOT_ALLOWED,
-        ProblemType.INVALID_REQUEST,
-        ProblemType.INTERNAL,
-    ),
 )
 async def download_file(
     name: Annotated[str, PathParameter(description="The name at the end of `translatedFileUrl`.")],
@@ -170,7 +164,7 @@ async def _filled(
     label = name[:LONGEST_NAME] if len(name) <= LONGEST_NAME else f"file{suffix_of(name)[:8]}"
 
     def read() -> tuple[Document, str]:
-        document = open_document(content, label, target, settings.max_file_texts)
+        document = open_document(content, label, target, limits.MAX_FILE_TEXTS)
         return document, source_language(document, engine.translator, source)
 
     document, code = await engine.run_slow(read)

@@ -1,8 +1,8 @@
 """LibreTranslate's protocol, for its clients as they are (contract: docs.libretranslate.com, "API Usage").
 
 `GET /languages` is the native route, which also has LibreTranslate's fields. Because answers are retrieved,
-three things differ: `translatedText` is "" if nothing is likely enough (drop_in_min_confidence), a text may
-be refused because its language is not recognised, and an answer has none of the markup of the question.
+three things differ: `translatedText` is "" if nothing is likely enough (the setting min_confidence), a text
+may be refused because its language is not recognised, and an answer has none of the question's markup.
 """
 
 import html
@@ -20,6 +20,7 @@ from index.documents.translation import DOCUMENT_FORMATS
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.sentences import joined
+from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate_schemas import (
     DETECT_BODY,
@@ -30,7 +31,6 @@ from service.api.libretranslate_schemas import (
     FrontendSettings,
     LibreTranslateHealth,
     NamedLanguage,
-    Suggested,
     Translated,
     TranslateRequest,
 )
@@ -46,26 +46,18 @@ from service.engine.answers import Answers
 from service.engine.engine import Engine
 from service.engine.languages import Query
 from service.engine.sentences import answer_parts
+from service.http.access import check_body_key
 from service.http.bodies import read_fields, validation_error
-from service.http.middleware.api_keys import check_body_key
 from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import Choices, FieldError
 from service.settings import Settings
 
-router = APIRouter(tags=["LibreTranslate"])
+FAILURES: dict[int | str, dict[str, Any]] = {"default": {"model": Failure, "description": "What went wrong."}}
+router = APIRouter(tags=["LibreTranslate"], responses=FAILURES)
 
 EXTRA_FORM_FIELDS = 16  # fields of a form in addition to its texts
 MIN_DETECTED_CHANCE = 0.01  # of a language that /detect lists; the likeliest is always listed
 Model = TypeVar("Model", bound=BaseModel)
-ALL_ROUTES_STATUSES = ProblemType.INTERNAL.status, ProblemType.METHOD_NOT_ALLOWED.status
-READ_STATUSES = *ALL_ROUTES_STATUSES, ProblemType.NOT_READY.status
-TOO_MANY, TOO_LONG = ProblemType.TOO_MANY_REQUESTS.status, ProblemType.BODY_TOO_LARGE.status
-TRANSLATE_STATUSES = *READ_STATUSES, 403, ProblemType.BAD_REQUEST.status, TOO_LONG, TOO_MANY
-
-
-def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that may fail with these statuses, in LibreTranslate's shape."""
-    return {status: {"model": Failure, "description": "What went wrong."} for status in sorted(statuses)}
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,6 @@ class Text:
     summary="Translate, as LibreTranslate does",
     response_model=Translated,
     response_model_exclude_none=True,
-    responses=failures(*TRANSLATE_STATUSES),
     openapi_extra={"requestBody": TRANSLATE_BODY},
 )
 async def translate(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
@@ -95,7 +86,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
 
     The translation is "" if none is likely enough. A text of several sentences is translated one by one.
     """
-    fields = await read_fields(request, settings.max_texts + EXTRA_FORM_FIELDS)
+    fields = await read_fields(request, limits.MAX_TEXTS + EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
     _check(body, settings)
@@ -118,7 +109,6 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     "/detect",
     summary="Detect a language, as LibreTranslate does",
     response_model=list[Detected],
-    responses=failures(*TRANSLATE_STATUSES),
     openapi_extra={"requestBody": DETECT_BODY},
 )
 async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> Response:
@@ -140,23 +130,9 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     )
 
 
-@router.post(
-    "/suggest",
-    summary="Refuse a suggestion",
-    response_model=Suggested,
-    responses=failures(*ALL_ROUTES_STATUSES, 403),
-)
-async def suggest() -> Response:
-    """Always refused, as LibreTranslate does if suggestions are switched off: add sentences to the corpus."""
-    return JSONResponse(
-        {"error": "suggestions are not taken by this server: add the sentence to its corpus"}, 403
-    )
-
-
 @router.get(
     "/frontend/settings",
     summary="Read the limits, as LibreTranslate does",
-    responses=failures(*READ_STATUSES),
 )
 async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
     """State the limits of this service as LibreTranslate does, and a pair of languages to start with."""
@@ -175,7 +151,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
     )
 
 
-@router.get("/health", summary="Check readiness, as LibreTranslate does", responses=failures(*READ_STATUSES))
+@router.get("/health", summary="Check readiness, as LibreTranslate does")
 async def health(engine: EngineNow) -> LibreTranslateHealth:
     """Succeeds once the index is open and warmed up."""
     return LibreTranslateHealth()
@@ -190,7 +166,7 @@ def _read(kind: type[Model], fields: dict[str, object]) -> Model:
 
 
 def _check(body: TranslateRequest, settings: Settings) -> None:
-    limit = settings.max_k - 1
+    limit = limits.MAX_K - 1
     if body.alternatives > limit:
         message = f"alternatives is {brief(body.alternatives)}, the limit is {limit}: lower it"
         raise ProblemError.of_fields(
@@ -237,7 +213,7 @@ async def _answers(
     if errors:
         raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
     queries = [Query(text.cleaned, text.source, (target,)) for text in needed]
-    min_confidence = settings.drop_in_min_confidence
+    min_confidence = settings.min_confidence
     rows = iter(await engine.translate("sentence", queries, body.alternatives + 1, min_confidence))
     return [next(rows)[target] if text.needs(target) else None for text in texts]
 
@@ -261,8 +237,8 @@ async def _put_together(
         [] if matches is None or known else row
         for row, matches, known in zip(await engine.divide(queries), answers, remembered, strict=True)
     ]
-    check_parts("q", sum(map(len, rows)), Choices(target=[target]), settings)
-    parts = await answer_parts(engine, rows, 1, settings.drop_in_min_confidence)
+    check_parts("q", sum(map(len, rows)), Choices(target=[target]))
+    parts = await answer_parts(engine, rows, 1, settings.min_confidence)
     answered = [[row[target] for _, row in part] for part in parts]
     return [
         joined([answer[0].text for answer in part], target) if part and all(part) else None

@@ -81,12 +81,6 @@ class Translated(BaseModel):
     )
 
 
-class Suggested(BaseModel):
-    """Never sent: suggestions are refused."""
-
-    success: bool = Field(description="Whether the suggestion was accepted.")
-
-
 class Failure(BaseModel):
     """LibreTranslate's shape of an error."""
 

@@ -4,14 +4,11 @@ import asyncio
 from collections.abc import Sequence
 
 from fastapi import APIRouter
-from pydantic import TypeAdapter
 from starlette.requests import Request
-from starlette.responses import Response
 
 from index.search.translator import LanguageInfo, Translator
 from index.text.sentences import may_be_several
 from service.api.dependencies import get_engine
-from service.api.openapi import json_body, problem_responses
 from service.api.validation import (
     TEXT_FIELDS,
     check_languages,
@@ -24,8 +21,7 @@ from service.engine.engine import Engine
 from service.engine.languages import Query
 from service.engine.pictograms import texts_of, with_pictograms
 from service.engine.sentences import answer_parts
-from service.http.bodies import PlainRoute, read_model
-from service.http.problems import ProblemType
+from service.http.problems import PROBLEMS
 from service.schemas import (
     Answer,
     Choices,
@@ -40,57 +36,23 @@ from service.schemas import (
     WordResponse,
     WordResult,
 )
-from service.settings import Settings
 
-router = APIRouter(route_class=PlainRoute, generate_unique_id_function=lambda route: route.name)
-
-
-class JsonText(Response):
-    """A response that is already JSON."""
-
-    media_type = "application/json"
+router = APIRouter(responses=PROBLEMS)
 
 
 ROWS_AT_ONCE = 16
-LANGUAGE_LIST = TypeAdapter(list[Language])
 Result = tuple[str, str, dict[str, list[Answer]]]  # text as sent, source, answers by target
 
-TRANSLATION_PROBLEMS = problem_responses(
-    ProblemType.UNAUTHORISED,
-    ProblemType.BAD_JSON,
-    ProblemType.METHOD_NOT_ALLOWED,
-    ProblemType.BODY_TOO_LARGE,
-    ProblemType.UNSUPPORTED_MEDIA_TYPE,
-    ProblemType.INVALID_REQUEST,
-    ProblemType.UNKNOWN_LANGUAGE,
-    ProblemType.UNDETECTED_LANGUAGE,
-    ProblemType.TOO_MANY_REQUESTS,
-    ProblemType.INTERNAL,
-    ProblemType.OVERLOADED,
-    ProblemType.STORE_UNREACHABLE,
-    ProblemType.NOT_READY,
-)
-READING_PROBLEMS = problem_responses(
-    ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL, ProblemType.OVERLOADED, ProblemType.NOT_READY
-)
 
-
-@router.post(
-    "/translate/sentence",
-    summary="Translate sentences",
-    response_model=SentenceResponse,
-    responses=TRANSLATION_PROBLEMS,
-    openapi_extra=json_body("SentenceRequest"),
-)
-async def translate_sentence(request: Request) -> JsonText:
+@router.post("/translate/sentence", summary="Translate sentences")
+async def translate_sentence(request: Request, body: SentenceRequest) -> SentenceResponse:
     """Find the sentences of the index that are most likely translations of each text.
 
     A text has no translations if none of them reaches `min_confidence`.
     """
-    body = await read_model(request, SentenceRequest)
     engine = await get_engine(request)
     answered = await _translate("sentence", body.text, body, engine, request)
-    parts = await _sentences(answered, body, engine, request.app.state.settings)
+    parts = await _sentences(answered, body, engine)
     results = [
         SentenceResult(text=text, source=source, translations=translations, sentences=row or None)
         for (text, source, translations), row in zip(answered, parts, strict=True)
@@ -98,22 +60,15 @@ async def translate_sentence(request: Request) -> JsonText:
     if "pictograms" in body.include:
         results = with_pictograms(results, await engine.pictograms(texts_of(results)))
     model, index = engine.translator.model, engine.translator.version
-    return JsonText(SentenceResponse(model=model, index=index, results=results).model_dump_json())
+    return SentenceResponse(model=model, index=index, results=results)
 
 
-@router.post(
-    "/translate/word",
-    summary="Translate words",
-    response_model=WordResponse,
-    responses=TRANSLATION_PROBLEMS,
-    openapi_extra=json_body("WordRequest"),
-)
-async def translate_word(request: Request) -> JsonText:
+@router.post("/translate/word", summary="Translate words")
+async def translate_word(request: Request, body: WordRequest) -> WordResponse:
     """Find the words of the index that are most likely translations of each word.
 
     A word has no translations if none of them reaches `min_confidence`.
     """
-    body = await read_model(request, WordRequest)
     engine = await get_engine(request)
     results = [
         WordResult(word=word, source=source, translations=translations)
@@ -122,16 +77,14 @@ async def translate_word(request: Request) -> JsonText:
     if "pictograms" in body.include:
         results = with_pictograms(results, await engine.pictograms(texts_of(results)))
     model, index = engine.translator.model, engine.translator.version
-    return JsonText(WordResponse(model=model, index=index, results=results).model_dump_json())
+    return WordResponse(model=model, index=index, results=results)
 
 
-@router.get(
-    "/languages", summary="List the languages", response_model=list[Language], responses=READING_PROBLEMS
-)
-async def languages(request: Request) -> JsonText:
+@router.get("/languages", summary="List the languages")
+async def languages(request: Request) -> list[Language]:
     """List the languages: what each can be translated into, how much the index has of it, and how well."""
     translator = (await get_engine(request)).translator
-    languages = [
+    return [
         Language(
             code=language.code,
             name=language.name,
@@ -143,7 +96,6 @@ async def languages(request: Request) -> JsonText:
         )
         for language in translator.languages
     ]
-    return JsonText(LANGUAGE_LIST.dump_json(languages))
 
 
 def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Quality]:
@@ -152,9 +104,7 @@ def _quality(translator: Translator, language: LanguageInfo) -> dict[str, Qualit
     return {target: Quality(r1=q.r1, r10=q.r10, n=q.n, ece=q.ece) for target, q in pairs if q is not None}
 
 
-async def _sentences(
-    answered: Sequence[Result], choices: Choices, engine: Engine, settings: Settings
-) -> list[list[PartResult]]:
+async def _sentences(answered: Sequence[Result], choices: Choices, engine: Engine) -> list[list[PartResult]]:
     """Answer the sentences of each text that has several, separately; ProblemError for too many."""
     if not any(may_be_several(text) for text, _, _ in answered):  # nearly always
         return [[] for _ in answered]
@@ -163,7 +113,7 @@ async def _sentences(
         Query(text, source, tuple(row)) for text, (_, source, row) in zip(texts, answered, strict=True)
     ]
     rows = await engine.divide(queries)
-    check_parts("text", sum(map(len, rows)), choices, settings)
+    check_parts("text", sum(map(len, rows)), choices)
     near = "near" in choices.include
     parts = await answer_parts(engine, rows, choices.k, choices.min_confidence, near=near)
     return [

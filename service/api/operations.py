@@ -1,13 +1,13 @@
 """For those who run the service: health, metrics, what the types of problems mean."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from service.api.dependencies import EngineNow, IndexManagerNow, SettingsNow
-from service.api.native import READING_PROBLEMS
-from service.api.openapi import problem_responses
 from service.http.problems import ProblemError, ProblemType
 from service.observability.metrics import Metrics, is_loopback
 from service.schemas import Liveness, Problem, Readiness
@@ -18,14 +18,13 @@ router = APIRouter()
 @router.get(
     "/health/live",
     summary="Check liveness",
-    responses=problem_responses(ProblemType.METHOD_NOT_ALLOWED),
 )
 async def live() -> Liveness:
     """Succeeds as long as the process serves requests at all."""
     return Liveness()
 
 
-@router.get("/health/ready", summary="Check readiness", responses=READING_PROBLEMS)
+@router.get("/health/ready", summary="Check readiness")
 async def ready(request: Request, engine: EngineNow, manager: IndexManagerNow) -> Readiness:
     """Succeeds from when the index is open and warmed up until the service is told to stop.
 
@@ -36,8 +35,8 @@ async def ready(request: Request, engine: EngineNow, manager: IndexManagerNow) -
     return Readiness(model=engine.translator.model, index=engine.translator.version)
 
 
-@router.get("/problems/{name}", include_in_schema=False)
-async def problem(name: str) -> Problem:
+@router.get("/problems/{name}", summary="Read what a type of problem means")
+async def problem(name: Annotated[str, Path(description="The end of a problem's `type`.")]) -> Problem:
     """What the `type` of a problem document leads to."""
     kind = next((kind for kind in ProblemType if kind.slug == name), None)
     if kind is None:
@@ -49,9 +48,6 @@ async def problem(name: str) -> Problem:
     "/metrics",
     summary="Read metrics for Prometheus",
     response_class=PlainTextResponse,
-    responses=problem_responses(
-        ProblemType.UNAUTHORISED, ProblemType.NOT_FOUND, ProblemType.METHOD_NOT_ALLOWED, ProblemType.INTERNAL
-    ),
 )
 async def metrics(request: Request, settings: SettingsNow) -> Response:
     """Answers this machine alone, everyone or no one, as the setting `metrics` says."""

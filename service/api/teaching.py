@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from service.api.dependencies import EngineNow
-from service.api.native import TRANSLATION_PROBLEMS
 from service.schemas import TeachingPicture, TeachingPictures
 
 router = APIRouter()
@@ -13,9 +12,7 @@ router = APIRouter()
 MOST_PICTURES = 300
 
 
-@router.get(
-    "/teach/pictures", summary="List pictures to teach a language with", responses=TRANSLATION_PROBLEMS
-)
+@router.get("/teach/pictures", summary="List pictures to teach a language with")
 async def pictures(
     engine: EngineNow,
     count: Annotated[

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from index.errors import listed
 from index.text.identification import clear_language, likely_languages
+from service import limits
 from service.engine.engine import Engine
 from service.engine.languages import Languages, Query
 from service.http.problems import ProblemError, ProblemType, brief
@@ -31,16 +32,16 @@ async def check_texts(
 
 def check_sizes(kind: Kind, field: str, texts: Sequence[str], choices: Choices, settings: Settings) -> None:
     """Raise ProblemError if `field` has more or longer texts, or asks for more answers, than allowed."""
-    max_characters = settings.max_characters if kind == "sentence" else settings.max_word_characters
-    _refuse([*_check_counts(field, texts, choices, settings), *_check_lengths(field, texts, max_characters)])
+    max_characters = settings.max_characters if kind == "sentence" else limits.MAX_WORD_CHARACTERS
+    _refuse([*_check_counts(field, texts, choices), *_check_lengths(field, texts, max_characters)])
 
 
-def check_parts(field: str, count: int, choices: Choices, settings: Settings) -> None:
-    """Raise ProblemError if `count` sentences would get more answers than the settings allow."""
+def check_parts(field: str, count: int, choices: Choices) -> None:
+    """Raise ProblemError if `count` sentences would get more answers than allowed."""
     answers = count * len(choices.target) * choices.k
-    if answers > settings.max_answers:
+    if answers > limits.MAX_ANSWERS:
         fact = f"{field}, target and k ask for {answers} answers to {count} sentences"
-        _refuse([_over(field, fact, settings.max_answers, "lower k or split the request")])
+        _refuse([_over(field, fact, limits.MAX_ANSWERS, "lower k or split the request")])
 
 
 def field_names(field: str, values: Sequence[object]) -> list[str]:
@@ -139,28 +140,26 @@ def unreachable_target(field: str, source: str, target: str, languages: Language
     )
 
 
-def _check_counts(
-    field: str, texts: Sequence[str], choices: Choices, settings: Settings
-) -> Iterable[FieldError]:
+def _check_counts(field: str, texts: Sequence[str], choices: Choices) -> Iterable[FieldError]:
     counted = [
-        (field, f"{field} has {len(texts)} entries", len(texts), settings.max_texts, "split the request"),
+        (field, f"{field} has {len(texts)} entries", len(texts), limits.MAX_TEXTS, "split the request"),
         (
             "target",
             f"target has {len(choices.target)} entries",
             len(choices.target),
-            settings.max_targets,
+            limits.MAX_TARGETS,
             "split the request",
         ),
-        ("k", f"k is {brief(choices.k)}", choices.k, settings.max_k, "lower it"),
+        ("k", f"k is {brief(choices.k)}", choices.k, limits.MAX_K, "lower it"),
     ]
     errors = [
         _over(name, fact, limit, advice) for name, fact, count, limit, advice in counted if count > limit
     ]
     yield from errors
     answers = len(texts) * len(choices.target) * choices.k
-    if answers > settings.max_answers and not errors:
+    if answers > limits.MAX_ANSWERS and not errors:
         fact = f"{field}, target and k ask for {answers} answers in all"
-        yield _over("k", fact, settings.max_answers, "lower k or split the request")
+        yield _over("k", fact, limits.MAX_ANSWERS, "lower k or split the request")
 
 
 def _check_lengths(field: str, texts: Sequence[str], limit: int) -> Iterable[FieldError]:

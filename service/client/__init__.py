@@ -1,4 +1,4 @@
-"""The typed client of the service; admin.py, which imports more, has the one for administrators."""
+"""The typed client of the service: what it can ask (calls.py), sync and async (client.py)."""
 
 from service.client.client import AsyncClient, Client, RefusedError, ServiceError, UnreachableError
 

@@ -1,21 +1,18 @@
-"""The cache of answers: in the memory of this process, and in Redis (redis_cache.py) for all processes."""
+"""The cache of answers: in the memory of this process, or in Redis (redis_cache.py) for all processes."""
 
-import hmac
 import logging
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from cachetools import TTLCache
 
+from service import limits
 from service.engine.answers import Answers
 from service.observability.metrics import Metrics
 from service.schemas import Kind
 from service.settings import Settings
-
-if TYPE_CHECKING:
-    from service.engine.redis_cache import RedisCache
 
 log = logging.getLogger("passepartout.cache")
 
@@ -78,11 +75,6 @@ class Cache(Protocol):
     async def close(self) -> None: ...
 
 
-def shared_key(key: CacheKey, secret: bytes = b"") -> str:
-    """The name of a key in a cache that others can read, from which no text can be read or guessed."""
-    return f"passepartout:3:{hmac.digest(secret, repr(tuple(key)).encode(), 'sha256').hex()}"
-
-
 class MemoryCache:
     """Keeps up to `size` bytes of answers, each for up to `seconds`; drops the least recently used first."""
 
@@ -105,47 +97,14 @@ class MemoryCache:
         self._answers.clear()
 
 
-class TwoLevels:
-    """Looks into `near` first, then into `far`; answers found only in `far` are copied to `near`."""
-
-    def __init__(self, near: Cache, far: "RedisCache", secret: bytes = b"") -> None:
-        self._near, self._far, self._secret = near, far, secret
-
-    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
-        answers = dict(zip(keys, await self._near.get(keys), strict=True))
-        missing = [key for key, value in answers.items() if value is None]
-        if missing:
-            shared = [shared_key(key, self._secret) for key in missing]
-            far = dict(zip(missing, await self._far.get(shared), strict=True))
-            await self._near.put({key: value for key, value in far.items() if value is not None})
-            answers |= far
-        return [answers[key] for key in keys]
-
-    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
-        await self._near.put(answers)
-        await self._far.put({shared_key(key, self._secret): value for key, value in answers.items()})
-
-    async def close(self) -> None:
-        await self._near.close()
-        await self._far.close()
-
-
 def open_cache(settings: Settings, metrics: Metrics | None = None) -> Cache:
-    """Open the cache that the settings ask for."""
-    near = MemoryCache(settings.cache_bytes, settings.cache_seconds)
+    """Open the cache that the settings ask for: Redis if they name one, else the process's memory."""
     if settings.redis_url is None:
-        return near
+        return MemoryCache(settings.cache_bytes, limits.CACHE_SECONDS)
     from service.engine.redis_cache import RedisCache  # redis costs memory: only where it is used
 
     secret = settings.cache_secret.get_secret_value().encode() if settings.cache_secret else b""
     if not secret:
         log.warning("whoever can write to Redis can choose answers: set PASSEPARTOUT_CACHE_SECRET")
-    far = RedisCache(
-        settings.redis_url.get_secret_value(),
-        keep=settings.cache_seconds,
-        timeout=settings.redis_timeout_seconds,
-        pause=settings.redis_pause_seconds,
-        secret=secret,
-        rejected=metrics.rejected if metrics else lambda: None,
-    )
-    return TwoLevels(near, far, secret)
+    rejected = metrics.rejected if metrics else lambda: None
+    return RedisCache(settings.redis_url.get_secret_value(), secret, limits.CACHE_SECONDS, rejected)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from index.documents.translation import DOCUMENT_FORMATS
+from service import limits
 
 if TYPE_CHECKING:
     from service.settings import Settings
@@ -72,6 +73,6 @@ def _size(path: Path) -> int:
 
 
 def open_files(settings: "Settings") -> TranslatedFiles:
-    """Open the folder of the settings, by default INDEX.files beside the index."""
-    default = settings.index.with_name(f"{settings.index.name}.files")
-    return TranslatedFiles(settings.files or default, settings.max_files_bytes, settings.files_keep_seconds)
+    """Open the folder of the settings."""
+    folder = settings.spool_folder / "translated"
+    return TranslatedFiles(folder, limits.MAX_KEPT_BYTES, limits.KEPT_SECONDS)

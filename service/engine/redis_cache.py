@@ -1,26 +1,19 @@
 """The cache of answers in Redis, shared by workers and machines.
 
-It fails open: whatever Redis does, a lookup takes at most `timeout`. After a failure Redis is not used for
-`pause`, then tried by one request before all use it again. Values must be JSON of the expected shape and name
-the key under which they are stored. With a secret they must also begin with their HMAC, so that others with
-write access to Redis cannot forge answers.
+It fails open: whatever Redis does, a lookup takes at most REDIS_SECONDS, and then finds nothing. Values must
+be JSON of the expected shape and name the key under which they are stored. With a secret they must also begin
+with their HMAC, so that others with write access to Redis cannot forge answers.
 """
 
-import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 
 from service.engine.answers import Answers
-from service.redis_connection import Breaker, async_options
-
-Values = Mapping[str, bytes | str | None]
-MAX_UNWRITTEN = 20_000  # answers; more are not cached in Redis
-Result = TypeVar("Result")
+from service.engine.cache import CacheKey
+from service.redis_connection import Attempts, async_options
 
 
 class Entry(BaseModel):
@@ -32,95 +25,38 @@ class Entry(BaseModel):
     answers: Answers
 
 
-class ReadRound:
-    """Keys that are read together, and their values."""
-
-    def __init__(self) -> None:
-        self.keys: set[str] = set()
-        self.values: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
-
-
 class RedisCache:
-    """Answers in the Redis at `url`, kept `keep` seconds; `timeout` and `pause` in seconds.
-
-    `rejected` is called for each invalid value. Keys that several requests look up at the same time are read
-    together. Answers are written together, in the background.
-    """
+    """Answers in the Redis at `url`, kept for `seconds`; `rejected` is called for each invalid value."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        keep: int,
-        timeout: float,
-        pause: float,
-        secret: bytes = b"",
-        rejected: Callable[[], None] = lambda: None,
+        self, url: str, secret: bytes, seconds: int, rejected: Callable[[], None] = lambda: None
     ) -> None:
-        self._keep, self._secret, self._rejected = keep, secret, rejected
-        self._timeout = timeout
-        self._breaker = Breaker(pause, "answering without the cache")
-        self._next: ReadRound | None = None
-        self._unwritten: dict[str, Answers] = {}
-        self._reader: asyncio.Task[None] | None = None
-        self._writer: asyncio.Task[None] | None = None
-        self._redis: Redis = Redis.from_url(url, **async_options(timeout))
+        self._secret, self._seconds, self._rejected = secret, seconds, rejected
+        self._attempts = Attempts("answering without the cache")
+        self._redis: Redis = Redis.from_url(url, **async_options())
 
-    async def get(self, keys: Sequence[str]) -> list[Answers | None]:
-        if not keys or not self._breaker.allows():
+    async def get(self, keys: Sequence[CacheKey]) -> list[Answers | None]:
+        names = [shared_key(key, self._secret) for key in keys]
+        values = await self._attempts.result(self._redis.mget(names)) if names else []
+        if values is None:
             return [None] * len(keys)
-        if self._next is None:
-            self._next = ReadRound()
-        current = self._next
-        current.keys.update(keys)
-        if self._reader is None:
-            self._reader = asyncio.create_task(self._read())
-        values = await asyncio.shield(current.values)  # other requests may be waiting for them
-        return [self._open(key, values.get(key)) for key in keys]
+        return [self._open(name, value) for name, value in zip(names, values, strict=True)]
 
-    async def put(self, answers: Mapping[str, Answers]) -> None:
-        if len(self._unwritten) < MAX_UNWRITTEN:
-            self._unwritten.update(answers)
-        if self._writer is None and self._unwritten:
-            self._writer = asyncio.create_task(self._write())
-
-    async def written(self) -> None:
-        """Wait until all answers are written or given up."""
-        if self._writer is not None:
-            await self._writer
+    async def put(self, answers: Mapping[CacheKey, Answers]) -> None:
+        pipe = self._redis.pipeline(transaction=False)
+        for key, value in answers.items():
+            name = shared_key(key, self._secret)
+            pipe.set(name, self._seal(Entry(key=name, answers=value)), ex=self._seconds)
+        await self._attempts.result(pipe.execute())
 
     async def close(self) -> None:
-        await self.written()
         await self._redis.aclose()
-
-    async def _read(self) -> None:
-        failed = False
-        while self._next is not None:
-            current, self._next = self._next, None
-            # Requests that arrived while Redis failed need not wait for it to fail again.
-            values = None if failed else await self._try(partial(self._fetch, list(current.keys)))
-            failed = values is None
-            current.values.set_result(values or {})
-        self._reader = None
-
-    async def _fetch(self, keys: Sequence[str]) -> Values:
-        return dict(zip(keys, await self._redis.mget(keys), strict=True))
-
-    async def _write(self) -> None:
-        while self._unwritten and self._breaker.allows():
-            batch, self._unwritten = self._unwritten, {}
-            pipe = self._redis.pipeline(transaction=False)
-            for key, value in batch.items():
-                pipe.set(key, self._seal(Entry(key=key, answers=value)), ex=self._keep)
-            await self._try(pipe.execute)
-        self._unwritten.clear()
-        self._writer = None
 
     def _seal(self, entry: Entry) -> bytes:
         document = entry.model_dump_json().encode()
         return self._digest(document) + document
 
-    def _open(self, key: str, value: bytes | str | None) -> Answers | None:
+    def _open(self, name: str, value: bytes | str | None) -> Answers | None:
         if value is None:
             return None
         content = value.encode() if isinstance(value, str) else value
@@ -130,7 +66,7 @@ class RedisCache:
             if not hmac.compare_digest(digest, self._digest(document)):
                 raise ValueError("not written with this secret")
             entry = Entry.model_validate_json(document)
-            if entry.key != key:
+            if entry.key != name:
                 raise ValueError("stored under another key")
         except ValueError:  # pydantic's errors are subclasses
             self._rejected()
@@ -139,17 +75,9 @@ class RedisCache:
 
     def _digest(self, document: bytes) -> bytes:
         """The HMAC in hexadecimal; empty without a secret."""
-        if not self._secret:
-            return b""
-        return hmac.digest(self._secret, document, "sha256").hex().encode()
+        return hmac.digest(self._secret, document, "sha256").hex().encode() if self._secret else b""
 
-    async def _try(self, act: Callable[[], Awaitable[Result]]) -> Result | None:
-        """Await `act`; None if Redis fails in whatever way."""
-        try:
-            async with asyncio.timeout(self._timeout):
-                result = await act()
-        except Exception as error:
-            self._breaker.failed(error)
-            return None
-        self._breaker.worked()
-        return result
+
+def shared_key(key: CacheKey, secret: bytes = b"") -> str:
+    """The name of a key in a cache that others can read, from which no text can be read or guessed."""
+    return f"passepartout:4:{hmac.digest(secret, repr(tuple(key)).encode(), 'sha256').hex()}"

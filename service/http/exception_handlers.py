@@ -1,9 +1,9 @@
 """Exception handlers that refuse a request with a problem document.
 
-Errors of the service itself are handled by middleware/request_context.py.
+Errors of the service itself are handled by request_context.py.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.http.bodies import JSON_TYPE, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import FieldError
 
@@ -29,6 +30,7 @@ VALIDATION_MESSAGES = {
     "literal_error": "{field} must be {expected}",
     "bool_type": "{field} must be true or false",
     "float_type": "{field} must be a number",
+    "string_unicode": "{field} is not Unicode: it has half of a surrogate pair",
     "too_short": "{field} is an empty list: give at least {min_length}",
     "string_too_short": "{field} is empty",
     "string_too_long": "{field} is too long, the limit is {max_length} characters: shorten it",
@@ -57,13 +59,27 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = [_explain(detail) for detail in error.errors()]
-    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors).response(request.scope)
+    return _problem_of(request, error.errors()).response(request.scope)
+
+
+def _problem_of(request: Request, details: Sequence[Mapping[str, Any]]) -> ProblemError:
+    content_type = request.headers.get("content-type", "")
+    first = details[0]
+    if first["type"] == "json_invalid":
+        reason = f"body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}"
+        return ProblemError(ProblemType.BAD_JSON, reason)
+    if first["loc"] == ("body",) and media_type(content_type) != JSON_TYPE:
+        return unsupported(content_type, JSON_TYPE)
+    if first["loc"] == ("body",) and first["type"] == "missing":
+        return ProblemError(ProblemType.BAD_JSON, "body is empty: send a JSON object")
+    return ProblemError.of_fields(ProblemType.INVALID_REQUEST, list(map(_field_error, details)))
 
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind = BY_STATUS.get(error.status_code, ProblemType.BAD_REQUEST)
+    if error.status_code == 400 and media_type(request.headers.get("content-type", "")) == JSON_TYPE:
+        kind = ProblemType.BAD_JSON  # nested too deep, or not in UTF-8
     details = {
         ProblemType.NOT_FOUND: "there is nothing at this path: /openapi.json lists what there is",
         ProblemType.METHOD_NOT_ALLOWED: f"{request.method} is not allowed: use {_allowed(error.headers)}",
@@ -75,7 +91,7 @@ def _allowed(headers: Mapping[str, str] | None) -> str:
     return (headers or {}).get("Allow", "another method")
 
 
-def _explain(detail: Mapping[str, Any]) -> FieldError:
+def _field_error(detail: Mapping[str, Any]) -> FieldError:
     """One of pydantic's error details in our words."""
     context = detail.get("ctx", {})
     field = field_name(detail["loc"][1:])

@@ -20,6 +20,7 @@ PAGE_FILES = {
             "corpus",
             "dom",
             "files",
+            "jobs",
             "languages",
             "scenes",
             "teach",

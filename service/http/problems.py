@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
@@ -11,7 +13,7 @@ from service.schemas import ERRORS_SHOWN, FieldError, Problem
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
 LIBRETRANSLATE_PATHS = frozenset(
-    {"/translate", "/translate_file", "/detect", "/suggest", "/frontend/settings", "/health"}
+    {"/translate", "/translate_file", "/detect", "/frontend/settings", "/health"}
 )
 LONGEST_NUMBER = 40  # digits of one that is repeated in a message
 RETRY_AFTER = 1  # seconds after which a refused client may try again
@@ -58,15 +60,9 @@ class ProblemType(Enum):
         "spool-full",
         409,
         "No room for uploads",
-        "Too many uploads are waiting for their jobs: use or delete them (max_spool_bytes).",
+        "Too many uploads are waiting for their jobs: use or delete them.",
     )
     BODY_TOO_LARGE = ("body-too-large", 413, "Body too large", "The body is larger than the service accepts.")
-    VERSION_REFUSED = (
-        "version-refused",
-        409,
-        "Version refused",
-        "The current version of the index cannot be served; the previous one stays in use. The log says why.",
-    )
     UNSUPPORTED_MEDIA_TYPE = (
         "unsupported-media-type",
         415,
@@ -140,7 +136,16 @@ class ProblemType(Enum):
         return f"/problems/{self.slug}"
 
 
-class ProblemError(Exception):
+# What OpenAPI says of every route: whatever goes wrong is a problem document.
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem: see `type`.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
+
+
+class ProblemError(HTTPException):
     """Ends a request with a problem document; `detail` defaults to the meaning of its kind."""
 
     def __init__(
@@ -152,8 +157,7 @@ class ProblemError(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         detail = detail or kind.meaning
-        super().__init__(detail)
-        self.headers = headers
+        super().__init__(kind.status, detail, headers)
         self.problem = Problem(
             type=kind.type,
             title=kind.title,

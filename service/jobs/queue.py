@@ -4,8 +4,8 @@ RQ would call functions by the names stored in Redis, and unpickle their argumen
 job is JSON that must match a schema, and `CorpusJob` runs only that.
 """
 
-import asyncio
 import hashlib
+import logging
 import re
 import secrets
 from collections.abc import Iterator, Mapping
@@ -24,29 +24,25 @@ from rq.job import Job as QueuedJob
 from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
+from service import limits
 from service.jobs import ReusedError, UnreachableError
 from service.jobs.record import Record
-from service.schemas.jobs import (
-    END_STATES,
-    JOB_ID,
-    Event,
-    Job,
-    Request,
-    Spec,
-    State,
-)
+from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Request, Spec, State
 
+log = logging.getLogger("passepartout.jobs")
+
+QUEUE_NAME = "passepartout"
+JOB_IDS = "passepartout:jobs"  # of the latest jobs, by time
 RQ_FUNCTION = "passepartout.job"  # RQ requires a name; it is never called
 MAX_RESTARTS = 3  # restarts of a job whose worker died
 JOBS_LISTED = 100  # by `latest`
 JOBS_REMEMBERED = 1000  # ids kept, newest first
-MOST_WATCHERS = 16  # of events per server process: each has its own connection to Redis
 REDIS_SECONDS = 2.0  # until Redis must answer
 # Fields of a job in Redis that would make RQ call functions or send webhooks.
 IGNORED_FIELDS = (b"success_callback_name", b"failure_callback_name", b"stopped_callback_name", b"webhooks")
 STATE_OF_STATUS: Mapping[JobStatus, State] = {
     JobStatus.STARTED: "running",
-    JobStatus.FINISHED: "failed",  # a job that succeeds appends that event itself
+    JobStatus.FINISHED: "failed",  # a job that succeeds tells so itself
     JobStatus.FAILED: "failed",
     JobStatus.STOPPED: "cancelled",
     JobStatus.CANCELED: "cancelled",
@@ -64,6 +60,9 @@ class CorpusJob(QueuedJob):
             {name: value for name, value in raw_data.items() if name not in IGNORED_FIELDS}
         )
 
+    def perform(self) -> None:
+        raise NotImplementedError("only a worker can do a job")
+
     @property
     def spec(self) -> Spec:
         """The job's request. Raises ValueError if it does not match the schema."""
@@ -73,25 +72,18 @@ class CorpusJob(QueuedJob):
             raise ValueError from error
         return Spec.model_validate_json(document if isinstance(document, str) else "")
 
-    def _execute(self) -> None:
-        raise NotImplementedError("only a worker can do a job")
-
 
 class JobQueue:
-    """Jobs in the Redis at `url`, in the queue `name`; finished ones are kept for `keep` seconds.
+    """Jobs in the Redis at `url`.
 
     Every method blocks until Redis answers, and raises UnreachableError if it does not.
     """
 
-    def __init__(self, url: str, name: str, *, keep: int, seconds: int, patience: int) -> None:
-        self.url, self.name = url, name
-        self._keep, self._seconds, self._patience = keep, seconds, patience
+    def __init__(self, url: str) -> None:
         self._redis = connect(url)
         self._queue = Queue(
-            name, connection=self._redis, serializer=JSONSerializer, job_class=CorpusJob, is_async=True
+            QUEUE_NAME, connection=self._redis, serializer=JSONSerializer, job_class=CorpusJob
         )
-        self._job_ids = f"{name}:jobs"
-        self.watchers = asyncio.Semaphore(MOST_WATCHERS)
 
     def submit(self, request: Request, by: str | None, key: str | None) -> Job:
         """Queue a job, or return the existing one if `key` was used for the same request.
@@ -99,16 +91,16 @@ class JobQueue:
         Raises ReusedError if `key` was used for another request.
         """
         spec = Spec(request=request, by=by)
-        job_id = self._id_of(by, key) if key else secrets.token_hex(16)
+        job_id = _id_of(by, key) if key else secrets.token_hex(16)
         with _redis_errors():
             self._remember(job_id)
             with suppress(DuplicateJobError):  # the same request arrived at the same time
                 self._queue.enqueue_call(
                     RQ_FUNCTION,
                     args=(spec.model_dump_json(),),
-                    timeout=self._seconds,
-                    result_ttl=self._keep,
-                    failure_ttl=self._keep,
+                    timeout=limits.JOB_SECONDS,
+                    result_ttl=limits.JOB_KEPT_SECONDS,
+                    failure_ttl=limits.JOB_KEPT_SECONDS,
                     description=request.action,
                     job_id=job_id,
                     retry=Retry(max=MAX_RESTARTS),
@@ -121,7 +113,7 @@ class JobQueue:
 
         Raises ReusedError if `key` was used for another request.
         """
-        job_id = self._id_of(by, key)
+        job_id = _id_of(by, key)
         with _redis_errors():
             exists = self._fetch(job_id) is not None
             return self._matching_job(job_id, Spec(request=request, by=by)) if exists else None
@@ -137,8 +129,8 @@ class JobQueue:
     def latest(self) -> list[Job]:
         """The latest JOBS_LISTED jobs, newest first."""
         with _redis_errors():
-            job_ids: Any = self._redis.zrange(self._job_ids, 0, JOBS_LISTED - 1, desc=True)
-            return [job for job_id in job_ids if (job := self.find(job_id.decode()))]
+            job_ids: Any = self._redis.zrange(JOB_IDS, 0, JOBS_LISTED - 1, desc=True)
+            return [job for job_id in job_ids if (job := self.find(job_id.decode(errors="replace")))]
 
     def cancel(self, job_id: str) -> Job | None:
         """Cancel a job, queued or running; one that has ended stays as it is. None if it is unknown."""
@@ -146,22 +138,18 @@ class JobQueue:
         if job is None or job.state in END_STATES:
             return job
         with _redis_errors():
-            self.record(job_id).save_value("cancelled", "yes")  # for a worker that is just starting it
-            queued = self._fetch(job_id)
-            if queued is not None:
+            Record(self._redis, job_id).save("cancelled", "yes")  # for a worker that is just starting it
+            if (queued := self._fetch(job_id)) is not None:
                 self._stop(queued)
         return self.find(job_id)
 
     def workers(self) -> int:
-        """How many workers of this queue have sent a heartbeat within `patience` seconds."""
+        """How many workers have sent a heartbeat lately."""
         with _redis_errors():
             workers = Worker.all(queue=self._queue, job_class=CorpusJob, serializer=JSONSerializer)
         heartbeats = [worker.last_heartbeat for worker in workers if worker.last_heartbeat]
-        return sum((datetime.now(UTC) - last).total_seconds() < self._patience for last in heartbeats)
-
-    def record(self, job_id: str) -> Record:
-        """The record of a job."""
-        return Record(self._redis, self.name, job_id, self._keep)
+        silences = [(datetime.now(UTC) - last).total_seconds() for last in heartbeats]
+        return sum(silence < limits.WORKER_SILENCE_SECONDS for silence in silences)
 
     def close(self) -> None:
         """Close the connections to Redis."""
@@ -174,14 +162,10 @@ class JobQueue:
             raise ReusedError
         return job
 
-    def _id_of(self, by: str | None, key: str) -> str:
-        """The job id derived from an admin's idempotency key."""
-        return hashlib.sha256(f"{self.name}\n{by}\n{key}".encode()).hexdigest()[:32]
-
     def _remember(self, job_id: str) -> None:
         pipe = self._redis.pipeline(transaction=False)
-        pipe.zadd(self._job_ids, {job_id: datetime.now(UTC).timestamp()}, nx=True)
-        pipe.zremrangebyrank(self._job_ids, 0, -JOBS_REMEMBERED - 1)
+        pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
+        pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
         pipe.execute()
 
     def _fetch(self, job_id: str) -> CorpusJob | None:
@@ -192,13 +176,11 @@ class JobQueue:
         return queued if isinstance(queued, CorpusJob) else None
 
     def _stop(self, queued: CorpusJob) -> None:
-        try:
+        with suppress(InvalidJobOperation):  # it ended meanwhile
             if queued.is_started:
                 send_stop_job_command(self._redis, queued.id, serializer=JSONSerializer)
             else:
                 queued.cancel()
-        except InvalidJobOperation:
-            pass  # it ended meanwhile
 
     def _to_job(self, queued: CorpusJob) -> Job | None:
         """The job as the API shows it; None if its spec does not match the schema."""
@@ -206,14 +188,13 @@ class JobQueue:
             spec = queued.spec
         except ValueError:
             return None
-        when, event = _state_of(queued, self.record(queued.id).last())
+        event = _state_of(queued, Record(self._redis, queued.id).last())
         return Job(
             **event.model_dump(),
             id=queued.id,
             action=spec.request.action,
             by=spec.by,
             created=queued.created_at,
-            ended=when,
             attempts=MAX_RESTARTS - (queued.retries_left or 0) + (queued.started_at is not None),
         )
 
@@ -229,15 +210,19 @@ def connect(url: str) -> "Redis":
     )
 
 
-def _state_of(queued: CorpusJob, last: tuple[datetime, Event] | None) -> tuple[datetime | None, Event]:
-    """When a job ended (None if it has not) and its latest event, else one made from its state in RQ."""
-    if last is not None and last[1].state in END_STATES:
+def _id_of(by: str | None, key: str) -> str:
+    """The job id derived from an admin's idempotency key."""
+    return hashlib.sha256(f"{by}\n{key}".encode()).hexdigest()[:32]
+
+
+def _state_of(queued: CorpusJob, last: Event | None) -> Event:
+    """The latest event of a job, else one made from its state in RQ."""
+    if last is not None and last.state in END_STATES:
         return last
     state = STATE_OF_STATUS.get(queued.get_status(refresh=False), "queued")
     if state == "running" and last is not None:
-        return None, last[1]
-    event = Event(state=state, reason=INTERRUPTED_REASON if state == "failed" else None)
-    return (queued.ended_at if state in END_STATES else None), event
+        return last
+    return Event(state=state, reason=INTERRUPTED_REASON if state == "failed" else None)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Uploads on disk until a job has used them: SPOOL/ID/ holds a corpus file and its description.
+"""Uploads on disk until a job has used them: SPOOL/uploads/ID/ holds a corpus file and its description.
 
 Ids are random and a file is named after its checksum and format, so no name contains user input. A file is
-written under SPOOL/.ID/, which is renamed when it is complete and flushed.
+written under .ID/, which is renamed when it is complete and flushed.
 """
 
 import asyncio
@@ -12,10 +12,9 @@ import secrets
 import shutil
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -24,21 +23,17 @@ from index.formats.bad_units import BadUnits
 from index.formats.registry import Source
 from index.formats.rows import columns_of
 from index.storage.files import fsync, fsync_tree
-from service.schemas.jobs import JOB_ID, Compression, Format, Upload
+from service import limits
+from service.schemas.jobs import JOB_ID, Upload, UploadOptions
 
 if TYPE_CHECKING:
     from service.settings import Settings
 
 UPLOAD_FILE = "about.json"  # the Upload as JSON
 # Where an extension differs from the name of its format.
-FORMAT_EXTENSIONS: dict[Format, str] = {"xliff": "xlf", "cldr": "xml"}
-BYTES_WRITTEN = 1 << 20  # at a time
+FORMAT_EXTENSIONS = {"xliff": "xlf", "cldr": "xml"}
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # disk, quota or limit of the process full
 ABANDONED_SECONDS = 86_400  # after which a partial upload is removed
-
-
-class TooLargeError(Exception):
-    """The file is longer than it may be."""
 
 
 class FullError(Exception):
@@ -49,51 +44,35 @@ class DiskFullError(Exception):
     """The disk, or the share of it that the service may use, is full."""
 
 
-@dataclass
-class Incoming:
-    """A file that is being written."""
-
-    file: IO[bytes]
-    max_bytes: int
-    size: int = 0
-    digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-
-
 class Spool:
-    """Uploads in `folder`, of at most `max_bytes` bytes together, each kept for `keep` seconds."""
+    """Uploads in `folder`, of at most MAX_SPOOL_BYTES together, each kept for JOB_KEPT_SECONDS."""
 
-    def __init__(self, folder: Path, *, max_bytes: int, keep: int) -> None:
-        self.folder, self._max_bytes, self._keep = folder, max_bytes, keep
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    async def take(
-        self,
-        content: AsyncIterator[bytes],
-        form: Format,
-        compression: Compression,
-        language: str | None,
-        max_bytes: int,
-        name: str | None = None,
-        columns: str | None = None,
-    ) -> Upload:
-        """Store a streamed file of at most `max_bytes`. Raises TooLargeError, FullError, DiskFullError."""
+    async def take(self, content: AsyncIterator[bytes], options: UploadOptions) -> Upload:
+        """Store a streamed file. Raises FullError, DiskFullError, and whatever `content` raises."""
         await asyncio.to_thread(self.sweep)
         upload_id = secrets.token_hex(16)
         draft = self.folder / f".{upload_id}"
+        digest, size = hashlib.sha256(), 0
         try:
             await asyncio.to_thread(draft.mkdir, parents=True)
             with (draft / "file").open("wb") as file:
-                incoming = Incoming(file, max_bytes)
-                await self._receive(content, incoming)
+                async for block in content:
+                    size += len(block)
+                    digest.update(block)
+                    if await asyncio.to_thread(self._size) + len(block) > limits.MAX_SPOOL_BYTES:
+                        raise FullError
+                    await asyncio.to_thread(file.write, block)
+                file.flush()
+            name = f"{digest.hexdigest()[:16]}.{FORMAT_EXTENSIONS.get(options.format, options.format)}"
             upload = Upload(
+                **options.model_dump(),
                 id=upload_id,
-                file=_name(incoming.digest.hexdigest(), form, compression),
-                format=form,
-                compression=compression,
-                language=language,
-                name=name,
-                columns=columns,
-                bytes=incoming.size,
-                sha256=incoming.digest.hexdigest(),
+                file=name if options.compression == "none" else f"{name}.{options.compression}",
+                bytes=size,
+                sha256=digest.hexdigest(),
                 created=datetime.now(UTC),
             )
             await asyncio.to_thread(self._publish, draft, upload)
@@ -103,12 +82,6 @@ class Spool:
                 raise DiskFullError from error
             raise
         return upload
-
-    def all(self) -> list[Upload]:
-        """All complete uploads, newest first."""
-        names = [path.name for path in self.folder.iterdir()] if self.folder.is_dir() else []
-        uploads = [upload for name in names if (upload := self.find(name))]
-        return sorted(uploads, key=lambda upload: upload.created, reverse=True)
 
     def find(self, upload_id: str) -> Upload | None:
         """The upload with this id; None if it is unknown or malformed."""
@@ -130,38 +103,21 @@ class Spool:
         path = self.folder / upload_id / upload.file
         return Source(path, upload.language, upload.format, columns, BadUnits())
 
-    def remove(self, upload_id: str) -> bool:
-        """Remove an upload; returns whether it existed."""
-        exists = self.find(upload_id) is not None
-        if exists:
+    def remove(self, upload_id: str) -> None:
+        """Remove an upload, if it exists."""
+        if self.find(upload_id) is not None:
             shutil.rmtree(self.folder / upload_id, ignore_errors=True)
-        return exists
 
     def sweep(self) -> None:
-        """Remove uploads older than `keep` seconds, and partial ones abandoned by their sender."""
+        """Remove old uploads, and partial ones abandoned by their sender."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if _age(path) > (ABANDONED_SECONDS if path.name.startswith(".") else self._keep):
+            kept = ABANDONED_SECONDS if path.name.startswith(".") else limits.JOB_KEPT_SECONDS
+            if _age(path) > kept:
                 shutil.rmtree(path, ignore_errors=True)
 
-    async def _receive(self, content: AsyncIterator[bytes], incoming: Incoming) -> None:
-        block = bytearray()
-        async for part in content:
-            block += part
-            if len(block) >= BYTES_WRITTEN:
-                await asyncio.to_thread(self._append, incoming, bytes(block))
-                block.clear()
-        await asyncio.to_thread(self._append, incoming, bytes(block))
-
-    def _append(self, incoming: Incoming, block: bytes) -> None:
-        incoming.size += len(block)
-        if incoming.size > incoming.max_bytes:
-            raise TooLargeError
-        # Counted each time: other processes write here too.
-        used = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-        if used + len(block) > self._max_bytes:
-            raise FullError
-        incoming.file.write(block)
-        incoming.digest.update(block)
+    def _size(self) -> int:
+        """The bytes of all uploads, counted each time: other processes write here too."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def _publish(self, draft: Path, upload: Upload) -> None:
         (draft / "file").rename(draft / upload.file)
@@ -172,16 +128,8 @@ class Spool:
 
 
 def open_spool(settings: "Settings") -> Spool:
-    """Open the spool of the settings; by default the folder INDEX.spool beside the index."""
-    default = settings.index.with_name(f"{settings.index.name}.spool")
-    return Spool(
-        settings.spool or default, max_bytes=settings.max_spool_bytes, keep=settings.jobs_keep_seconds
-    )
-
-
-def _name(digest: str, form: Format, compression: Compression) -> str:
-    name = f"{digest[:16]}.{FORMAT_EXTENSIONS.get(form, form)}"
-    return name if compression == "none" else f"{name}.{compression}"
+    """Open the spool of the settings."""
+    return Spool(settings.spool_folder / "uploads")
 
 
 def _age(path: Path) -> float:

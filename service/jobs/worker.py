@@ -1,6 +1,6 @@
 """`passepartout jobs`: the worker that runs the jobs of an index, each in its own process.
 
-A job whose worker sends no heartbeat for `jobs_patience_seconds` is restarted by another worker, or by the
+A job whose worker sends no heartbeat for WORKER_SILENCE_SECONDS is restarted by another worker, or by the
 same one after a restart; its build resumes from what it left on disk (index/storage/versions.py).
 """
 
@@ -19,13 +19,14 @@ from rq.job import Job as QueuedJob
 from rq.serializers import JSONSerializer
 
 from index.errors import PassepartoutError, UsageError
-from service.jobs.queue import CorpusJob, connect
+from service import limits
+from service.jobs.queue import QUEUE_NAME, CorpusJob, connect
 from service.observability.logs import logging_config
 from service.settings import Settings, load_settings
 
 log = logging.getLogger("passepartout.jobs")
 
-HEARTBEATS_PER_PATIENCE = 3  # heartbeats within jobs_patience_seconds
+HEARTBEATS = 3  # within WORKER_SILENCE_SECONDS
 RQ_MARGIN = 15  # seconds that RQ subtracts from a worker's time to live
 EVICTING_POLICY = "allkeys"  # Redis policies that evict keys still in use
 
@@ -35,25 +36,19 @@ class LocalJob(CorpusJob):
 
     settings: ClassVar[Settings]
 
-    def _execute(self) -> None:
+    def perform(self) -> None:
         # Heavy modules are loaded in the process of one job, and released with it.
-        from service.jobs.perform import Place, perform
+        from service.jobs.perform import perform
         from service.jobs.record import Record
-        from service.jobs.spool import open_spool
 
-        settings = self.settings
-        place = Place(settings.index, open_spool(settings), settings.threads, settings.max_corpus_bytes)
-        record = Record(self.connection, settings.jobs_queue, self.id, settings.jobs_keep_seconds)
-        perform(self.spec, record, place)
+        perform(self.spec, Record(self.connection, self.id), self.settings)
 
 
 class JobWorker(Worker):
-    """RQ's worker, which forks for each job; presumed dead after `patience` seconds without a heartbeat."""
-
-    patience: int
+    """RQ's worker, which forks for each job; presumed dead after WORKER_SILENCE_SECONDS."""
 
     def get_heartbeat_ttl(self, job: QueuedJob, working_time: float = 0.0) -> int:
-        return self.patience
+        return limits.WORKER_SILENCE_SECONDS
 
 
 def make_worker(settings: Settings) -> JobWorker:
@@ -64,10 +59,10 @@ def make_worker(settings: Settings) -> JobWorker:
         )
     redis = connect(settings.jobs_url.get_secret_value())
     LocalJob.settings = settings
-    interval = max(1, settings.jobs_patience_seconds // HEARTBEATS_PER_PATIENCE)
+    interval = max(1, limits.WORKER_SILENCE_SECONDS // HEARTBEATS)
     try:
         policy = str(redis.info("memory").get("maxmemory_policy", ""))
-        queue = Queue(settings.jobs_queue, connection=redis, serializer=JSONSerializer, job_class=LocalJob)
+        queue = Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer, job_class=LocalJob)
         worker = JobWorker(
             [queue],
             connection=redis,
@@ -82,7 +77,6 @@ def make_worker(settings: Settings) -> JobWorker:
         raise PassepartoutError(f"the Redis of jobs_url does not answer ({type(error).__name__})") from None
     if policy.startswith(EVICTING_POLICY):
         log.warning("the Redis of jobs_url forgets jobs when it is full (%s): use noeviction", policy)
-    worker.patience = settings.jobs_patience_seconds
     return worker
 
 
@@ -100,6 +94,6 @@ def jobs(index: Path | None) -> None:
     config["loggers"]["rq"] = config["loggers"]["passepartout"] | {"level": "WARNING"}
     logging.config.dictConfig(config)
     worker = make_worker(settings)
-    log.info("jobs of the queue %s are done in %s", settings.jobs_queue, settings.index)
+    log.info("jobs are done in %s", settings.index)
     worker.work(logging_level="WARNING")
     sys.exit(0)

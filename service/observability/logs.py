@@ -5,6 +5,7 @@ A message may have fields: `log.info("request", extra={"fields": {...}})`.
 
 import json
 import logging
+import traceback
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,3 +50,10 @@ def logging_config(style: str, level: str) -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
         "loggers": {"uvicorn": logger, "passepartout": logger},
     }
+
+
+def log_exception(logger: logging.Logger, error: Exception, fields: dict[str, object]) -> None:
+    """Log the type and location of an exception without its message, which may contain user data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    logger.error("fault", extra={"fields": fields | {"error": type(error).__name__, "at": places}})

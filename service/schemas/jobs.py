@@ -1,17 +1,20 @@
 """Jobs, uploads and versions: the requests and responses of the administrative API."""
 
+import json
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, model_validator
-from pydantic.config import JsonDict
 
 from index.languages import LANGUAGE_CODE
-from index.storage.index_manifest import VERSION_ID
+from index.storage.manifest import VERSION_ID
 
 JOB_ID = r"^[0-9a-f]{32}$"
 IDEMPOTENCY_KEY = r"^[A-Za-z0-9._-]{1,64}$"
 SENTENCE_ID = rf"^{LANGUAGE_CODE[1:-1]}:[^\x00-\x1f]{{1,200}}$"
+FILE_NAME = r"^[^/\\\x00-\x1f\x7f]{1,200}$"  # no separator of folders, no control character
 RESERVED_COLUMNS = frozenset({"id", "text", "language", "lang", "group", "translation", "metadata"})
+
+MOST_FIELDS = 32  # each that is unknown would be an error of its own
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
@@ -32,9 +35,16 @@ SentenceId = Annotated[
 
 
 class RequestModel(BaseModel):
-    """The base of request bodies: unknown fields are refused."""
+    """The base of request bodies: unknown fields are refused, very many at once."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, fields: object) -> object:
+        if isinstance(fields, dict) and len(fields) > MOST_FIELDS:
+            raise ValueError(f"it has more than {MOST_FIELDS} fields")
+        return fields
 
 
 class NewSentence(RequestModel):
@@ -56,9 +66,10 @@ class NewSentence(RequestModel):
     )
 
     @model_validator(mode="after")
-    def _none_reserved(self) -> Self:
+    def _metadata_is_json(self) -> Self:
         if taken := RESERVED_COLUMNS & set(self.metadata):
             raise ValueError(f"metadata cannot have {min(taken)}")
+        json.dumps(self.metadata, ensure_ascii=False, allow_nan=False).encode()  # ValueError if it is no JSON
         return self
 
 
@@ -81,24 +92,8 @@ class _Sources(RequestModel):
         return self
 
 
-EXAMPLE_SENTENCE: JsonDict = {
-    "id": "de:hund-1",
-    "text": "Ein Hund schläft im Korb.",
-    "metadata": {"project": "pets"},
-}
-
-
 class Add(_Sources):
     """Add sentences. Their ids must be new."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"action": "add", "sentences": [EXAMPLE_SENTENCE]},
-                {"action": "add", "uploads": [EXAMPLE_UPLOAD]},
-            ]
-        }
-    )
 
     action: Literal["add"]
     own_ids: StrictBool = Field(
@@ -111,19 +106,11 @@ class Add(_Sources):
 class Replace(_Sources):
     """Give sentences that the index has, named by id, another text and other metadata."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"action": "replace", "sentences": [{"id": "de:41", "text": "Ein Hund!"}]}]
-        }
-    )
-
     action: Literal["replace"]
 
 
 class Delete(RequestModel):
     """Remove sentences, named by id."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "delete", "ids": ["de:41"]}]})
 
     action: Literal["delete"]
     ids: Annotated[
@@ -135,10 +122,6 @@ class Delete(RequestModel):
 class Build(RequestModel):
     """Build the index anew from uploads, with the encoder and options that it has now."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"action": "build", "uploads": [EXAMPLE_UPLOAD]}]}
-    )
-
     action: Literal["build"]
     uploads: Annotated[
         list[UploadId],
@@ -148,10 +131,6 @@ class Build(RequestModel):
 
 class Rollback(RequestModel):
     """Serve an earlier version again, once every file of it has been checked."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"action": "rollback", "version": "20261120-1"}]}
-    )
 
     action: Literal["rollback"]
     version: Annotated[str, Field(pattern=f"^{VERSION_ID.pattern}$")] | None = Field(
@@ -163,8 +142,6 @@ class Rollback(RequestModel):
 
 class Collect(RequestModel):
     """Delete old versions and the remains of interrupted builds. The version served is always kept."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "gc", "keep": 2}]})
 
     action: Literal["gc"]
     keep: Annotated[
@@ -199,18 +176,6 @@ class TaughtCaption(RequestModel):
 
 class Teach(RequestModel):
     """Teach the encoder one more language from captions of the pictures that it carries."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "action": "teach",
-                    "language": "eo",
-                    "captions": [{"picture": "pictograms/1f415", "text": "hundo"}],
-                }
-            ]
-        }
-    )
 
     action: Literal["teach"]
     language: Annotated[
@@ -314,7 +279,6 @@ class Job(Event):
         examples=["boss"],
     )
     created: AwareDatetime = Field(description="When it was queued.")
-    ended: AwareDatetime | None = Field(description="When it ended; null until then.")
     attempts: int = Field(
         description="How often it was started: more than once if a worker died.", examples=[1]
     )
@@ -329,37 +293,40 @@ class Jobs(BaseModel):
     )
 
 
-class Upload(BaseModel):
-    """A corpus file that is waiting for a job."""
+class UploadOptions(BaseModel):
+    """What an uploaded file is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Format = Field(description="The format of the file.")
+    compression: Compression = Field(default="none", description="How the file is compressed.")
+    language: Annotated[str, Field(pattern=LANGUAGE_CODE)] | None = Field(
+        default=None,
+        description="The language of its sentences, for formats that do not state it.",
+        examples=["de"],
+    )
+    name: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
+        default=None,
+        description="The name of the file on the user's machine, to be used in errors.",
+        examples=["pets.tmx"],
+    )
+    columns: Annotated[str, Field(max_length=1000)] | None = Field(
+        default=None,
+        description="What the columns of a table mean: LANGUAGE=COLUMN or MEANING=COLUMN, with commas.",
+        examples=["en=English,de=German"],
+    )
+
+
+class Upload(UploadOptions):
+    """A corpus file that is waiting for a job."""
 
     id: UploadId
     file: str = Field(
         description="The name that ids and metadata of its sentences get.", examples=["5eb63bbbe01eeed0.tmx"]
     )
-    format: Format = Field(description="The format of the file.")
-    compression: Compression = Field(description="How the file is compressed.")
-    language: str | None = Field(description="The language of its sentences, if given.", examples=["de"])
-    name: str | None = Field(
-        default=None,
-        description="The file's name on the user's machine, if given; errors use it.",
-        examples=["pets.tmx"],
-    )
-    columns: str | None = Field(
-        default=None,
-        description="What the columns of a table mean, if given.",
-        examples=["en=English,de=German"],
-    )
     bytes: int = Field(description="The size of the file as uploaded.", examples=[48_213])
     sha256: str = Field(description="The SHA-256 of the file as uploaded, in hexadecimal.")
     created: AwareDatetime = Field(description="When it was uploaded.")
-
-
-class Uploads(BaseModel):
-    """The uploads that no job has used yet."""
-
-    uploads: list[Upload] = Field(description="The newest first.")
 
 
 class Version(BaseModel):

@@ -1,14 +1,15 @@
 """Requests for translations. Limits that settings can move are in service/api/validation.py."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, WithJsonSchema, model_validator
 from pydantic.config import JsonDict
 
 from index.confidence import MIN_CONFIDENCE
 
 Kind = Literal["sentence", "word"]
 Include = Literal["near", "pictograms"]
+MOST_FIELDS = 32
 
 
 def _as_list(value: object) -> object:
@@ -24,13 +25,13 @@ def _one_or_more(description: str) -> WithJsonSchema:
 
 Texts = Annotated[
     list[StrictStr],
-    Field(min_length=1),
+    Field(min_length=1, fail_fast=True),
     BeforeValidator(_as_list),
     _one_or_more("A text, or a list of texts."),
 ]
 Targets = Annotated[
     list[StrictStr],
-    Field(min_length=1),
+    Field(min_length=1, fail_fast=True),
     BeforeValidator(_as_list),
     _one_or_more("Language code to translate into, or a list of them."),
 ]
@@ -63,10 +64,20 @@ class Choices(BaseModel):
     include: Annotated[
         list[Include],
         Field(
+            max_length=len(get_args(Include)),
+            fail_fast=True,
             description="What else to return. `near`: sentences below `min_confidence` that show the same "
-            "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji."
+            "scene with other details. `pictograms`: the pictograms nearest to texts and answers, as emoji.",
         ),
     ] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, fields: object) -> object:
+        """Refuse very many fields at once: each would be an error of its own."""
+        if isinstance(fields, dict) and len(fields) > MOST_FIELDS:
+            raise ValueError(f"it has more than {MOST_FIELDS} fields")
+        return fields
 
 
 SENTENCE_EXAMPLE: JsonDict = {

@@ -4,29 +4,23 @@ import { element } from "./dom.js";
 
 const BYTES_READ = 1 << 16;
 const LINES_SHOWN = 3;
-const READABLE = { none: null, gz: "gzip" }; // compressions, as DecompressionStream names them
-const UNREADABLE = "This compression can't be read in the page: columns will be taken as they are named. Compress with gz to choose.";
 const DELIMITERS = [",", ";", "\t"]; // the most frequent in the header, and of equally frequent ones the first, as in the service
 const KINDS = { "": "Other information", text: "Sentences", language: "Language of the sentence", id: "ID", group: "Group of translations" };
 const AS_NAMED = ["metadata", "translation"]; // columns that the service reads by their names
 
-// languages: {code, name} of each. Returns the `view`; `show(file, format, compression)`, which shows the columns of a table;
+// languages: {code, name} of each. Returns the `view`; `show(file, format)`, which shows the columns of a plain CSV or TSV file;
 // `mapping()`, the parameter `columns` of the upload; and `check(language)`, which marks missing and repeated choices.
 export function columnsView(languages) {
   const view = element("div", { class: "mapped", hidden: "" });
   let columns = [];
-  let shown = 0;
 
-  async function show(file, format, compression) {
-    const request = shown += 1;
-    const [isTable, isReadable] = [file && ["csv", "tsv", "jsonl"].includes(format), compression in READABLE];
-    const table = isTable && isReadable ? await firstLines(file, format, READABLE[compression]).catch(() => []) : [];
-    if (request !== shown) return; // another file was chosen meanwhile
-    const [names = [], ...lines] = table;
-    columns = names.map((name) => ({ name, implied: implied(name, languages), select: null }));
+  async function show(file, format) {
+    const table = ["csv", "tsv"].includes(format) && file?.name.toLowerCase().endsWith(`.${format}`);
+    const [names = [], ...lines] = table ? await firstLines(file, format) : [];
+    columns = names.map((name) => ({ name, implied: implied(name, languages) }));
     for (const column of columns) column.select = choice(column, languages);
-    view.hidden = !columns.length && !(isTable && !isReadable);
-    view.replaceChildren(...(columns.length ? preview(columns, lines) : [element("p", {}, UNREADABLE)]));
+    view.hidden = !columns.length;
+    view.replaceChildren(...preview(columns, lines));
   }
 
   function mapping() {
@@ -42,9 +36,8 @@ export function columnsView(languages) {
       select.setCustomValidity(twice ? `Another column is this, too: choose one for “${select.selectedOptions[0].text}”.` : "");
     });
     language.setCustomValidity("");
-    if (!columns.length || columns.some(({ name }) => AS_NAMED[1] === name)) return;
+    if (!columns.length || columns.some(({ name }) => name === "translation")) return;
     if (!meanings.includes("text") && !codes.length) columns[0].select.setCustomValidity("Say which column has the sentences, or which language each is in.");
-    if (meanings.includes("text") && codes.length) columns[meanings.indexOf("text")].select.setCustomValidity("Choose either sentences here, or a language for each column.");
     if (meanings.includes("text") && !meanings.includes("language") && !language.value) language.setCustomValidity("Choose the language of the sentences.");
   }
 
@@ -63,10 +56,15 @@ function choice({ name, implied: meaning }, languages) {
   const select = element("select", { form: "uploading", "aria-label": `What is in ${name}` },
     ...Object.entries(KINDS).map(([value, text]) => element("option", { value }, text)),
     element("optgroup", { label: "Sentences in" }, ...languages.map(({ code, name: text }) => element("option", { value: code }, text))));
-  select.value = meaning || guessed(name, languages);
+  select.value = meaning || (languages.find((language) => namesOf(language).includes(name.toLowerCase()))?.code ?? "");
   // The service splits the parameter at commas.
   select.disabled = name.includes(",") || AS_NAMED.includes(name);
   return select;
+}
+
+// A language in English and in itself.
+function namesOf({ code, name }) {
+  return [name, new Intl.DisplayNames([code], { type: "language" }).of(code)].map((text) => text.toLowerCase());
 }
 
 // What the service assumes that a column of this name has.
@@ -77,75 +75,24 @@ function implied(name, languages) {
   return (languages.find(({ code }) => code === tag) ?? languages.find(({ code }) => code === tag.split("-")[0] && /^[a-z]{2,3}-/.test(tag)))?.code ?? "";
 }
 
-// The language that a column is named after, in English or in the language itself.
-function guessed(name, languages) {
-  const lower = name.toLowerCase();
-  return languages.find(({ code, name: english }) => lower === english.toLowerCase() || lower === nameInItself(code))?.code ?? "";
-}
-
-function nameInItself(code) {
-  return new Intl.DisplayNames([code], { type: "language" }).of(code).toLowerCase();
-}
-
-// ---- reading
-
-// Names of the columns, then cells of the first lines.
-async function firstLines(file, format, compression) {
-  const bytes = await firstBytes(compression ? file.stream().pipeThrough(new DecompressionStream(compression)) : file.stream());
-  const [first, second] = bytes;
-  const encoding = first === 0xFF && second === 0xFE ? "utf-16le" : first === 0xFE && second === 0xFF ? "utf-16be" : "utf-8";
-  const text = new TextDecoder(encoding).decode(bytes);
-  if (format === "jsonl") return ofObjects(text);
-  const table = format === "tsv" ? text.split("\n", LINES_SHOWN + 1).map((line) => line.replace(/\r$/, "").split("\t")) : ofCsv(text);
-  const [names, ...lines] = table;
-  return [names.map((name) => name.trim()), ...lines.filter((cells) => cells.join("").trim())];
-}
-
-// At least BYTES_READ of a stream, or all of it.
-async function firstBytes(stream) {
-  const reader = stream.getReader();
-  const parts = [];
-  for (let count = 0; count < BYTES_READ;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    count += value.length;
-  }
-  reader.cancel().catch(() => {});
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
-}
-
-function ofObjects(text) {
-  const rows = text.split("\n").filter((line) => line.trim()).slice(0, LINES_SHOWN).map((line) => JSON.parse(line));
-  const names = [...new Set(rows.flatMap(Object.keys))];
-  return [names, ...rows.map((row) => names.map((name) => (typeof row[name] === "object" ? JSON.stringify(row[name]) : String(row[name] ?? ""))))];
-}
-
-// RFC 4180, and Excel's first line such as `sep=;`.
-function ofCsv(text) {
-  const stated = /^sep=(.)\r?\n/.exec(text);
+// Names of the columns, then cells of the first lines; Excel writes UTF-16, and a first line such as `sep=;`.
+async function firstLines(file, format) {
+  const bytes = new Uint8Array(await file.slice(0, BYTES_READ).arrayBuffer());
+  const encoding = bytes[0] === 0xFF && bytes[1] === 0xFE ? "utf-16le" : "utf-8";
+  const text = new TextDecoder(encoding).decode(bytes).replaceAll("\r\n", "\n");
+  const stated = /^sep=(.)\n/.exec(text);
   const rest = stated ? text.slice(stated[0].length) : text;
   const many = (delimiter) => rest.split("\n", 1)[0].split(delimiter).length;
-  const delimiter = stated?.[1] ?? DELIMITERS.reduce((best, next) => (many(next) > many(best) ? next : best));
+  const delimiter = format === "tsv" ? "\t" : stated?.[1] ?? DELIMITERS.reduce((best, next) => (many(next) > many(best) ? next : best));
+  const quoted = format === "csv" ? '"((?:[^"]|"")*)"|' : "";
+  const cell = new RegExp(`(?:${quoted}([^${delimiter}\\n]*))(${delimiter}|\\n|$)`, "gy");
   const rows = [[]];
-  let cell = "", quoted = false;
-  const end = () => {
-    rows.at(-1).push(cell);
-    cell = "";
-  };
-  for (let place = 0; place < rest.length && rows.length <= LINES_SHOWN + 1; place += 1) {
-    const character = rest[place];
-    if (quoted && character === '"' && rest[place + 1] === '"') {
-      cell += '"';
-      place += 1;
-    } else if (character === '"' && (quoted || !cell)) quoted = !quoted;
-    else if (quoted || ![delimiter, "\r", "\n"].includes(character)) cell += character;
-    else if (character === delimiter) end();
-    else if (character === "\n") {
-      end();
-      rows.push([]);
-    }
+  for (const [whole, ...found] of rest.matchAll(cell)) {
+    const end = found.at(-1);
+    if (!whole && !rows.at(-1).length) break;
+    rows.at(-1).push((format === "csv" && found[0] !== undefined ? found[0].replaceAll('""', '"') : found.at(-2) ?? "").trim());
+    if (end === "\n") rows.push([]);
+    if (rows.length > LINES_SHOWN + 1 || !end) break;
   }
-  if (cell || rows.at(-1).length) end();
-  return rows.slice(0, LINES_SHOWN + 1);
+  return rows.filter((cells) => cells.join("")).slice(0, LINES_SHOWN + 1);
 }

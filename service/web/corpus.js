@@ -2,20 +2,18 @@
 // The key is kept only in the memory of the page.
 
 import { columnsView } from "./columns.js";
-import { UNREACHABLE, ask, element } from "./dom.js";
+import { element, field } from "./dom.js";
+import { askAdmin, problemView, runJob, waiting } from "./jobs.js";
 
 const FORMATS = { tmx: "TMX", xliff: "XLIFF", po: "PO", tsv: "TSV", csv: "CSV", jsonl: "JSON Lines", txt: "Text, one sentence per line" };
-const EXTENSIONS = { xlf: "xliff", xliff: "xliff", tmx: "tmx", po: "po", pot: "po", tsv: "tsv", csv: "csv", jsonl: "jsonl", ndjson: "jsonl", txt: "txt" };
+const EXTENSIONS = { xlf: "xliff", pot: "po", ndjson: "jsonl" }; // where they differ from the names of formats
 const COMPRESSIONS = ["gz", "bz2", "xz", "zst"];
-const END_STATES = ["succeeded", "failed", "cancelled"];
 const LONGEST_NAME = 200; // characters of a file's name
-const RECONNECT_PAUSE = 2000; // milliseconds before a stream of events is opened again
 
-const NO_KEY = { title: "Not an admin key", detail: "The service does not accept this key for changes: see its setting admin_keys." };
-
-const state = { key: null, job: null, upload: null, languages: [], changed: null };
+const state = { key: null, languages: [], changed: null };
 const part = {};
 
+// changed: called when the index has a new version.
 export function corpusView(languages, changed) {
   Object.assign(state, { languages, changed });
   part.locked = lockedView();
@@ -23,25 +21,10 @@ export function corpusView(languages, changed) {
   return [part.locked, part.open];
 }
 
-function call(path, body, signal) {
-  return ask(path, body, signal, { "X-API-Key": state.key });
-}
-
-function field(label, control) {
-  return element("label", { class: "field" }, label, control);
-}
-
-function problem({ title, detail }) {
-  return element("div", { class: "problem", role: "alert" }, element("h3", {}, title ?? "Something went wrong"),
-    element("p", {}, detail ?? "The service gave no reason."));
-}
-
-// ---- the key
-
 function lockedView() {
   const key = element("input", { type: "password", autocomplete: "off", required: "", form: "unlocking" });
   const message = element("div", { class: "going" });
-  document.getElementById("unlocking").addEventListener("submit", async (event) => {
+  document.getElementById("unlocking").onsubmit = async (event) => {
     event.preventDefault();
     state.key = key.value;
     message.replaceChildren();
@@ -52,12 +35,11 @@ function lockedView() {
       part.open.hidden = false;
       part.open.querySelector("input").focus();
     } catch (error) {
-      state.key = null;
-      message.replaceChildren(problem(error.problem?.status === 401 ? NO_KEY : error.problem ?? UNREACHABLE));
+      message.replaceChildren(problemView(error));
       key.focus();
     }
     key.value = "";
-  });
+  };
   return element("section", { class: "view" }, element("h2", {}, "Change the corpus"),
     element("p", {}, "Adding sentences or going back to an earlier version requires an admin key. It is kept in this page's memory "
       + "only, until you close the page."),
@@ -66,8 +48,6 @@ function lockedView() {
 
 function lock() {
   state.key = null;
-  state.upload?.abort();
-  state.job?.abort();
   part.open.hidden = true;
   part.open.replaceChildren();
   part.locked.hidden = false;
@@ -81,116 +61,82 @@ function openView() {
   const form = element("select", { form: "uploading" }, ...Object.entries(FORMATS).map(([value, name]) => element("option", { value }, name)));
   const language = element("select", { form: "uploading" }, element("option", { value: "" }, "as given in the file"),
     ...state.languages.map(({ code, name }) => element("option", { value: code }, name)));
-  const ways = [way("add", "Add to the current sentences", true), way("build", "Replace all current sentences", false)];
+  const replace = element("input", { type: "checkbox", form: "uploading" });
   part.start = element("button", { class: "go", form: "uploading" }, "Upload");
   part.going = element("div", { class: "going" });
   part.versions = element("div", { class: "scrolled", role: "region", "aria-label": "Versions of the index", tabindex: "0" });
   const columns = columnsView(state.languages);
-  const showColumns = () => columns.show(file.files[0], form.value, compression(file.files[0]));
   file.addEventListener("change", () => {
-    const format = EXTENSIONS[plain(file.files[0]?.name ?? "").at(-1)];
-    if (format) form.value = format;
-    showColumns();
+    const extension = extensions(file.files[0]).at(0);
+    const format = EXTENSIONS[extension] ?? extension;
+    if (format in FORMATS) form.value = format;
+    columns.show(file.files[0], form.value);
   });
-  form.addEventListener("change", showColumns);
+  form.addEventListener("change", () => columns.show(file.files[0], form.value));
   part.start.addEventListener("click", () => columns.check(language));
   document.getElementById("uploading").onsubmit = (event) => {
     event.preventDefault();
-    const action = ways.map((label) => label.querySelector("input")).find((input) => input.checked).value;
-    add(file.files[0], { format: form.value, language: language.value, columns: columns.mapping() }, action);
+    const given = { format: form.value, language: language.value, columns: columns.mapping() };
+    change("Uploading …", () => upload(file.files[0], given, replace.checked ? "build" : "add"));
   };
   return [
     element("section", { class: "view" }, element("h2", {}, "Upload a file"),
       element("p", {}, "A translation memory or other sentences, optionally compressed (", COMPRESSIONS.join(", "), "). A new version of the index is "
         + "built while the current one goes on answering, and replaces it when it is complete."),
       element("div", { class: "fields" }, field("File", file), field("Format", form), field("Language", language)), columns.view,
-      element("fieldset", { class: "ways-in" }, element("legend", { class: "unseen" }, "What to do with it"), ...ways),
-      part.start, part.going),
+      element("p", { class: "ways-in" }, element("label", {}, replace, "Replace all current sentences")), part.start, part.going),
     element("section", { class: "view" }, element("h2", {}, "Versions"), part.versions),
     element("section", { class: "view" }, element("button", { type: "button", class: "plain", onclick: lock }, "Forget the key")),
   ];
 }
 
-function way(value, text, checked) {
-  const input = element("input", { type: "radio", name: "way", value, form: "uploading" });
-  input.checked = checked;
-  return element("label", {}, input, text);
+// The extension of a file's name, and that of its compression if it has one.
+function extensions(file) {
+  const [last, ...before] = (file?.name ?? "").toLowerCase().split(".").reverse();
+  return COMPRESSIONS.includes(last) ? [before[0], last] : [last];
 }
 
-// The extensions of a name without that of its compression.
-function plain(name) {
-  const parts = name.toLowerCase().split(".").slice(1);
-  return COMPRESSIONS.includes(parts.at(-1)) ? parts.slice(0, -1) : parts;
-}
-
-function compression(file) {
-  const last = file?.name.toLowerCase().split(".").at(-1);
-  return COMPRESSIONS.includes(last) ? last : "none";
-}
-
-// description: the query parameters of the upload; empty ones are left out.
-async function add(file, description, action) {
-  const given = Object.entries(description).filter(([, value]) => value);
-  const query = new URLSearchParams([...given, ["compression", compression(file)], ["name", file.name.slice(-LONGEST_NAME)]]);
-  await runJob("Uploading", async (show) => {
-    const { id } = await upload(`admin/uploads?${query}`, file, (done) => show("Uploading", done, file.size));
-    return { action, uploads: [id] };
-  });
-}
-
-// fetch does not report upload progress.
-function upload(path, file, progress) {
-  return new Promise((done, fail) => {
-    const request = new XMLHttpRequest();
-    state.upload = request;
-    request.open("POST", path);
-    request.setRequestHeader("X-API-Key", state.key);
-    request.setRequestHeader("Content-Type", "application/octet-stream");
-    request.responseType = "json";
-    request.upload.addEventListener("progress", (event) => progress(event.loaded));
-    request.addEventListener("load", () => (request.status === 201
-      ? done(request.response) : fail(Object.assign(new Error("refused"), { problem: request.response }))));
-    request.addEventListener("error", () => fail(new Error("gone")));
-    request.addEventListener("abort", () => fail(Object.assign(new Error("ended"), { name: "AbortError" })));
-    request.send(file);
-  });
+async function upload(file, given, action) {
+  const described = { ...given, compression: extensions(file)[1], name: file.name.slice(-LONGEST_NAME) };
+  const query = new URLSearchParams(Object.entries(described).filter(([, value]) => value));
+  const headers = { "X-API-Key": state.key, "Content-Type": "application/octet-stream" };
+  const response = await fetch(`admin/uploads?${query}`, { method: "POST", headers, body: file });
+  const answer = await response.json();
+  if (!response.ok) throw Object.assign(new Error("refused"), { problem: answer });
+  return { action, uploads: [answer.id] };
 }
 
 // ---- a job
 
-// Shows progress from the first byte to the new version; `prepare` returns the change to request.
-async function runJob(label, prepare) {
+// Shows what becomes of a change; `prepare` returns it.
+async function change(label, prepare) {
   const text = element("p", { role: "status" }, label);
   const progress = element("progress", { max: "1", "aria-label": "Progress" });
-  const cancel = element("button", { type: "button", class: "plain" }, "Cancel");
-  const show = (stage, done, total, unit = "") => {
-    const many = total && unit ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}` : "";
-    text.textContent = stage + many;
-    if (total) progress.value = Math.min(1, done / total);
-    else progress.removeAttribute("value");
-  };
-  cancel.addEventListener("click", () => (state.job ? call(`admin/jobs/${state.job.id}/cancel`, {}) : state.upload?.abort()));
+  const cancel = element("button", { type: "button", class: "plain", hidden: "" }, "Cancel");
   part.start.disabled = true;
   part.going.replaceChildren(text, progress, cancel);
   try {
-    const change = await prepare(show);
-    show("Waiting for a worker");
-    const job = await call("admin/jobs", change);
-    const ended = await follow(job, show);
+    const ended = await runJob(state.key, await prepare(), (job, workers) => {
+      const { stage, done, total, unit } = job;
+      const many = total ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}` : "";
+      text.textContent = waiting(job, workers) ?? stageName(stage) + many;
+      if (total) progress.value = Math.min(1, done / total);
+      else progress.removeAttribute("value");
+      cancel.hidden = false;
+      cancel.onclick = () => askAdmin(state.key, `admin/jobs/${job.id}/cancel`, {});
+    });
     part.going.replaceChildren(outcome(ended));
     if (ended.state === "succeeded") await Promise.all([showVersions(), state.changed()]);
   } catch (error) {
-    part.going.replaceChildren(error.name === "AbortError" ? element("p", { role: "status" }, "Cancelled.") : problem(error.problem ?? UNREACHABLE));
+    part.going.replaceChildren(problemView(error));
   } finally {
-    state.job = null;
-    state.upload = null;
     part.start.disabled = false;
   }
 }
 
 function outcome(job) {
   if (job.state === "cancelled") return element("p", { role: "status" }, "Cancelled; nothing was changed.");
-  if (job.state === "failed") return problem({ title: "Nothing was changed", detail: job.reason });
+  if (job.state === "failed") return problemView({ problem: { title: "Nothing was changed", detail: job.reason } });
   const dropped = Object.entries(job.dropped ?? {}).map(([reason, count]) => `${count} ${reason}`).join(", ");
   const text = element("p", { role: "status" }, `Version ${job.version} is now in use.${dropped ? ` Left out: ${dropped}.` : ""}`);
   if (!job.skipped) return text;
@@ -198,56 +144,14 @@ function outcome(job) {
     element("ul", {}, ...job.skipped_units.map((unit) => element("li", {}, unit))));
 }
 
-// EventSource cannot send a key, so the stream is read here, and resumed where it was cut off.
-async function follow(job, show) {
-  const control = new AbortController();
-  state.job = Object.assign(control, { id: job.id });
-  const { workers } = await call("admin/jobs");
-  if (!workers) show("Waiting for a worker. None is running: start “passepartout jobs”.");
-  let last = null;
-  for (;;) {
-    const headers = { "X-API-Key": state.key, ...(last && { "Last-Event-ID": last }) };
-    const response = await fetch(`admin/jobs/${job.id}/events`, { headers, signal: control.signal }).catch((error) => {
-      if (error.name === "AbortError") throw error;
-      return null;
-    });
-    if (response?.ok) {
-      for await (const line of lines(response.body)) {
-        if (line.startsWith("id: ")) last = line.slice(4);
-        if (!line.startsWith("data: ")) continue;
-        const event = JSON.parse(line.slice(6));
-        if (END_STATES.includes(event.state)) return event;
-        if (event.stage) show(stageName(event.stage), event.done, event.total, event.unit);
-      }
-    }
-    await new Promise((later) => { setTimeout(later, RECONNECT_PAUSE); });
-    const now = await call(`admin/jobs/${job.id}`, undefined, control.signal);
-    if (END_STATES.includes(now.state)) return now;
-  }
-}
-
-async function* lines(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => ({ done: true }));
-    if (done) return;
-    const complete = (rest + value).split("\n");
-    rest = complete.pop();
-    yield* complete;
-  }
-}
-
 function stageName(stage) {
-  const name = state.languages.find(({ code }) => stage === `encode ${code}`)?.name;
-  if (name) return `Encoding ${name}`;
-  return { begun: "Started", check: "Reading the file" }[stage] ?? stage[0].toUpperCase() + stage.slice(1);
+  return { begun: "Started", check: "Reading the file", encode: "Encoding" }[stage] ?? stage[0].toUpperCase() + stage.slice(1);
 }
 
 // ---- versions
 
 async function showVersions() {
-  const { current, versions } = await call("admin/versions");
+  const { current, versions } = await askAdmin(state.key, "admin/versions");
   const names = ["Version", "Built", "Based on", "Sentences", ""];
   part.versions.replaceChildren(element("table", { class: "counts" },
     element("thead", {}, element("tr", {}, ...names.map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name)))),
@@ -256,7 +160,7 @@ async function showVersions() {
 
 function versionRow({ id, base, created, sentences }, current) {
   const counts = Object.entries(sentences).map(([code, count]) => `${code} ${count.toLocaleString("en")}`).join(", ");
-  const back = () => runJob(`Switching to version ${id}`, async () => ({ action: "rollback", version: id }));
+  const back = () => change(`Switching to version ${id}`, () => ({ action: "rollback", version: id }));
   const last = id === current ? element("span", { class: "served" }, "in use")
     : element("button", { type: "button", class: "plain", "aria-label": `Use version ${id}`, onclick: back }, "Use this");
   return element("tr", {}, element("th", { scope: "row" }, id),

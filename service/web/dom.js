@@ -12,6 +12,13 @@ export function element(name, attributes = {}, ...children) {
   return node;
 }
 
+let fields = 0; // made so far
+
+export function field(label, control) {
+  control.id ||= `field-${fields += 1}`;
+  return element("div", { class: "field" }, element("label", { for: control.id }, label), control);
+}
+
 export function percent(share) {
   return `${Math.round(share * 100)}%`;
 }

@@ -1,6 +1,6 @@
 // Browses the index: each sentence is a framed card with its pictograms and translations.
 
-import { ask, element } from "./dom.js";
+import { ask, element, field } from "./dom.js";
 import { seen } from "./answers.js";
 
 const CARDS_PER_PAGE = 12;
@@ -28,10 +28,6 @@ export function scenesView(languages, { targets, address }) {
     element("div", { class: "fields" }, field("Language", part.language), field("Look for", part.text),
       element("button", { type: "submit", class: "go", form: "browsing" }, "Search")),
     part.status, part.wall, part.more)];
-}
-
-function field(name, control) {
-  return element("div", { class: "field" }, element("label", { for: control.id }, name), control);
 }
 
 // Shows the first page for a language and a phrase.

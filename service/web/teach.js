@@ -1,11 +1,10 @@
 // Teach a language: the user names pictograms in it; a job learns from that. The browser keeps what was typed.
 
-import { UNREACHABLE, ask, element } from "./dom.js";
+import { UNREACHABLE, ask, element, field } from "./dom.js";
+import { problemView, runJob, waiting } from "./jobs.js";
 
 const PICTURES_AT_A_TIME = 24;
 const MIN_LINES = 10; // fewer teach nothing
-const END_STATES = ["succeeded", "failed", "cancelled"];
-const POLL_PAUSE = 1000; // milliseconds between two looks at a job
 const LANGUAGE_CODE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$/;
 const STORAGE_PREFIX = "teach:"; // followed by the language code: the key of what was typed
 
@@ -41,10 +40,6 @@ export function teachView(languages, taught) {
         element("button", { type: "button", class: "plain", onclick: download }, "Download as TSV")), part.going),
     part.trying,
   ];
-}
-
-function field(name, control) {
-  return element("div", { class: "field" }, element("label", { for: control.id }, name), control);
 }
 
 // Loads the pictures when the tab is first opened.
@@ -127,7 +122,7 @@ function download() {
   const table = lines().map(({ picture, text }) => `${picture}\t${text}\n`).join("");
   const address = URL.createObjectURL(new Blob([table], { type: "text/tab-separated-values" }));
   element("a", { href: address, download: `captions.${LANGUAGE_CODE.test(part.code.value) ? part.code.value : "new"}.tsv` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), POLL_PAUSE);
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
 // ---- learning
@@ -136,26 +131,19 @@ async function teach() {
   const language = part.code.value.trim(), captions = lines();
   if (!LANGUAGE_CODE.test(language)) return refuse(part.code, "Give the language's code, such as eo, qu or zh-Hant.");
   if (captions.length < MIN_LINES) return refuse(part.cards.querySelector("input") ?? part.code, `Name ${MIN_LINES} pictures or more.`);
-  const headers = { "X-API-Key": part.key.value };
   const text = element("p", { role: "status" }, "Waiting for a worker …");
   part.going.replaceChildren(text);
   part.start.disabled = true;
   try {
-    let job = await ask("admin/jobs", { action: "teach", language, captions }, undefined, headers);
-    while (!END_STATES.includes(job.state)) {
-      if (job.stage) text.textContent = "Learning …";
-      await new Promise((later) => { setTimeout(later, POLL_PAUSE); });
-      job = await ask(`admin/jobs/${job.id}`, undefined, undefined, headers);
-    }
+    const job = await runJob(part.key.value, { action: "teach", language, captions }, (now, workers) => {
+      text.textContent = waiting(now, workers) ?? "Learning …";
+    });
     if (job.state !== "succeeded") throw Object.assign(new Error("failed"), { problem: { title: "Nothing was learned", detail: job.reason } });
     text.textContent = outcome(job);
     await state.taught();
     tryIt(language);
   } catch (error) {
-    const noKey = error.problem?.status === 401 && { title: "Not an admin key", detail: "The service does not accept this key: see its setting admin_keys." };
-    const { title, detail } = noKey || error.problem || UNREACHABLE;
-    part.going.replaceChildren(element("div", { class: "problem", role: "alert" }, element("h3", {}, title ?? "Something went wrong"),
-      element("p", {}, detail ?? "The service gave no reason.")));
+    part.going.replaceChildren(problemView(error));
   } finally {
     part.start.disabled = false;
   }

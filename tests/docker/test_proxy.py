@@ -13,12 +13,13 @@ from typing import BinaryIO
 
 import pytest
 
+from service import limits
 from service.settings import Settings
 from tests.docker.conftest import proxied
 
 REQUEST = json.dumps({"text": "A small dog runs.", "source": "en", "target": "de"}).encode()
 JSON = b"Content-Type: application/json\r\n"
-MAX_BODY = Settings().max_body_bytes
+MAX_BODY = limits.MAX_BODY_BYTES
 ATTACKERS, OTHERS = 4, 40
 
 
@@ -181,8 +182,9 @@ def test_what_the_services_parser_refuses_does_not_reach_it(proxy: int, place: s
 
 def test_its_limits_are_those_of_the_service(root: Path) -> None:
     settings = (root / "docker/nginx.conf").read_text("utf-8")
-    limits = [int(size) << 20 for size in re.findall(r"client_max_body_size (\d+)m;", settings)]
-    assert limits == [MAX_BODY, Settings().max_upload_bytes, Settings().max_file_bytes]
+    sizes = re.findall(r"client_max_body_size (\d+)([km]);", settings)
+    found = [int(size) << {"k": 10, "m": 20}[unit] for size, unit in sizes]
+    assert found == [limits.MAX_BODY_BYTES, Settings().max_upload_bytes, limits.MAX_FILE_BYTES]
 
 
 @pytest.mark.parametrize(

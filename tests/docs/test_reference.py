@@ -1,8 +1,6 @@
 """docs/reference/ is what the code says now."""
 
 import inspect
-import re
-from pathlib import Path
 
 import pytest
 
@@ -36,26 +34,6 @@ def test_nothing_that_can_be_named_is_left_out() -> None:
     problems = reference.problems()
     assert [kind for kind in ProblemType if f"`{kind.slug}` | {kind.status} |" not in problems] == []
     assert [name for name, _ in inspect.getmembers(errors, inspect.isclass) if name not in problems] == []
-
-
-def test_a_setting_without_a_row_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (reference.FOLDER / "settings.md").read_text("utf-8")
-    (tmp_path / "settings.md").write_text(re.sub(r"\| `PASSEPARTOUT_PORT`.*\n", "", page), "utf-8")
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    with pytest.raises(ValueError, match="PASSEPARTOUT_PORT"):
-        reference.settings()
-
-
-def test_a_setting_that_is_gone_takes_its_row_with_it_and_prose_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (reference.FOLDER / "settings.md").read_text("utf-8")
-    row = "| `PASSEPARTOUT_GONE` | `1` | Was there once. |\n"
-    changed = page.replace("| `PASSEPARTOUT_HOST` | `127.0.0.1`", row + "| `PASSEPARTOUT_HOST` | `wrong`")
-    assert changed != page
-    (tmp_path / "settings.md").write_text(changed, "utf-8")
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    assert reference.settings() == page
 
 
 @pytest.mark.parametrize(

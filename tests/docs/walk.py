@@ -95,7 +95,6 @@ def environment(port: int) -> dict[str, str]:
         "MAKEFLAGS": "LANGUAGES=en\\ de\\ zh",  # those that documents ask for; five take longer
         "no_proxy": "*",
         "OMP_NUM_THREADS": "1",
-        "PASSEPARTOUT_REDIS_TIMEOUT_SECONDS": "5",  # by default too little for a busy machine
     }
 
 

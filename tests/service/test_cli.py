@@ -141,9 +141,9 @@ def test_a_setting_that_is_not_allowed_fails_in_one_line(index_dir: Path) -> Non
     code, said = failed("--index", str(index_dir), "--port", "70000")
     assert (code, said.count("\n")) == (2, 1)
     assert "setting port (PASSEPARTOUT_PORT)" in said
-    code, said = failed("--index", str(index_dir), PASSEPARTOUT_MAX_K="none")
+    code, said = failed("--index", str(index_dir), PASSEPARTOUT_THREADS="none")
     assert (code, said.count("\n")) == (2, 1)
-    assert "PASSEPARTOUT_MAX_K" in said
+    assert "PASSEPARTOUT_THREADS" in said
 
 
 def test_a_port_that_is_taken_fails(index_dir: Path) -> None:

@@ -29,9 +29,9 @@ def test_an_option_comes_before_the_environment_and_that_before_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PASSEPARTOUT_PORT", "9001")
-    monkeypatch.setenv("PASSEPARTOUT_MAX_K", "7")
+    monkeypatch.setenv("PASSEPARTOUT_THREADS", "7")
     settings = load_settings(port=9002, host=None)
-    assert (settings.port, settings.max_k, settings.host) == (9002, 7, "127.0.0.1")
+    assert (settings.port, settings.threads, settings.host) == (9002, 7, "127.0.0.1")
 
 
 def test_an_empty_variable_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,9 +44,9 @@ def test_an_empty_variable_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ("PORT", "70000"),
         ("WORKERS", "0"),
-        ("MAX_K", "many"),
+        ("THREADS", "many"),
         ("LOG_LEVEL", "loud"),
-        ("REDIS_TIMEOUT_SECONDS", "0"),
+        ("MAX_CHARACTERS", "0"),
     ],
 )
 def test_a_value_that_is_not_allowed_is_one_line_naming_the_setting(

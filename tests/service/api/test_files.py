@@ -14,6 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from index.documents.translation import open_document
+from service import limits
 from service.app import create_app
 from service.settings import Settings
 
@@ -23,20 +24,19 @@ KEY = "secret"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return tmp_path / "files"
+    return tmp_path / "spool" / "translated"
 
 
 @pytest.fixture
-def service(remembering_dir: Path, folder: Path) -> Iterator[TestClient]:
-    settings = Settings(
-        index=remembering_dir,
-        files=folder,
-        max_file_bytes=4096,
-        max_file_texts=100,
-        max_files_bytes=2048,
-        max_slow_queued=2,
-    )
-    with TestClient(create_app(settings)) as client:
+def service(remembering_dir: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    for name, value in (
+        ("FILE_BYTES", 4096),
+        ("FILE_TEXTS", 100),
+        ("KEPT_BYTES", 2048),
+        ("FILES_WAITING", 2),
+    ):
+        monkeypatch.setattr(limits, f"MAX_{name}", value)
+    with TestClient(create_app(Settings(index=remembering_dir, spool=folder.parent))) as client:
         yield client
 
 
@@ -147,7 +147,7 @@ def test_a_key_is_wanted_to_translate_and_the_address_is_the_key_to_the_file(
     remembering_dir: Path, folder: Path
 ) -> None:
     digest = hashlib.sha256(KEY.encode()).hexdigest()
-    settings = Settings(index=remembering_dir, files=folder, api_keys=f"me:{digest}")
+    settings = Settings(index=remembering_dir, spool=folder.parent, api_keys=f"me:{digest}")
     with TestClient(create_app(settings)) as client:
         assert send(client).status_code == 403
         assert send(client, api_key="wrong").status_code == 403

@@ -16,6 +16,7 @@ from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
 from index.search.translator import Translator
+from service import limits
 from service.api.libretranslate import text_of
 from tests.bundles import sentences
 from tests.service.conftest import ClientFactory
@@ -123,7 +124,7 @@ def test_a_text_without_letters_is_in_no_language(client: TestClient, text: str)
 
 
 def test_alternatives_are_others_and_no_more_than_asked_for(make_client: ClientFactory) -> None:
-    client = make_client(drop_in_min_confidence=0)
+    client = make_client(min_confidence=0)
     answer = translated(client, alternatives=3)
     assert 1 <= len(answer["alternatives"]) <= 3
     assert answer["translatedText"] not in answer["alternatives"]
@@ -132,7 +133,7 @@ def test_alternatives_are_others_and_no_more_than_asked_for(make_client: ClientF
 
 
 def test_what_is_not_likely_enough_is_no_answer(make_client: ClientFactory) -> None:
-    client = make_client(drop_in_min_confidence=1)
+    client = make_client(min_confidence=1)
     assert translated(client, alternatives=2) == {"translatedText": "", "alternatives": []}
 
 
@@ -220,6 +221,10 @@ def test_a_field_that_is_wrong(client: TestClient, fields: dict[str, Any], told:
         ("multipart/form-data", b"--x"),
         ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: nonsense\r\n\r\na\r\n--x--"),
         ("multipart/form-data; boundary=x", b"nonsense"),
+        ("multipart/form-data; charset=punycode; boundary=x", b"--x--"),
+        ("multipart/form-data; boundary=x; charset*=utf-8''utf-7", b"--x--"),
+        (FORM + "; charset=utf-16", b"q=a&source=en&target=de"),
+        ("multipart/form-data; boundary=" + "x" * 300, b"--x--"),
         (
             "multipart/form-data; boundary=x",
             b'--x\r\nContent-Disposition: form-data; name="q"; filename="a"\r\n\r\na',
@@ -230,18 +235,11 @@ def test_a_body_that_cannot_be_read(client: TestClient, content_type: str, body:
     assert refused(client, content=body, headers={"Content-Type": content_type})
 
 
-def test_faults_elsewhere_have_its_shape_on_its_paths(make_client: ClientFactory) -> None:
-    client = make_client(max_body_bytes=2048)
-    assert "2048 bytes" in refused(client, 413, json=ASKED | {"q": "x" * 3000})
+def test_faults_elsewhere_have_its_shape_on_its_paths(client: TestClient) -> None:
+    assert "bytes" in refused(client, 413, json=ASKED | {"q": "x" * limits.MAX_BODY_BYTES})
     assert refused(client, 405, "/health") == "POST is not allowed: use GET"
     answer = client.get("/translate")
     assert (answer.status_code, list(answer.json())) == (405, ["error"])
-
-
-def test_suggestions_are_refused_and_announced_as_unsupported(client: TestClient) -> None:
-    suggestion = ASKED | {"s": "Ein kleiner Hund."}
-    assert "suggestions are not taken" in refused(client, 403, "/suggest", json=suggestion)
-    assert client.get("/frontend/settings").json()["suggestions"] is False
 
 
 def test_settings_and_health(client: TestClient) -> None:

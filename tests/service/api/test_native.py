@@ -12,6 +12,7 @@ from index.confidence.quality import PairQuality
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from index.search.translator import Translator
+from service import limits
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import lexicon, make_corpus, sentences
@@ -272,8 +273,8 @@ def test_each_sentence_of_a_text_is_answered_by_itself(remembering: TestClient) 
     assert "sentences" not in single
 
 
-def test_too_many_sentences_are_refused(make_client: ClientFactory) -> None:
-    client = make_client(max_answers=20)
+def test_too_many_sentences_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_ANSWERS", 20)
     request = {"text": "A dog. " * 21, "source": "en", "target": "de"}
     answer = client.post("/translate/sentence", json=request)
     assert answer.status_code == 422

@@ -10,7 +10,7 @@ import pytest
 from index.errors import PassepartoutError
 from index.search.translator import Translator
 from service.client import AsyncClient, Client, RefusedError, UnreachableError
-from tests.service.http.middleware.test_api_keys import ENTRIES, KEY
+from tests.service.http.test_access import ENTRIES, KEY
 from tests.service.server import serving
 
 DOG = "A small dog runs on the beach."

@@ -8,7 +8,8 @@ import tracemalloc
 import pytest
 
 from service.engine.answers import Answers
-from service.engine.cache import CacheKey, MemoryCache, open_cache, shared_key, size_of
+from service.engine.cache import CacheKey, MemoryCache, open_cache, size_of
+from service.engine.redis_cache import shared_key
 from service.schemas import Answer
 from service.settings import Settings
 

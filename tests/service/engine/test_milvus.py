@@ -14,7 +14,7 @@ from index.storage.options import Options
 from service.app import create_app
 from service.settings import Settings
 from tests.bundles import make_corpus, sentences
-from tests.index.search.test_milvus import eventually
+from tests.index.vectors.test_milvus import eventually
 from tests.milvus_server import MilvusServer
 from tests.service.server import SERVE, free_port
 

@@ -1,6 +1,7 @@
 """The cache in a real Redis server: present, killed, frozen, poisoned."""
 
 import asyncio
+import hmac
 import json
 import socket
 import threading
@@ -10,37 +11,25 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from redis.asyncio import Redis as AsyncRedis
 
-from service.engine.cache import CacheKey, open_cache, shared_key
-from service.engine.redis_cache import RedisCache
+from service import redis_connection
+from service.engine.cache import CacheKey, open_cache
+from service.engine.redis_cache import Entry, RedisCache, shared_key
 from service.settings import Settings
 from tests.service.conftest import ClientFactory, RedisServer
 from tests.service.engine.test_cache import answers
 from tests.service.server import free_port
-from tests.waiting import tasks_begun
 
-KEY = "passepartout:1:0123"
-CACHE_KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
-
-
-PATIENT = {"redis_timeout_seconds": 5.0}  # where Redis must answer, on however busy a machine
+KEY = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)
+OTHER = KEY._replace(text="A cat.")
+NAME = shared_key(KEY)
 
 
-def using(
-    url: str, steps: Callable[[RedisCache], Awaitable[None]], secret: bytes = b"", **settings: float
-) -> None:
-    """Run `steps` with the cache that the settings open in Redis."""
-    told = Settings(redis_url=url, **({"redis_timeout_seconds": 0.1} | settings))  # type: ignore[arg-type]
+def using(url: str, steps: Callable[[RedisCache], Awaitable[None]], secret: bytes = b"") -> None:
+    """Run `steps` with a cache in Redis."""
 
     async def main() -> None:
-        cache = RedisCache(
-            url,
-            keep=told.cache_seconds,
-            timeout=told.redis_timeout_seconds,
-            pause=told.redis_pause_seconds,
-            secret=secret,
-        )
+        cache = RedisCache(url, secret, 86_400)
         try:
             await steps(cache)
         finally:
@@ -49,17 +38,24 @@ def using(
     asyncio.run(main())
 
 
-def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(redis_server: RedisServer) -> None:
+async def put(cache: RedisCache, text: str) -> None:
+    await cache.put({KEY: answers(text)})
+
+
+def test_an_answer_put_by_one_cache_is_found_by_another_until_it_expires(
+    redis_server: RedisServer, patience: None
+) -> None:
     async def fill(cache: RedisCache) -> None:
-        await cache.put({KEY: answers("x"), "none": ()})
+        await cache.put({KEY: answers("x"), OTHER: ()})
 
     async def get(cache: RedisCache) -> None:
-        assert await cache.get([KEY, "none", "missing"]) == [answers("x"), (), None]
+        assert await cache.get([KEY, OTHER, KEY._replace(k=2)]) == [answers("x"), (), None]
+        assert await cache.get([]) == []
 
-    using(redis_server.url, fill, **PATIENT)
-    using(redis_server.url, get, **PATIENT)
+    using(redis_server.url, fill)
+    using(redis_server.url, get)
     with Redis.from_url(redis_server.url) as client:
-        assert 0 < client.ttl(KEY) <= 86_400
+        assert 0 < client.ttl(NAME) <= 86_400
 
 
 ANSWER = {
@@ -78,76 +74,73 @@ VALUES = [
     b"not json",
     b"[]",
     b'"' + b"x" * 1_000_000 + b'"',
-    json.dumps({"key": KEY, "answers": [{"text": "x"}]}).encode(),
-    json.dumps({"key": KEY, "answers": 5}).encode(),
+    json.dumps({"key": NAME, "answers": [{"text": "x"}]}).encode(),
+    json.dumps({"key": NAME, "answers": 5}).encode(),
     json.dumps({"key": "another", "answers": []}).encode(),
-    json.dumps({"key": KEY, "answers": [], "more": 1}).encode(),
-    json.dumps({"key": KEY, "answers": [ANSWER | {"confidence": 7}]}).encode(),
+    json.dumps({"key": NAME, "answers": [], "more": 1}).encode(),
+    json.dumps({"key": NAME, "answers": [ANSWER | {"confidence": 7}]}).encode(),
     b'{"key": "'
-    + KEY.encode()
+    + NAME.encode()
     + b'", "answers": [{"text": "x", "score": NaN, "confidence": 0.5, "id": "a"}]}',
 ]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20].decode("latin-1"))
-def test_a_poisoned_value_counts_as_none_and_is_replaced(redis_server: RedisServer, value: bytes) -> None:
+def test_a_poisoned_value_counts_as_none_and_is_replaced(
+    redis_server: RedisServer, patience: None, value: bytes
+) -> None:
     async def steps(cache: RedisCache) -> None:
         assert await cache.get([KEY]) == [None]
         await put(cache, "x")
         assert await cache.get([KEY]) == [answers("x")]
 
     with Redis.from_url(redis_server.url) as client:
-        client.set(KEY, value)
-    using(redis_server.url, steps, **PATIENT)
+        client.set(NAME, value)
+    using(redis_server.url, steps)
 
 
 SECRET = b"a secret of the service"
 
 
 @pytest.mark.parametrize("secret", [b"", b"another secret, of others"])
-def test_writing_to_redis_is_not_enough_to_forge_answers(redis_server: RedisServer, secret: bytes) -> None:
+def test_writing_to_redis_is_not_enough_to_forge_answers(
+    redis_server: RedisServer, patience: None, secret: bytes
+) -> None:
     """Values without a digest, with another one, and ours under another key, are misses and are replaced."""
-
-    async def forge(cache: RedisCache) -> None:
-        await put(cache, "forged")
 
     async def steps(cache: RedisCache) -> None:
         assert await cache.get([KEY]) == [None]
         await put(cache, "x")
         assert await cache.get([KEY]) == [answers("x")]
 
-    async def moved(cache: RedisCache) -> None:
-        assert await cache.get(["other"]) == [None]
+    async def none(cache: RedisCache) -> None:
+        assert await cache.get([KEY, OTHER]) == [None, None]
 
-    using(redis_server.url, forge, secret, **PATIENT)
-    using(redis_server.url, steps, SECRET, **PATIENT)
+    ours, others = (shared_key(key, SECRET) for key in (KEY, OTHER))
+    forged = Entry(key=ours, answers=answers("forged")).model_dump_json().encode()
+    digest = hmac.digest(secret, forged, "sha256").hex().encode() if secret else b""
     with Redis.from_url(redis_server.url) as client:
-        client.copy(KEY, "other")
-        ours = client.get(KEY)
-        assert isinstance(ours, bytes)
-        client.set("changed", ours.replace(b'"x"', b'"y"'))
-    using(redis_server.url, moved, SECRET, **PATIENT)
-
-    async def changed(cache: RedisCache) -> None:
-        assert await cache.get(["changed"]) == [None]
-
-    using(redis_server.url, changed, SECRET, **PATIENT)
+        client.set(ours, digest + forged)
+        using(redis_server.url, steps, SECRET)
+        client.copy(ours, others)
+        value = client.get(ours)
+        assert isinstance(value, bytes)
+        client.set(ours, value.replace(b'"x"', b'"y"'))
+    using(redis_server.url, none, SECRET)
 
 
 def test_forged_answers_are_counted_and_not_served(
-    make_client: ClientFactory, redis_server: RedisServer
+    make_client: ClientFactory, redis_server: RedisServer, patience: None
 ) -> None:
     told: dict[str, Any] = {
         "redis_url": redis_server.url,
         "cache_secret": "0123456789abcdef",
-        "cache_bytes": 0,
         "metrics": "everyone",
-        **PATIENT,
     }
     request = {"text": "A dog runs.", "source": "en", "target": "de"}
     answered = make_client(**told).post("/translate/sentence", json=request).json()
     with Redis.from_url(redis_server.url) as client:
-        (key,) = client.keys("passepartout:3:*")
+        (key,) = client.keys("passepartout:4:*")
         entry = {"key": key.decode(), "answers": [ANSWER]}
         client.set(key, json.dumps(entry))
     again = make_client(**told)
@@ -156,7 +149,7 @@ def test_forged_answers_are_counted_and_not_served(
 
 
 def test_without_the_secret_a_key_cannot_be_guessed() -> None:
-    keys = {shared_key(CACHE_KEY), shared_key(CACHE_KEY, b"x" * 16), shared_key(CACHE_KEY, b"y" * 16)}
+    keys = {NAME, shared_key(KEY, b"x" * 16), shared_key(KEY, b"y" * 16)}
     assert len(keys) == 3
 
 
@@ -170,28 +163,17 @@ def test_redis_without_a_secret_is_warned_of(caplog: pytest.LogCaptureFixture) -
     assert "PASSEPARTOUT_CACHE_SECRET" in caplog.text
 
 
-def test_a_value_of_another_type_counts_as_none_and_is_replaced(redis_server: RedisServer) -> None:
+def test_a_value_of_another_type_counts_as_none_and_is_replaced(
+    redis_server: RedisServer, patience: None
+) -> None:
     async def steps(cache: RedisCache) -> None:
         assert await cache.get([KEY]) == [None]
         await put(cache, "x")
         assert await cache.get([KEY]) == [answers("x")]
 
     with Redis.from_url(redis_server.url) as client:
-        client.rpush(KEY, "a", "b")
-    using(redis_server.url, steps, **PATIENT)
-
-
-async def put(cache: RedisCache, text: str) -> None:
-    """Put an answer and wait until it is written."""
-    await cache.put({KEY: answers(text)})
-    await cache.written()
-
-
-async def until_found(cache: RedisCache) -> None:
-    """Wait until the cache has the answer of `put`."""
-    async with asyncio.timeout(10):
-        while await cache.get([KEY]) != [answers("x")]:
-            await asyncio.sleep(0.01)
+        client.rpush(NAME, "a", "b")
+    using(redis_server.url, steps)
 
 
 async def timed(cache: RedisCache) -> float:
@@ -209,51 +191,38 @@ def test_an_absent_redis_costs_next_to_nothing() -> None:
     using(f"redis://127.0.0.1:{free_port()}", steps)
 
 
-def test_a_frozen_redis_costs_one_short_wait_and_is_used_again_when_it_thaws(
-    redis_server: RedisServer, pass_time: Callable[[float], None]
+def test_a_frozen_redis_costs_a_short_wait_and_is_used_again_when_it_thaws(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fill(cache: RedisCache) -> None:
-        await put(cache, "x")
+    monkeypatch.setattr(redis_connection, "REDIS_SECONDS", 0.1)
 
     async def steps(cache: RedisCache) -> None:
         redis_server.freeze()
-        assert 0.05 < await timed(cache) < 0.25
-        assert await timed(cache) < 0.05  # left alone
+        for _ in range(3):
+            assert await timed(cache) < 0.5
         redis_server.thaw()
-        pass_time(0.5)
-        await until_found(cache)
+        async with asyncio.timeout(10):
+            while await cache.get([KEY]) != [answers("x")]:
+                await put(cache, "x")
 
-    using(redis_server.url, fill, **PATIENT)
-    using(redis_server.url, steps, redis_pause_seconds=0.5)
-
-
-def test_after_the_pause_one_request_tries_and_the_others_do_not_wait(
-    redis_server: RedisServer, pass_time: Callable[[float], None]
-) -> None:
-    async def steps(cache: RedisCache) -> None:
-        redis_server.freeze()
-        await timed(cache)
-        pass_time(0.3)
-        waits = sorted(await asyncio.gather(*(timed(cache) for _ in range(10))))
-        assert waits[-1] > 0.05
-        assert waits[-2] < 0.05
-
-    using(redis_server.url, steps, redis_pause_seconds=0.25)
+    using(redis_server.url, steps)
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0].endswith("answering without the cache")
+    assert said[1] == "Redis answers again"
 
 
 def test_a_killed_redis_costs_next_to_nothing_and_is_used_again(
-    redis_server: RedisServer, pass_time: Callable[[float], None]
+    redis_server: RedisServer, patience: None
 ) -> None:
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         redis_server.kill()
         assert await timed(cache) < 0.25
         redis_server.start()
-        pass_time(0.3)
         await put(cache, "y")
         assert await cache.get([KEY]) == [answers("y")]
 
-    using(redis_server.url, steps, redis_pause_seconds=0.25, **PATIENT)
+    using(redis_server.url, steps)
 
 
 def test_a_redis_without_memory_is_ignored(redis_server: RedisServer) -> None:
@@ -307,67 +276,8 @@ def test_another_server_at_the_address_is_ignored(impostor: str) -> None:
     using(impostor, steps)
 
 
-def test_simultaneous_lookups_are_read_together(redis_server: RedisServer) -> None:
-    async def steps(cache: RedisCache) -> None:
-        await cache.put({str(number): answers(str(number)) for number in range(50)})
-        await cache.written()
-        found = await asyncio.gather(*(cache.get([str(number), "none"]) for number in range(50)))
-        assert found == [[answers(str(number)), None] for number in range(50)]
-
-    using(redis_server.url, steps, **PATIENT)
-    with Redis.from_url(redis_server.url) as client:
-        assert client.info("commandstats")["cmdstat_mget"]["calls"] <= 2
-
-
-def test_a_request_that_leaves_does_not_cancel_the_others(redis_server: RedisServer) -> None:
-    async def steps(cache: RedisCache) -> None:
-        await put(cache, "x")
-        leaving, staying = (asyncio.create_task(cache.get([KEY])) for _ in range(2))
-        await tasks_begun()
-        leaving.cancel()
-        assert await staying == [answers("x")]
-
-    using(redis_server.url, steps, **PATIENT)
-
-
-def test_requests_that_arrive_while_redis_is_frozen_wait_once(
-    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reading = asyncio.Event()
-    mget = AsyncRedis.mget
-
-    def noted(*given: Any) -> Any:  # noqa: ANN401
-        reading.set()
-        return mget(*given)
-
-    monkeypatch.setattr(AsyncRedis, "mget", noted)
-
-    async def steps(cache: RedisCache) -> None:
-        redis_server.freeze()
-        first = asyncio.create_task(timed(cache))
-        await reading.wait()
-        assert await timed(cache) < 0.15
-        await first
-
-    using(redis_server.url, steps)
-
-
-def test_answers_found_in_redis_are_kept_in_the_process(redis_server: RedisServer) -> None:
-    async def main() -> None:
-        settings = Settings(redis_url=redis_server.url, **PATIENT)  # type: ignore[arg-type]
-        one, other = open_cache(settings), open_cache(settings)
-        await one.put({CACHE_KEY: answers("x")})
-        await one.close()
-        assert await other.get([CACHE_KEY, CACHE_KEY._replace(k=2)]) == [answers("x"), None]
-        redis_server.kill()
-        assert await other.get([CACHE_KEY, CACHE_KEY._replace(k=2)]) == [answers("x"), None]
-        await other.close()
-
-    asyncio.run(main())
-
-
 @pytest.mark.parametrize("secret", ["right", "wrong"])
-def test_a_password_in_the_address_is_used(redis_server: RedisServer, secret: str) -> None:
+def test_a_password_in_the_address_is_used(redis_server: RedisServer, patience: None, secret: str) -> None:
     async def steps(cache: RedisCache) -> None:
         await put(cache, "x")
         assert await cache.get([KEY]) == [answers("x") if secret == "right" else None]
@@ -380,4 +290,4 @@ def test_a_password_in_the_address_is_used(redis_server: RedisServer, secret: st
             keys=["passepartout:*"],
             commands=["+get", "+mget", "+set"],
         )
-    using(redis_server.url.replace("//", f"//cache:{secret}@"), steps, **PATIENT)
+    using(redis_server.url.replace("//", f"//cache:{secret}@"), steps)

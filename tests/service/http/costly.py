@@ -7,12 +7,13 @@ from functools import partial
 from urllib.parse import quote, urlencode
 
 from index.documents.translation import MARKS_A_TEXT
+from service import limits
 
-MEGABYTE = 1_048_576  # the longest body that is read
+LONGEST_BODY = limits.MAX_BODY_BYTES
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data; boundary=b"
 FILE = "/translate_file"
-LONGEST_FILE, MOST_TEXTS = 4_194_304, 5000
+LONGEST_FILE, MOST_TEXTS = limits.MAX_FILE_BYTES, limits.MAX_FILE_TEXTS
 SENTENCE, WORD = "/translate/sentence", "/translate/word"
 TRANSLATE, JOBS = "/translate", "/admin/jobs"
 PART = b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n'
@@ -41,13 +42,13 @@ def costly_requests() -> Iterator[Costly]:
         name = f"{path}: {field.decode()}"
         for value in (b"1", b'""', b"[]", b'{"a":{}}', b"[" * 99 + b"]" * 99):
             yield Costly(f"{name} of {value[:8].decode()}", path, filled(b'{"%b":[' % field, value, b"]}"))
-        yield Costly(f"{name}, unknown fields", path, b"{%b}" % fields(80_000))
+        yield Costly(f"{name}, unknown fields", path, b"{%b}" % fields(45_000))
         yield Costly(f"{name}, as many as are read", path, filled(b'{"%b":[' % field, b"1", b"]}", 1200))
         yield Costly(f"{name}, as many fields as are read", path, b"{%b}" % fields(600))
-        yield Costly(f"{name}, nested", path, b"[" * MEGABYTE)
+        yield Costly(f"{name}, nested", path, b"[" * LONGEST_BODY)
         yield Costly(f"{name}, a long text", path, filled(b'{"%b":"' % field, b"\\n", b'"}', joint=b""))
         yield Costly(f"{name}, a long number", path, b'{"%b":"a","k":%b}' % (field, b"9" * 4200))
-        yield Costly(f"{name}, a longer number", path, b'{"%b":"a","k":0.%b}' % (field, b"9" * 1_000_000))
+        yield Costly(f"{name}, a longer number", path, b'{"%b":"a","k":0.%b}' % (field, b"9" * 500_000))
     yield Costly("targets", SENTENCE, filled(b'{"text":"a","target":[', b"1", b"]}"))
     yield Costly("a long target", SENTENCE, filled(b'{"text":"a","target":"', b"a", b'"}', joint=b""))
     marks = "".join(mark * 100 for mark in "\u0345\u035c\u0301\u0302\u059a\u0316\u031b\u0321\u0334\u0327")
@@ -69,7 +70,6 @@ def costly_requests() -> Iterator[Costly]:
     yield Costly("sentences of texts", SENTENCE, translation("text", ["A dog. " * 100] * 256))
     yield Costly("most sentences of texts", SENTENCE, translation("text", ["A dog. " * 11] * 256))
     yield Costly("sentences of texts, put together", TRANSLATE, translation("q", ["A dog. " * 11] * 256))
-    yield Costly("a suggestion", "/suggest", filled(b'{"q":[', b"1", b"]}"))
     for markup in ("<a ", "<b>x", "&a;&", "<!--", "<a b=c d=e ", "<", "</", "<a \"'", "&#1"):
         bodies = [(markup * 1000)[:1000]] * 256
         yield Costly(f"markup of {markup}", TRANSLATE, translation("q", bodies, format="html"))
@@ -93,8 +93,8 @@ def costly_jobs() -> Iterator[Costly]:
     for value in (b"1", b"{}", b'{"id":"xx:1","text":"a"}'):
         yield Costly(f"sentences of {value.decode()}", JOBS, filled(add, value, b"]}"))
         yield Costly(f"few sentences of {value.decode()}", JOBS, filled(add, value, b"]}", 50_000))
-    yield Costly("fields of a job", JOBS, b'{"action":"add",%b}' % fields(59_000))
-    yield Costly("fields of a sentence", JOBS, add + b"{%b}]}" % fields(59_000))
+    yield Costly("fields of a job", JOBS, b'{"action":"add",%b}' % fields(45_000))
+    yield Costly("fields of a sentence", JOBS, add + b"{%b}]}" % fields(45_000))
     yield Costly("ids", JOBS, filled(b'{"action":"delete","ids":[', b"1", b"]}"))
     yield Costly("few ids", JOBS, filled(b'{"action":"delete","ids":[', b"1", b"]}", 110_000))
     sentence = b'{"id":"%b:%d","text":"a","metadata":{"a":1,"b":[2]},"group":"g"}'
@@ -104,7 +104,7 @@ def costly_jobs() -> Iterator[Costly]:
         replace = b'{"action":"replace","sentences":[%b]}'
         yield Costly(f"most replaced sentences of {code.decode()}", JOBS, replace % sentences)
     metadata = add + b'{"id":"de:x","text":"a","metadata":{%b}}]}'
-    yield Costly("metadata", JOBS, metadata % fields(59_000))
+    yield Costly("metadata", JOBS, metadata % fields(45_000))
     nested = filled(b'"a":[', b"[" * 19 + b"]" * 19, b"]", 100_000)
     yield Costly("nested metadata", JOBS, metadata % nested)
     teach = b'{"action":"teach","language":"eo","captions":['
@@ -247,7 +247,7 @@ def file_to_fill(name: str, content: bytes) -> Costly:
     return Costly(f"a file, {name}", FILE, b"".join(parts) + start + content + END, MULTIPART)
 
 
-def filled(head: bytes, value: bytes, tail: bytes, length: int = MEGABYTE, joint: bytes = b",") -> bytes:
+def filled(head: bytes, value: bytes, tail: bytes, length: int = LONGEST_BODY, joint: bytes = b",") -> bytes:
     """A body of as many values as fit into so many bytes."""
     number = (length - len(head) - len(tail)) // (len(value) + len(joint))
     return head + joint.join([value] * number) + tail
@@ -310,7 +310,6 @@ def _concordances() -> Iterator[Costly]:
 
 def costly_changes(job: str) -> Iterator[Costly]:
     """The same for those who have an admin's key, with the ID of a job that has ended."""
-    yield Costly("reload", f"/admin/reload?{_repeated('a=b')}")
     for name, query in {
         "bytes": "format=txt&language=en",
         "columns": f"format=tsv&columns={','.join(['en=English'] * 90)}",
@@ -319,15 +318,12 @@ def costly_changes(job: str) -> Iterator[Costly]:
         "a long language": f"format=txt&language={'a' * LONGEST}",
         "many options": _repeated("format=txt"),
     }.items():
-        yield Costly(f"an upload of {name}", f"/admin/uploads?{query}", b"a\n" * (MEGABYTE // 2), BYTES)
+        yield Costly(f"an upload of {name}", f"/admin/uploads?{query}", b"a\n" * (LONGEST_BODY // 2), BYTES)
     for method, path in (
-        ("GET", "/admin/uploads"),
-        ("DELETE", "/admin/uploads/{}"),
         ("GET", "/admin/versions"),
         ("GET", "/admin/jobs"),
         ("GET", "/admin/jobs/{}"),
         ("POST", "/admin/jobs/{}/cancel"),
-        ("GET", "/admin/jobs/{}/events"),
     ):
         yield Costly(f"{method} {path}", f"{path.format(job)}?{_repeated('a=b')}", method=method)
         if "{" in path:

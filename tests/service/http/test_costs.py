@@ -19,8 +19,6 @@ from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
 from service.app import create_app
-from service.http.bodies import check_values
-from service.http.problems import ProblemError
 from service.schemas.jobs import Job
 from service.settings import Settings
 from tests.bundles import LANGUAGES, sentences
@@ -28,8 +26,8 @@ from tests.service.conftest import ClientFactory, RedisServer, every_route
 from tests.service.http.costly import (
     FILE,
     JOBS,
+    LONGEST_BODY,
     LONGEST_FILE,
-    MEGABYTE,
     SENTENCE,
     TRANSLATE,
     Costly,
@@ -100,7 +98,7 @@ def costs(client: TestClient, requests: Iterable[Costly], turns: Turns, **header
     """What costs more than it may."""
     faults = []
     for request in requests:
-        assert len(request.body) <= (LONGEST_FILE if request.path == FILE else MEGABYTE)
+        assert len(request.body) <= (LONGEST_FILE if request.path == FILE else LONGEST_BODY)
         turns.longest, before = 0.0, kilobytes("VmRSS")
         Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak is counted from here
         status = send(client, request, **headers)
@@ -115,8 +113,7 @@ def test_no_document_holds_up_the_loop(client: TestClient, turns: Turns) -> None
 
 
 def test_no_file_holds_up_the_loop(make_client: ClientFactory, turns: Turns) -> None:
-    patient = make_client(compute_seconds=60)  # the machine is shared
-    assert costs(patient, costly_files(), turns) == []
+    assert costs(make_client(), costly_files(), turns) == []
 
 
 @pytest.mark.parametrize("path", [SENTENCE, "/translate/word", TRANSLATE, "/detect", JOBS])
@@ -125,11 +122,7 @@ def test_without_a_key_nothing_else_is_looked_at(make_client: ClientFactory, tur
     few = b'{"api_key": "another", "q": 1, "text": 1, "nonsense": []}'
     assert send(client, Costly("few", path, few)) in (401, 403)
     many = filled(b'{"api_key": "another", "q": [', b"1", b"]}")
-    assert send(client, Costly("many", path, many)) in (
-        400,
-        401,
-        403,
-    )  # 400: too many values to look for a key
+    assert send(client, Costly("many", path, many)) in (401, 403)
     assert not too_long(turns.longest)
 
 
@@ -212,25 +205,3 @@ def chooses(route: APIRoute) -> bool:
 
 def matches(route: APIRoute, method: str, path: str) -> bool:
     return route.matches({"type": "http", "method": method, "path": path})[0] is Match.FULL
-
-
-@pytest.mark.parametrize(
-    ("body", "held"),
-    [
-        (b"[1,1,1]", True),
-        (b"[%b]" % b",".join([b"1"] * 101), True),
-        (b"[%b]" % b",".join([b"1"] * 102), False),
-        (b'{"a":"%b"}' % (b"[{," * 500), True),
-        (b'{"a":"\\"%b"}' % (b"[{," * 500), True),
-        (b'{"a":"\\\\","b":[%b]}' % (b"1," * 500), False),
-        (b"[" * 500, False),
-        (b'"%b' % (b"," * 500), True),  # not closed: read no further than this
-    ],
-    ids=lambda value: str(value[:12]) if isinstance(value, bytes) else "",
-)
-def test_values_are_counted_outside_of_texts(body: bytes, held: bool) -> None:
-    if held:
-        check_values(body, 101)
-        return
-    with pytest.raises(ProblemError, match="more than 101 values"):
-        check_values(body, 101)

@@ -1,5 +1,4 @@
-"""What the service bounds holds under any ASGI server: bodies, their time, requests at a time, the time of an
-answer."""
+"""What the service bounds holds under any ASGI server: bodies, and requests at a time."""
 
 import contextlib
 import http.client
@@ -8,25 +7,19 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from service import limits
 from service.http.problems import MEDIA_TYPE
 from tests.service.server import free_port, wait_until_ready
 
 REQUEST = {"text": "A small dog runs.", "source": "en", "target": "de"}
 BODY = json.dumps(REQUEST).encode()
-MAX_BODY = 200_000
-BODY_SECONDS = 1.0
-SETTINGS = {
-    "REQUEST_SECONDS": str(BODY_SECONDS),
-    "MAX_WAITING": "2",
-    "MAX_BODY_BYTES": str(MAX_BODY),
-    "CACHE_BYTES": "0",
-}
+MAX_BODY = limits.MAX_BODY_BYTES
+SETTINGS = {"MAX_REQUESTS": "2", "CACHE_BYTES": "0"}
 APP = "service.app:from_environment"
 COMMANDS = {
     "uvicorn": ["uvicorn", APP, "--factory", "--port", "{port}"],
@@ -103,23 +96,6 @@ def test_a_body_that_becomes_too_long_is_refused(port: int) -> None:
             for _ in range(MAX_BODY // 0x8000 + 1):
                 connection.sendall(b"8000\r\n" + b" " * 0x8000 + b"\r\n")
         problem(connection, 413, "body-too-large")
-
-
-def test_a_body_that_does_not_come_in_time_is_refused(port: int) -> None:
-    with connected(port) as connection:
-        started = time.monotonic()
-        connection.sendall(head() + BODY[:5])
-        problem(connection, 408, "too-slow")
-        assert time.monotonic() - started >= BODY_SECONDS
-
-
-def test_slow_clients_take_nobodys_place(port: int) -> None:
-    with contextlib.ExitStack() as stack:
-        for number in range(20):
-            stack.enter_context(connected(port)).sendall(head() + BODY[:number])
-        with connected(port) as connection:
-            connection.sendall(head() + BODY)
-            assert answer(connection)[0].status == 200
 
 
 def test_more_requests_than_it_answers_at_a_time_are_refused_and_health_is_not(port: int) -> None:

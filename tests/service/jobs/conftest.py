@@ -2,15 +2,15 @@
 
 import contextlib
 import hashlib
-import json
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,14 @@ from tests.service.server import serving
 KEY = "an admin's key"
 ADMINS = f"boss:{hashlib.sha256(KEY.encode()).hexdigest()}"
 PATIENCE = 3  # seconds after which a worker is taken for dead: the least there is
-WORK = [sys.executable, "-m", "passepartout", "jobs"]
-
-
-@dataclass
-class Event:
-    """One of a stream."""
-
-    kind: str = "message"
-    id: str | None = None
-    data: dict[str, Any] = field(default_factory=dict)
+WORK = [
+    sys.executable,
+    "-c",
+    "from service import limits; import runpy; "
+    f"limits.WORKER_SILENCE_SECONDS = {PATIENCE}; limits.MAX_CORPUS_BYTES = {4 << 20}; "
+    "runpy.run_module('passepartout', run_name='__main__')",
+    "jobs",
+]
 
 
 @dataclass
@@ -68,33 +66,20 @@ class Stage:
         headers = {"Content-Type": "application/octet-stream"}
         return self.ask("POST", "/admin/uploads", params=query, content=content, headers=headers)
 
-    def events(self, job: str, after: str | None = None) -> Iterator[Event]:
-        """What is told of a job, as it is told."""
-        headers = {"Last-Event-ID": after} if after else {}
-        with (
-            self.client() as client,
-            client.stream("GET", f"/admin/jobs/{job}/events", headers=headers) as answer,
-        ):
-            assert answer.status_code == 200
-            assert answer.headers["content-type"].startswith("text/event-stream")
-            event = Event()
-            for line in answer.iter_lines():
-                name, _, value = line.partition(": ")
-                if name == "event":
-                    event.kind = value
-                elif name == "id":
-                    event.id = value
-                elif name == "data":
-                    event.data = json.loads(value)
-                elif not line and event.data:
-                    yield event
-                    event = Event()
+    def told(self, job: str) -> Iterator[dict[str, Any]]:
+        """A job whenever something of it has changed, until it has ended."""
+        seen = None
+        while seen is None or seen["state"] in ("queued", "running"):
+            now = self.ask("GET", f"/admin/jobs/{job}").json()
+            if now != seen:
+                seen = now
+                yield now
+            time.sleep(0.05)
 
     def end(self, job: str) -> dict[str, Any]:
         """The job once it has ended."""
-        *_, last = self.events(job)
-        assert last.kind == "end"
-        return last.data
+        *_, last = self.told(job)
+        return last
 
     def texts(self, language: str) -> dict[str, str]:
         """Id -> text in the version that the index names."""
@@ -172,19 +157,14 @@ def stage(small_index: Path, redis: RedisServer, tmp_path_factory: pytest.TempPa
     environment = {
         "PASSEPARTOUT_ADMIN_KEYS": ADMINS,
         "PASSEPARTOUT_JOBS_URL": redis.url,
-        "PASSEPARTOUT_JOBS_PATIENCE_SECONDS": str(PATIENCE),
-        "PASSEPARTOUT_WATCH_SECONDS": "0",
-        "PASSEPARTOUT_REQUEST_SECONDS": "1",
         "PASSEPARTOUT_MAX_UPLOAD_BYTES": str(2 << 20),
-        "PASSEPARTOUT_MAX_CORPUS_BYTES": str(4 << 20),
-        "PASSEPARTOUT_MAX_BODY_BYTES": str(64 << 10),
         "OMP_NUM_THREADS": "1",
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
         with serving(index) as (url, process):
-            yield Stage(url, index, folder / "index.spool", process, environment)
+            yield Stage(url, index, folder / "index.spool" / "uploads", process, environment)
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ from redis import Redis
 
 from index.build.maintenance import roll_back
 from index.storage.versions import current, locked, versions
-from service.jobs.perform import Place, perform
+from service.jobs.perform import perform
 from service.jobs.queue import INTERRUPTED_REASON, JobQueue
 from service.jobs.record import Record
-from service.jobs.spool import Spool
-from service.schemas.jobs import Event, Spec
+from service.jobs.spool import open_spool
+from service.schemas.jobs import Event, Spec, UploadOptions
+from service.settings import Settings
 from tests.service.conftest import RedisServer
 from tests.service.jobs.conftest import longest_file
 
@@ -32,13 +33,14 @@ def connection(redis: RedisServer) -> Iterator[Redis]:
 
 @pytest.fixture
 def record(connection: Redis) -> Record:
-    return Record(connection, "test", "0" * 32, 60)
+    return Record(connection, "0" * 32)
 
 
 @pytest.fixture
-def place(small_index: Path, tmp_path: Path) -> Place:
+def place(small_index: Path, tmp_path: Path) -> Settings:
+    """Settings with an index and a spool of one's own."""
     shutil.copytree(small_index, tmp_path / "index")
-    return Place(tmp_path / "index", Spool(tmp_path / "spool", max_bytes=1 << 20, keep=60), 1, 1 << 20)
+    return Settings(index=tmp_path / "index")
 
 
 def spec(**request: Any) -> Spec:  # noqa: ANN401
@@ -48,11 +50,16 @@ def spec(**request: Any) -> Spec:  # noqa: ANN401
 def done(record: Record) -> Event:
     found = record.last()
     assert found is not None
-    return found[1]
+    return found
+
+
+def forget(connection: Redis) -> None:
+    """As if the worker had died before it could tell."""
+    connection.hdel(f"passepartout:job:{'0' * 32}", "event")
 
 
 def test_a_job_killed_before_it_could_tell_is_not_done_twice(
-    connection: Redis, record: Record, place: Place
+    connection: Redis, record: Record, place: Settings
 ) -> None:
     first = current(place.index)
     for change in ({"action": "add", "sentences": [HUND]}, {"action": "delete", "ids": ["de:neu"]}):
@@ -60,7 +67,7 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
         record.events += "+"
         perform(spec(**change), record, place)
         made = done(record).version
-        connection.delete(record.events)
+        forget(connection)
         perform(spec(**change), record, place)
         assert (done(record).state, done(record).version) == ("succeeded", made)
         assert len(versions(place.index)) == there + 1
@@ -68,40 +75,40 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
     # Nor goes it back twice.
     for _ in range(2):
         perform(spec(action="rollback"), record, place)
-        connection.delete(record.events)
+        forget(connection)
     assert versions(place.index).index(current(place.index)) == 1
     roll_back(place.index, first)
     # One that has told is not begun at all.
-    record.append(Event(state="cancelled"))
+    record.tell(Event(state="cancelled"))
     perform(spec(action="delete", ids=["de:1"]), record, place)
     assert (done(record).state, current(place.index)) == ("cancelled", first)
 
 
 def test_a_change_of_a_version_that_is_served_no_longer_is_made_of_the_one_that_is(
-    record: Record, place: Place
+    connection: Redis, record: Record, place: Settings
 ) -> None:
-    record.save_value("base", current(place.index))
-    other = Record(record._redis, "test", "1" * 32, 60)
+    record.save("base", current(place.index))
+    other = Record(connection, "1" * 32)
     perform(spec(action="delete", ids=["de:1"]), other, place)
     perform(spec(action="delete", ids=["de:2"]), record, place)
-    assert record.saved_value("base") == done(other).version
+    assert record.saved("base") == done(other).version
     assert done(record).version == current(place.index) == versions(place.index)[-1]
 
 
-def test_sentences_dropped_by_cleaning_are_reported(record: Record, place: Place) -> None:
+def test_sentences_dropped_by_cleaning_are_reported(record: Record, place: Settings) -> None:
     twice = [{"id": f"de:{n}", "text": "Der Vertrag gilt."} for n in ("a", "b")]
     perform(spec(action="add", sentences=twice), record, place)
     assert done(record).dropped == {"duplicate": 1}
 
 
-def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, place: Place) -> None:
-    record.save_value("cancelled", "yes")
+def test_it_waits_for_another_build_and_heeds_a_cancellation(record: Record, place: Settings) -> None:
+    record.save("cancelled", "yes")
     with locked(place.index):
         perform(spec(action="gc"), record, place)
     assert done(record).state == "cancelled"
 
 
-def test_a_full_disk_is_reported(record: Record, place: Place) -> None:
+def test_a_full_disk_is_reported(record: Record, place: Settings) -> None:
     long = HUND | {"text": "x" * 2000}
     with longest_file(1000):
         perform(spec(action="add", sentences=[long]), record, place)
@@ -116,7 +123,7 @@ def test_a_package_that_reads_a_format_is_named_where_it_is_missing(
     module: str,
     package: str,
     record: Record,
-    place: Place,
+    place: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, f"index.formats.{module}", raising=False)
@@ -125,13 +132,13 @@ def test_a_package_that_reads_a_format_is_named_where_it_is_missing(
     async def content() -> AsyncIterator[bytes]:
         yield b"x"
 
-    upload = asyncio.run(place.spool.take(content(), form, "none", None, 100))
+    upload = asyncio.run(open_spool(place).take(content(), UploadOptions(format=form)))
     perform(spec(action="add", uploads=[upload.id]), record, place)
     assert "is not installed: pip install 'passepartout[formats]'" in str(done(record).reason)
 
 
 def test_an_unexpected_error_is_reported_without_its_message(
-    record: Record, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    record: Record, place: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("Der Vertrag gilt.")
@@ -144,7 +151,7 @@ def test_an_unexpected_error_is_reported_without_its_message(
 
 
 def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Redis) -> None:
-    queue = JobQueue(redis.url, "test", keep=60, seconds=60, patience=60)
+    queue = JobQueue(redis.url)
     job = queue.submit(spec(action="gc").request, "boss", None)
     connection.hset(f"rq:job:{job.id}", "status", "failed")
     connection.hset(f"rq:job:{job.id}", "retries_left", "0")
@@ -155,22 +162,25 @@ def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Re
     queue.close()
 
 
-def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Record, place: Place) -> None:
+def test_bad_rows_are_skipped_and_named_as_the_user_names_the_file(record: Record, place: Settings) -> None:
     async def content() -> AsyncIterator[bytes]:
         yield b"English;Deutsch\nA wolf.;Ein Wolf.\nalone\n"
 
-    columns = "en=English,de=Deutsch"
-    upload = asyncio.run(place.spool.take(content(), "csv", "none", None, 100, "my list.csv", columns))
+    upload = asyncio.run(
+        open_spool(place).take(
+            content(), UploadOptions(format="csv", name="my list.csv", columns="en=English,de=Deutsch")
+        )
+    )
     perform(spec(action="add", uploads=[upload.id]), record, place)
     event = done(record)
     assert (event.state, event.skipped) == ("succeeded", 1)
     assert event.skipped_units == ["my list.csv, line 3: 1 cells, but line 1 names 2: mend the line"]
 
 
-def test_an_error_has_the_name_of_the_users_file(record: Record, place: Place) -> None:
+def test_an_error_has_the_name_of_the_users_file(record: Record, place: Settings) -> None:
     async def content() -> AsyncIterator[bytes]:
         yield b"<tmx>"
 
-    upload = asyncio.run(place.spool.take(content(), "tmx", "none", None, 100, "memory.tmx"))
+    upload = asyncio.run(open_spool(place).take(content(), UploadOptions(format="tmx", name="memory.tmx")))
     perform(spec(action="add", uploads=[upload.id]), record, place)
     assert str(done(record).reason).startswith("memory.tmx, line 1: not well-formed XML")

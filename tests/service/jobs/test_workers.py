@@ -3,20 +3,17 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from index.errors import PassepartoutError
 from index.storage.versions import current, versions
-from service.jobs.queue import MOST_WATCHERS
 from service.jobs.worker import make_worker
 from service.settings import load_settings
 from tests.service.conftest import RedisServer
-from tests.service.jobs.conftest import KEY, Stage, children
+from tests.service.jobs.conftest import Stage, children
 from tests.waiting import until
 
 
@@ -29,9 +26,8 @@ def begun(stage: Stage, label: str, count: int = 2500) -> str:
     """A job that is in this part of its work."""
     kept = stage.upload(lines(count), format="txt", language="en").json()["id"]
     own: str = stage.submit(action="add", uploads=[kept])["id"]
-    for event in stage.events(own):
-        assert event.kind == "progress", event
-        if event.data.get("stage") == label:
+    for now in stage.told(own):
+        if now.get("stage") == label:
             return own
     raise AssertionError(f"never in {label}")
 
@@ -119,28 +115,3 @@ def test_a_queue_that_does_not_answer_is_reported(broken: Stage) -> None:
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/jobs-unreachable")
     assert answer.headers["retry-after"] == "5"
     assert broken.ask("GET", "/health/ready").status_code == 200
-
-
-def test_no_more_streams_are_opened_than_are_allowed(stage: Stage) -> None:
-    """All ask before the first is answered: none may slip in between looking and taking a place."""
-    job = stage.submit(action="gc")["id"]
-    host, port = stage.url.removeprefix("http://").split(":")
-    head = f"GET /admin/jobs/{job}/events HTTP/1.1\r\nHost: x\r\nX-API-Key: {KEY}\r\n\r\n".encode()
-    with contextlib.ExitStack() as stack:
-        streams = [
-            stack.enter_context(socket.create_connection((host, int(port)), timeout=30)) for _ in range(60)
-        ]
-        for stream in streams:
-            stream.sendall(head)
-        statuses = Counter(int(stream.recv(12)[9:]) for stream in streams)
-    assert statuses == {200: MOST_WATCHERS, 503: 60 - MOST_WATCHERS}
-
-
-def test_a_server_that_stops_disconnects_its_watchers(stage: Stage) -> None:
-    """The last test of this file: the server is gone after it."""
-    own = stage.submit(action="gc")["id"]
-    told = stage.events(own)
-    assert next(told).data["state"] == "queued"
-    stage.process.terminate()
-    assert list(told) == []
-    assert stage.process.wait(timeout=10) == 0

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import re
 import time
-import traceback
 from collections.abc import Iterable
 from random import getrandbits
 
@@ -12,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.problems import ProblemError, ProblemType, overloaded
+from service.observability.logs import log_exception
 from service.observability.metrics import Metrics
 
 log = logging.getLogger("passepartout.requests")
@@ -113,13 +113,6 @@ def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
                 return value
             break
     return b"%016x" % getrandbits(64)  # only distinguishes requests: not a secret
-
-
-def log_exception(logger: logging.Logger, error: Exception, fields: dict[str, object]) -> None:
-    """Log the type and location of an exception without its message, which may contain user data."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-    logger.error("fault", extra={"fields": fields | {"error": type(error).__name__, "at": places}})
 
 
 def _request_fields(scope: Scope) -> dict[str, object]:

@@ -1,6 +1,6 @@
 import pytest
 
-from service.http.middleware.body_limit import declared_length
+from service.http.body_limit import declared_length
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""Who may ask, and how often: keys and rates, checked before anything of a body is read."""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.http.keys import Keys, is_admin
+from service.http.page import PAGE_FILES
+from service.http.problems import ProblemError, ProblemType
+from service.http.rates import Rates
+
+# Paths that need no key. All others do, including any added later.
+OPEN_PATHS = frozenset(
+    {
+        *PAGE_FILES,
+        *("/openapi.json", "/languages", "/tmserver/languages/", "/frontend/settings"),
+        *("/health", "/health/live", "/health/ready"),
+    }
+)
+OPEN_PREFIXES = ("/problems/", "/download_file/")  # a file's address is random, and the key to it
+UNCOUNTED_PATHS = frozenset({*PAGE_FILES, "/health", "/health/live", "/health/ready", "/metrics"})
+# LibreTranslate clients send the key in the body; the routes for these paths call `check_body_key`.
+KEY_IN_BODY = frozenset({"/translate", "/translate_file", "/detect"})
+
+
+class Access:
+    """ASGI middleware: 429 for a client that asks too often, 401 where a needed key is missing or wrong.
+
+    A request counts for the name of its key, which the state of the request then has, or else for its
+    address. A key is sent as `Authorization: Bearer` or `X-API-Key`.
+    """
+
+    def __init__(self, app: ASGIApp, keys: Keys, admins: Keys, rates: Rates | None) -> None:
+        self.app, self.keys, self.admins, self.rates = app, keys, admins, rates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                await self._check(scope)
+            except ProblemError as problem:
+                await problem.response(scope)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    async def _check(self, scope: Scope) -> None:
+        path = scope["path"]
+        needs_key = is_admin(path) or (bool(self.keys) and not is_open(path))
+        key = _key_of(scope) if needs_key else None
+        name = None if key is None else self._name_of(key, path)
+        scope["state"]["key"] = name
+        if self.rates is not None and path not in UNCOUNTED_PATHS:
+            await self.rates.count(scope)
+        if needs_key and name is None and (key is not None or path not in KEY_IN_BODY):
+            raise _unauthorised()
+
+    def _name_of(self, key: str, path: str) -> str | None:
+        """The name of a key if it is valid for a path: admins' paths need an admin's key."""
+        admin = self.admins.name_of(key)
+        name = self.keys.name_of(key)
+        return admin or (None if is_admin(path) else name)
+
+
+def is_open(path: str) -> bool:
+    """Whether a path needs no key."""
+    return path in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
+
+
+async def check_body_key(request: Request, key: object) -> None:
+    """Check and count `key`, from the body of a request whose headers have none. Raises ProblemError.
+
+    To be called before anything else in the body is processed.
+    """
+    keys: Keys = request.app.state.keys
+    state = request.scope["state"]
+    if not keys or state["key"] is not None:
+        return
+    state["key"] = keys.name_of(key if isinstance(key, str) else "")
+    if state["key"] is None:
+        raise _unauthorised()
+    if request.app.state.rates is not None:
+        await request.app.state.rates.count(request.scope)
+
+
+def _unauthorised() -> ProblemError:
+    return ProblemError(ProblemType.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _key_of(scope: Scope) -> str | None:
+    headers = dict(scope["headers"])
+    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+    key = token.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key")
+    return None if key is None else key.decode("latin-1")

@@ -1,0 +1,56 @@
+"""Limits the length of request bodies."""
+
+from collections.abc import Iterable, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.http.problems import ProblemError, ProblemType
+
+MAX_LENGTH_DIGITS = 18  # read of a declared length
+
+
+class BodyLimit:
+    """ASGI middleware: 413 for a body of more than `length` bytes; `longer` has other limits for some paths.
+
+    Starlette's own answers in plain text, whatever the application says.
+    """
+
+    def __init__(self, app: ASGIApp, length: int, longer: Mapping[str, int]) -> None:
+        self.app, self.length, self.longer = app, length, longer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        length = self.longer.get(scope["path"], self.length)
+        if (declared_length(scope["headers"]) or 0) > length:
+            await _too_long(length).response(scope)(scope, receive, send)
+            return
+        received = 0
+
+        async def bounded_receive() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > length:
+                raise _too_long(length)
+            return message
+
+        await self.app(scope, bounded_receive, send)
+
+
+def _too_long(length: int) -> ProblemError:
+    return ProblemError(
+        ProblemType.BODY_TOO_LARGE,
+        f"body is longer than {length} bytes, the most that is allowed: send fewer or shorter texts",
+        headers={"Connection": "close"},  # so that the remaining body need not be read
+    )
+
+
+def declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """The declared length of the body in bytes; None if the headers have no valid one."""
+    for name, value in headers:
+        if name == b"content-length":
+            # Without leading zeros, which would displace significant digits.
+            return int(value.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0") if value.isdigit() else None
+    return None
