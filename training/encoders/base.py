@@ -23,17 +23,13 @@ class EncoderSettings(Table, ABC):
     """The table [text] of a recipe: one subclass a text encoder, named by its field `encoder`, a Literal.
 
     It declares what the encoder can do, so that a recipe is validated before any encoder is built.
-    reads_sequence_token: whether its tokenizer puts <seq> first. has_decoder_parts: whether a decoder can be
-    built on its token and position embeddings. has_language_maps: whether each language's word vectors go
-    through a matrix. brings_tokenizer: whether it
+    reads_sequence_token: whether its tokenizer puts <seq> first. brings_tokenizer: whether it
     comes with its own. shares_embeddings: whether a token has one embedding, `tokens`, for all languages.
     folder_key: the key that may name a folder below the data folder, "" if there is none.
     tiny: overrides of the recipe with which `train --smoke` tries it in seconds.
     """
 
     reads_sequence_token: ClassVar[bool] = False
-    has_decoder_parts: ClassVar[bool] = False
-    has_language_maps: ClassVar[bool] = False
     brings_tokenizer: ClassVar[bool] = False
     shares_embeddings: ClassVar[bool] = False
     folder_key: ClassVar[str] = ""
@@ -111,10 +107,6 @@ class SentenceEncoder(nn.Module, ABC):
     @abstractmethod
     def word_table(self) -> Tensor:
         """Each token's vector without context: (vocabulary, any width), or (languages, vocabulary, ...)."""
-
-    def language_maps(self) -> Tensor:
-        """The square matrices that each language's word vectors go through: (languages, W, W)."""
-        raise NotImplementedError(f"{type(self).__name__} has no language maps")
 
     def initialise(self, data: TrainingData) -> None:
         """Set what the data determines without a gradient, before the first step."""

@@ -6,26 +6,6 @@ experiment`), and all of them as one study (`passepartout reproduce globetrotter
 image-caption contrast and its transitive loss, which the shipped recipes use, are in training/objectives.
 """
 
-from training.papers.globetrotter import (
-    adapted,
-    back_translation,
-    cloze,
-    denoising,
-    orthogonality,
-    paired,
-    published,
-    transformer,
-    visual_contrastive,
-)
+from training.papers.globetrotter import lample_conneau, losses, published, sigurdsson, transformer
 
-__all__ = [
-    "adapted",
-    "back_translation",
-    "cloze",
-    "denoising",
-    "orthogonality",
-    "paired",
-    "published",
-    "transformer",
-    "visual_contrastive",
-]
+__all__ = ["lample_conneau", "losses", "published", "sigurdsson", "transformer"]

@@ -12,7 +12,6 @@ from training.encoders.base import EncoderSettings, SentenceEncoder, masked_mean
 class TransformerSettings(EncoderSettings):
     reads_sequence_token: ClassVar[bool] = True
     shares_embeddings: ClassVar[bool] = True
-    has_decoder_parts: ClassVar[bool] = True
     tiny: ClassVar[tuple[str, ...]] = (
         "text.width=32",
         "text.layers=1",

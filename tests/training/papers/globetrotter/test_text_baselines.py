@@ -13,7 +13,7 @@ from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
-from training.papers.globetrotter.adapted import Adapted
+from training.papers.globetrotter.sigurdsson import Adapted
 from training.recipes.recipe import Recipe, load_recipe
 
 TINY = (

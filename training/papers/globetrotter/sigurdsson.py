@@ -1,8 +1,8 @@
-"""The text encoder of Sigurdsson et al. 2020: word embeddings and an adaptation layer for each language.
-
-(Visual Grounding in Video for Unsupervised Word Translation; for many languages as in globetrotter, 5.1.)
+"""The baseline of Globetrotter, 5.1, after Sigurdsson et al. 2020 (Visual Grounding in Video for Unsupervised
+Word Translation): word embeddings and an adaptation layer for each language, kept near rotations.
 """
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 import torch
@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from training.data.training_data import TrainingData
 from training.encoders.base import EncoderSettings, SentenceEncoder
 from training.encoders.language_identifier import LanguageIdentifier
+from training.objectives.base import Forward, Objective, Step, Tables, named
 
 
 class AdaptedSettings(EncoderSettings):
-    has_language_maps: ClassVar[bool] = True
-
     encoder: Literal["adapted"]
     width: int = Field(default=256, ge=2)
     dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -60,12 +59,34 @@ class Adapted(SentenceEncoder):
         """Maximum over the tokens (N, width)."""
         return states.masked_fill(mask[..., None] == 0, float("-inf")).amax(dim=1)
 
-    def language_maps(self) -> Tensor:
-        """The adaptation layers (languages, width, width)."""
-        return self.adaptations
-
     def word_table(self) -> Tensor:
         """(languages, vocabulary, width): each token's adapted embedding in each language."""
         words = self.tokens.weight.view(-1, self.vocabulary, self.width)
         out: Tensor = words @ self.adaptations
         return out
+
+
+@named("orthogonality")
+class Orthogonality(Objective):
+    """Mean over languages of ||W Wᵀ - I||², the squared Frobenius norm.
+
+    W is the square matrix of a language's word vectors, before the layers that all languages share; the
+    penalty keeps it near a rotation. It is the same for all chunks of a batch.
+    """
+
+    by_term: ClassVar[bool] = True
+    rows: ClassVar[tuple[str, ...]] = ("text",)
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not isinstance(recipe.text, AdaptedSettings):
+            yield 'text.encoder = "adapted"'
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        encoder = forward.model.text
+        assert isinstance(encoder, Adapted), "`requires` demands it"
+        return {"language_maps": (encoder.adaptations,)}
+
+    def __call__(self, step: Step) -> Tensor:
+        (w,) = step["language_maps"]
+        identity = torch.eye(w.shape[-1], dtype=w.dtype, device=w.device)
+        return (w @ w.mT - identity).square().sum(dim=(1, 2)).mean()

@@ -1,4 +1,4 @@
-"""L_c: the token cloze (globetrotter, 3.3; BERT, Devlin et al. 2019)."""
+"""Globetrotter's losses that no shipped recipe has: token cloze, contrast of two views, and the ceiling's."""
 
 from collections.abc import Callable, Iterator
 from typing import ClassVar
@@ -10,7 +10,17 @@ from torch import Tensor, nn
 
 from training.data.tokens import MASK_ID, SPECIAL_TOKENS
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import Forward, Objective, Step, Tables, named
+from training.objectives.base import (
+    Contrastive,
+    Forward,
+    Objective,
+    Step,
+    Tables,
+    named,
+    partner_loss,
+    several_captions,
+    unit_similarity,
+)
 
 REPLACED, RANDOM = 0.8, 0.1  # shares of the chosen tokens; the rest stay as they are
 
@@ -86,3 +96,40 @@ def mask_tokens(ids: Tensor, share: float, vocabulary: int) -> tuple[Tensor, Ten
     masked = torch.where(chosen & (fate < REPLACED), torch.full_like(ids, MASK_ID), ids)
     swapped = chosen & (fate >= REPLACED) & (fate < REPLACED + RANDOM)
     return torch.where(swapped, random, masked), chosen
+
+
+@named("visual_contrastive")
+class VisualContrastive(Contrastive):
+    """Mean over the 2N views i of -log softmax_{k≠i}(α^v_ik/τ) at the picture's other view."""
+
+    rows: ClassVar[tuple[str, ...]] = ("views",)
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        if not recipe.vision.gives_two_views:
+            yield 'vision.space = "learned" and two views that are not averaged'
+
+    def __call__(self, step: Step) -> Tensor:
+        first, second = step.views[:2]
+        views = torch.cat([first, second])
+        n = len(first)
+        logits = unit_similarity(views, views) / self.temperature
+        logits = logits.masked_fill(torch.eye(2 * n, dtype=torch.bool, device=views.device), float("-inf"))
+        targets = torch.arange(2 * n, device=views.device).roll(n)
+        return F.cross_entropy(logits, targets)
+
+
+@named("paired")
+class Paired(Contrastive):
+    """Mean over 2N sentences i of -log softmax_{k≠i}(β_ik/τ) at the sentence that i is paired with.
+
+    Eq. 1 over N sentences and their N partners, with α_ij = 1 where j is i's partner and 0 elsewhere: what
+    the transitive loss would be if it knew the translations.
+    """
+
+    rows: ClassVar[tuple[str, ...]] = ("text", "partners")
+
+    def requires(self, recipe: Tables) -> Iterator[str]:
+        yield from several_captions(recipe)
+
+    def __call__(self, step: Step) -> Tensor:
+        return partner_loss((step.text, *step["partners"]), self.temperature)

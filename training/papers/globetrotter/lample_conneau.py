@@ -1,16 +1,21 @@
-"""The decoder that the objectives of Lample & Conneau 2019 share: sentences from an encoder's states."""
+"""The baseline of Globetrotter, 5.1, after Lample & Conneau 2019: denoising and back-translation.
+
+Sentences are written from an encoder's states by a decoder that both losses share. (The denoising is that of
+Lample et al. 2018, Unsupervised Machine Translation Using Monolingual Corpora Only, eq. 1.)
+"""
 
 from collections.abc import Callable, Iterator
 from typing import ClassVar, cast
 
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
-from training.data.tokens import PAD_ID, SEQUENCE_ID, Texts
+from training.data.tokens import MASK_ID, PAD_ID, SEQUENCE_ID, Texts
 from training.encoders.two_branch import TwoBranch
-from training.objectives.base import Forward, Objective, Step, Tables
-from training.papers.globetrotter.transformer import Transformer
+from training.objectives.base import Forward, Objective, Step, Tables, named
+from training.papers.globetrotter.transformer import Transformer, TransformerSettings
 
 Terms = tuple[Tensor, Tensor]  # logits (M, vocabulary) and truth (M,)
 
@@ -28,7 +33,7 @@ class Writing(Objective):
     supplied: ClassVar[tuple[str, ...]] = ("languages",)
 
     def requires(self, recipe: Tables) -> Iterator[str]:
-        if not recipe.text.has_decoder_parts or len(recipe.data.languages) < 2:
+        if not isinstance(recipe.text, TransformerSettings) or len(recipe.data.languages) < 2:
             yield 'text.encoder = "transformer" and two languages'
 
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
@@ -125,3 +130,79 @@ class Decoder(nn.Module):
 
     def _logits(self, hidden: Tensor) -> Tensor:
         return F.linear(hidden, self.tokens.weight, self.bias)
+
+
+@named("denoising")
+class Denoising(Writing):
+    """Cross-entropy of a sentence's tokens, decoded from a noisy version of it.
+
+    Noise: tokens are dropped with probability `drop`, masked with `blank`, and moved by at most `reach`
+    places.
+    """
+
+    written: ClassVar[str] = "denoising"
+
+    drop: float = Field(default=0.1, ge=0, lt=1)
+    blank: float = Field(default=0.1, ge=0, lt=1)
+    reach: int = Field(default=3, ge=0)
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        ids, mask = forward.batch.ids, forward.batch.mask
+        noisy_texts = noisy(ids, mask, drop=self.drop, blank=self.blank, reach=self.reach)
+        return {self.written: self.write(forward, noisy_texts, (ids, mask), forward.language_places())}
+
+
+def noisy(ids: Tensor, mask: Tensor, *, drop: float, blank: float, reach: int) -> tuple[Tensor, Tensor]:
+    """Add noise to sentences: ids and mask (N, T), pads last (Lample et al. 2018, 2.3).
+
+    Each token but the first, <seq>, is dropped with probability `drop` (one always stays), else becomes
+    <mask> with probability `blank`; none moves by more than `reach` places. Draws from torch's global
+    generator.
+    """
+    position = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
+    key = position + torch.rand(ids.shape, device=ids.device) * (reach + 1)
+    chance = torch.rand(ids.shape, device=ids.device)
+    ordinary = (mask == 1) & (position > 0)
+    spared = chance == chance.masked_fill(~ordinary, -1).amax(dim=1, keepdim=True)
+    lost = (chance < drop) & ordinary & ~spared
+    blanked = (torch.rand(ids.shape, device=ids.device) < blank) & ordinary
+    out = ids.masked_fill(blanked, MASK_ID).masked_fill(lost, PAD_ID)
+    is_kept = (mask == 1) & ~lost
+    key = key.masked_fill(position == 0, -1.0).masked_fill(~is_kept, float("inf"))
+    order = key.argsort(dim=1, stable=True)
+    return out.gather(1, order), is_kept.long().gather(1, order)
+
+
+@named("back_translation")
+class BackTranslation(Writing):
+    """Cross-entropy of a sentence's tokens, decoded from the model's translation into a random language.
+
+    No gradient flows through the translation. share: the share of a batch's sentences that are translated, as
+    translating is slow.
+    """
+
+    written: ClassVar[str] = "back_translation"
+
+    share: float = Field(default=1.0, gt=0, le=1)
+
+    def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
+        ids, mask, languages = forward.batch.ids, forward.batch.mask, forward.language_places()
+        sample = torch.randperm(len(ids), device=ids.device)[: max(1, round(self.share * len(ids)))]
+        ids, mask, languages = ids[sample], mask[sample], languages[sample]
+        away = torch.randint(1, forward.model.languages, languages.shape, device=languages.device)
+        translation = translated(forward.model, (ids, mask), (languages + away) % forward.model.languages)
+        return {self.written: self.write(forward, translation, (ids, mask), languages)}
+
+
+@torch.no_grad()
+def translated(model: TwoBranch, texts: Texts, languages: Tensor) -> Texts:
+    """Translate sentences into `languages` (N,) with the model, without dropout."""
+    decoder = model.learned["decoder"]
+    assert isinstance(decoder, Decoder)
+    encoder, was_training = model.text, model.text.training
+    encoder.eval()
+    decoder.eval()
+    translation = decoder.write(encoder.states(*texts), texts[1], languages)
+    encoder.train(was_training)
+    decoder.train(was_training)
+    return translation
