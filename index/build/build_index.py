@@ -89,7 +89,7 @@ def build_index(
     corpus = Corpus(sources_of(corpora), bundle.manifest.languages, bundle.name)
     if measure_aligned and (
         len({source.language for source in corpus.sources}) < len(corpus.sources)
-        or any(format_of(source) != "txt" for source in corpus.sources)
+        or any(format_of(source).name != "txt" for source in corpus.sources)
     ):
         raise UsageError("--measure-aligned: give one text file a language, line i the same in each")
     plan = Plan(corpus, cleaning, options, job=job, measure_aligned=measure_aligned)

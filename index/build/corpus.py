@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -28,10 +29,11 @@ class Corpus:
     """
 
     def __init__(self, sources: Sequence[Source], known: Collection[str], model: str) -> None:
-        self.sources, self._known, self._model = sources, known, model
+        self.sources = sources = [_checked(source, known, model) for source in sources]
+        self._known, self._model = known, model
         self.skipped: Counter[str] = Counter()
         self.lines: dict[Path, int] = {}  # of each file, once it is read
-        self.size = sum(_checked(source, known, model).stat().st_size for source in sources)
+        self.size = sum(source.path.stat().st_size for source in sources)
         check_names(sources)
         self._languages = [self._language(source) for source in sources]
         given = Counter(zip((source.path for source in sources), self._languages, strict=True))
@@ -43,7 +45,7 @@ class Corpus:
         pairs: dict[str, Path] = {}
         for source in self.sources:
             yield from self._read(source)
-            if format_of(source) == "moses":
+            if format_of(source).name == "moses":
                 first = pairs.setdefault(stem(source.path), source.path)
                 if (lines := self.lines[source.path]) != self.lines[first]:
                     raise CorpusError(
@@ -61,13 +63,14 @@ class Corpus:
 
     def _language(self, source: Source) -> str | None:
         """The language of every sentence of a file; None if each says its own."""
-        if source.language is None and format_of(source) == "moses":
+        if source.language is None and format_of(source).name == "moses":
             return lookup(plain_suffixes(source.path)[-1][1:], self._known)
-        return source.language
+        return None if format_of(source).bilingual else source.language
 
     def _read(self, source: Source) -> Iterator[tuple[str, Sentence]]:
         codes = lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, self._known))
-        name, wanted, found, line = source.path.name, source.language, 0, 0
+        wanted = None if format_of(source).bilingual else source.language
+        name, found, line = source.path.name, 0, 0
         for sentence in read(source):
             line = sentence.line
             if sentence.language != wanted:
@@ -88,11 +91,13 @@ class Corpus:
             )
 
 
-def _checked(source: Source, known: Collection[str], model: str) -> Path:
-    if source.language is not None and source.language not in known:
+def _checked(source: Source, known: Collection[str], model: str) -> Source:
+    """The source with its language as it is known, and a file that can be opened."""
+    code = source.language and lookup(source.language, known)
+    if source.language is not None and code is None:
         raise UnknownLanguageError(f"{model} does not know {source.language!r}; it knows: {listed(known)}")
     with open_stream(source.path):
-        return source.path
+        return replace(source, language=code)
 
 
 class Ids:
@@ -104,7 +109,7 @@ class Ids:
 
     def __init__(self, code: str, sources: Sequence[Source], *, by_file: bool, strict: bool = False) -> None:
         self._code, self._by_file, self._strict = code, by_file, strict
-        plain = all(format_of(source) in LINE_FORMATS for source in sources)
+        plain = all(format_of(source).name in LINE_FORMATS for source in sources)
         names = {source.path.name for source in sources}
         unique = plain and len(names) == len(sources) and (by_file or len(names) == 1)
         self._taken = None if unique and not strict else FirstRows()

@@ -13,7 +13,7 @@ from index.commands.options import FILE_PATH, FOLDER_PATH, JSON_OPTION, THREADS_
 from index.errors import UsageError
 
 if TYPE_CHECKING:
-    from index.documents.translation import Summary
+    from index.formats.filling import Summary
 
 
 @click.command("translate-file")
@@ -46,7 +46,7 @@ def translate_file(
     What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
     marks it; the rest stays empty.
     """
-    from index.documents.translation import translate_file
+    from index.formats.filling import translate_file
     from index.search.translator import Translator
 
     if out is None:

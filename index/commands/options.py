@@ -14,7 +14,7 @@ import click
 
 from index.errors import UsageError
 from index.formats.bad_units import BadUnits
-from index.formats.registry import CORPUS_FORMATS, Source
+from index.formats.registry import FORMATS, Source
 from index.languages import language
 
 # Everything heavy is imported where it is used: `--help` needs neither FAISS nor ONNX Runtime.
@@ -117,7 +117,7 @@ def reading(command: Command) -> Command:
     @click.option(
         "--format",
         "form",
-        type=click.Choice(list(CORPUS_FORMATS)),
+        type=click.Choice(list(FORMATS)),
         help="The format of every FILE. [default: from its name]",
     )
     @click.option(

@@ -12,16 +12,19 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     keywords: dict[str, list[str]] = {}
     code = ""
     for element in xml.records(path, "ldml", ("identity", "annotation")):
-        if xml.name(element) == "identity":
+        if isinstance(element, BadUnit):
+            yield element
+            continue
+        if element.name == "identity":
             named = {
-                xml.name(child): child.get("type", "")
-                for child in xml.children(element, "language", "script", "territory")
+                child.name: child.get("type") or ""
+                for child in element.elements("language", "script", "territory")
             }
             code = "-".join(named.values())
             continue
-        character, text = element.get("cp"), element.text or ""
+        character, text = element.get("cp"), element.text
         if character is None or not code:
-            yield BadUnit(element.sourceline, "no `cp`, or no <identity> before it: add it")
+            yield BadUnit(element.line, "no `cp`, or no <identity> before it: add it")
             continue
         if element.get("type") != "tts":
             # A character's keywords stand before its name: only the latest are kept.
@@ -29,4 +32,4 @@ def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
             continue
         # Once: a name that is repeated does not repeat them.
         metadata = {"cp": character, "keywords": keywords.pop(character, [])}
-        yield Sentence(character, text, code, element.sourceline, metadata, group=f"cldr#{character}")
+        yield Sentence(character, text, code, element.line, metadata, group=f"cldr#{character}")

@@ -1,182 +1,368 @@
-"""Gettext PO, parsed by Babel: msgid is English (gettext's convention), msgstr the header's Language."""
+"""Gettext PO and POT: msgid is English (gettext's convention), msgstr the header's Language.
 
-import codecs
-from collections.abc import Iterator
+Filled, a fuzzy translation has the flag `fuzzy` and the text it was made for (`#| msgid`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, PoFileParser
+from index.errors import CorpusError, UsageError
+from index.formats.document import Charset, Document, Edit, Filling, Unit, check_target, decoded
+from index.formats.sentence import CONTEXT, FORMS, BadUnit, Sentence, as_written, local_group
+from index.formats.streams import READ_BYTES, open_stream
 
-from index.errors import CorpusError
-from index.formats.sentence import BadUnit, Sentence, UnitError, local_group
-from index.formats.streams import LONGEST_LINE, READ_BYTES, open_stream
-
-LONGEST_ENTRY = 4 << 20  # bytes
-LONGEST_HEADER = 16 << 10  # characters: Python parses headers in quadratic time
-MOST_PLURALS = 16  # forms; Arabic has 6
-QUADRATIC_CODECS = frozenset({"idna", "punycode"})  # codecs for host names, which take quadratic time
-# How an entry begins; the previous one is then complete.
-ENTRY_BEGINNINGS = (b"msgid ", b"msgctxt", b"#~ msgid ", b"#~ msgctxt")
 SOURCE_LANGUAGE = "en"
+LONGEST_CATALOGUE = 256 << 20  # bytes
+LONGEST_ENTRY = 1 << 20  # characters
+LINE_WIDTH = 76  # of a line, as gettext wraps
+MOST_PLURALS = 16  # forms; Arabic has 6
+NO_CHARSET = b"CHARSET"  # of a template
+_CHARSET = re.compile(rb'charset=([^\s"\\;]+)')
+_TOKEN = re.compile(
+    r"""(?P<obsolete>\#~[ \t]*(?!\|))
+    |(?:(?P<string>"(?:[^"\\\n]|\\.)*")
+    |(?P<comment>\#[^\n]*)
+    |(?P<keyword>msgctxt|msgid_plural|msgid|msgstr(?:[ \t]*\[\d{1,3}\])?|domain)(?![A-Za-z_])
+    |(?P<space>\s))\s*""",
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_ESCAPES = str.maketrans(
+    {text: f"\\{letter}" for letter, text in _ESCAPED.items()} | {'"': '\\"', "\\": "\\\\"}
+)
+
+
+@dataclass
+class Part:
+    """A keyword with the strings after it, from `begin` to `end`."""
+
+    begin: int
+    end: int = -1
+    strings: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text of the strings."""
+        return _unescaped("".join(self.strings))
+
+
+@dataclass
+class Entry:
+    """An entry: its comments with their places, its parts by keyword, and what is wrong with it."""
+
+    line: int
+    comments: list[tuple[int, str]] = field(default_factory=list)
+    parts: dict[str, Part] = field(default_factory=dict)
+    obsolete: bool = False
+    bad: BadUnit | None = None
+
+    def text(self, keyword: str) -> str | None:
+        """The text of a keyword; None without it."""
+        part = self.parts.get(keyword)
+        return None if part is None else part.text
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether another entry may begin."""
+        return bool(self.targets or self.bad or "domain" in self.parts)
+
+    @property
+    def begin(self) -> int:
+        """Where the keywords begin."""
+        return min(part.begin for part in self.parts.values())
+
+    @property
+    def targets(self) -> list[Part]:
+        """The msgstr, or those of all plural forms."""
+        return [part for keyword, part in self.parts.items() if keyword.startswith("msgstr")]
+
+    @property
+    def is_header(self) -> bool:
+        return self.text("msgid") == "" and "msgctxt" not in self.parts
+
+    def flags(self) -> list[str]:
+        """What `#,` comments say, such as fuzzy."""
+        return [
+            flag.strip() for _, text in self.comments if text[1:2] in ",=" for flag in text[2:].split(",")
+        ]
+
+    def said(self, mark: str) -> list[str]:
+        """The comments with a mark: `.` of programmers, a space of translators, `:` references."""
+        return [text[2:].strip() for _, text in self.comments if (text[1:2] or " ") == mark]
+
+
+def entries(text: str) -> Iterator[Entry]:
+    """Yield the entries of a catalogue, malformed ones with the reason; comments at the end are left out."""
+    entry, part, obsolete = Entry(1), Part(0), False
+    place, line, length = 0, 1, 0
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        kind = token.lastgroup if token else None
+        word = re.sub(r"\s", "", token["keyword"]) if token and kind == "keyword" else ""
+        if entry.is_complete and (
+            kind == "comment" or (token is None and part.end >= 0) or word in ("msgid", "msgctxt", "domain")
+        ):
+            yield _checked(entry)
+            entry, length = Entry(line), 0
+        if token is None:
+            entry.bad = entry.bad or BadUnit(line, f"not PO ({_fault(text, place)}): correct it")
+            place = end if (end := text.find("\n", place)) >= 0 else len(text)
+            continue
+        if kind == "comment":
+            entry.comments.append((place, token["comment"]))
+        elif kind == "keyword":
+            if word in entry.parts:
+                entry.bad = entry.bad or BadUnit(line, f"not PO ({word} twice): correct it")
+            entry.obsolete, obsolete = entry.obsolete or obsolete, False
+            entry.line = entry.line if entry.parts else line
+            part = entry.parts[word] = Part(place)
+        elif kind == "string":
+            part.strings.append(token["string"][1:-1])
+            part.end, length = token.end("string"), length + len(token[0])
+            if length > LONGEST_ENTRY and entry.bad is None:
+                entry.bad = BadUnit(line, f"an entry longer than {LONGEST_ENTRY} characters: divide it")
+        obsolete = kind == "obsolete" or (obsolete and "\n" not in token[0])
+        line += token[0].count("\n")
+        place = token.end()
+    if entry.parts or entry.bad:
+        yield _checked(entry)
+
+
+def _fault(text: str, place: int) -> str:
+    line = text[place : place + LINE_WIDTH].partition("\n")[0].strip()
+    return "a string that does not end" if line.startswith('"') else f"{line!r} is no keyword"
+
+
+def _checked(entry: Entry) -> Entry:
+    keywords = [keyword for keyword in entry.parts if keyword != "domain"]
+    forms = [keyword for keyword in keywords if keyword.startswith("msgstr[")]
+    plural = [
+        *(["msgid_plural", *(f"msgstr[{number}]" for number in range(len(forms)))] if forms else ["msgstr"])
+    ]
+    wanted = [*(["msgctxt"] if "msgctxt" in entry.parts else []), "msgid", *plural]
+    if entry.bad is None and keywords and (sorted(keywords) != sorted(wanted) or len(forms) > MOST_PLURALS):
+        entry.bad = BadUnit(entry.line, f"not PO ({', '.join(keywords[:9])}): give msgid and msgstr")
+    if entry.bad is None and any(part.end < 0 for part in entry.parts.values()):
+        entry.bad = BadUnit(entry.line, "not PO (a keyword without a string): correct it")
+    return entry
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_character, text) if "\\" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] == "x" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return chr(int(code, 8) & 0xFF) if code[0] in "01234567" else _ESCAPED.get(code, code)
+
+
+def _decoded(label: str, content: bytes) -> tuple[str, Charset]:
+    stated = _CHARSET.search(content[:READ_BYTES])
+    charset = stated[1].decode("ascii", "replace") if stated and stated[1] != NO_CHARSET else "utf-8"
+    return decoded(label, content, charset)
+
+
+def _headers(entry: Entry | None) -> dict[str, str]:
+    rows = (row.partition(":") for row in (entry.text("msgstr") or "" if entry else "").split("\n"))
+    return {name.strip(): value.strip() for name, _, value in rows}
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
-    """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError."""
-    catalog = _Latest()
-    parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
+    """Yield msgid and msgstr of every entry; the plural pairs with the last msgstr. Raises CorpusError.
+
+    `language` is that of the msgstr if the header does not say it.
+    """
+    with open_stream(path) as file:
+        content = file.read(LONGEST_CATALOGUE + 1)
+    if len(content) > LONGEST_CATALOGUE:
+        raise CorpusError(f"{path}: longer than {LONGEST_CATALOGUE} bytes: divide it")
+    code = language if language != SOURCE_LANGUAGE else None
     number = 0
-    for before, lines in _blocks(path):
-        bad = _parse_block(path, catalog, parser, before, lines)
-        yield from bad
-        code = catalog.locale_identifier or (language if language != SOURCE_LANGUAGE else None)
-        for message in catalog.taken():
+    text, _ = _decoded(str(path), content)
+    has_contexts = "msgctxt" in text
+    for entry in entries(text):
+        if entry.bad is not None:
+            yield entry.bad
+        elif entry.is_header:
+            code = _headers(entry).get("Language") or code
+        elif not entry.obsolete and entry.targets:
             if code is None:
                 raise CorpusError(
                     f"{path}: its header has no `Language:`: add it, or give --corpus LANG={path}"
                 )
             number += 1
-            for form, (source, target) in enumerate(_forms(message)):
-                name = str(number) if form == 0 else f"{number}.plural"
-                group, metadata, line = local_group(path, name), _metadata(message), message.lineno or 0
-                yield Sentence(name, source, SOURCE_LANGUAGE, before + line, metadata, group)
-                yield Sentence(
-                    name, target, code, before + line, metadata, group, confirmed=not message.fuzzy
-                )
+            yield from _sentences(path, entry, number, code, has_contexts)
 
 
-def _parse_block(
-    path: Path, catalog: "_Latest", parser: PoFileParser, before: int, lines: list[bytes]
-) -> list[BadUnit]:
-    """Parse a block of entries; if that fails, parse each entry by itself and return the bad ones."""
-    try:
-        parse_lines(path, parser, before, lines)
-        return []
-    except UnitError:
-        catalog.taken()
-    bad = []
-    for begin, entry in _entries(before, lines):
-        try:
-            parser = PoFileParser(catalog, ignore_obsolete=True, abort_invalid=True)
-            parse_lines(path, parser, begin, entry)
-        except UnitError as error:
-            bad.append(error.unit)
-    return bad
+def _sentences(path: Path, entry: Entry, number: int, code: str, has_contexts: bool) -> Iterator[Sentence]:
+    metadata, forms = _metadata(entry), [part.text for part in entry.targets]
+    confirmed = "fuzzy" not in entry.flags()
+    # In a catalogue with contexts, to have none is one.
+    context = {CONTEXT: entry.text("msgctxt") or ""} if has_contexts else {}
+    pairs = [(str(number), entry.text("msgid") or "", forms[0])]
+    if (plural := entry.text("msgid_plural")) is not None:
+        pairs.append((f"{number}.plural", plural, forms[-1]))
+    for name, source, target in pairs:
+        group = local_group(path, name)
+        own = metadata | context | as_written(source, target)
+        if len(pairs) > 1 and all(forms):
+            own[FORMS] = forms
+        yield Sentence(name, source, SOURCE_LANGUAGE, entry.line, metadata, group)
+        yield Sentence(name, target, code, entry.line, own, group, confirmed)
 
 
-def _entries(before: int, lines: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the entries, which blank lines separate, each with the number of lines before it."""
-    entry: list[bytes] = []
-    for number, line in enumerate([*lines, b""], start=before):
-        if line.strip():
-            entry.append(line)
-        elif entry:
-            yield number - len(entry), entry
-            entry = []
-
-
-class HeaderError(Exception):
-    """An unreasonable header. Not a ValueError, which Babel would treat as a bad entry."""
-
-
-class BoundedCatalog(Catalog):
-    """A catalogue with a bounded header. Raises HeaderError for one that would take long to parse."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._header_length = 0
-
-    def __setitem__(self, key: Any, message: Message) -> None:  # noqa: ANN401 (a msgid, or several)
-        if key:
-            super().__setitem__(key, message)
-            return
-        self._header_length += len(str(message.string))
-        if self._header_length > LONGEST_HEADER:
-            raise HeaderError(f"a header longer than {LONGEST_HEADER} characters")
-        super().__setitem__(key, message)
-        if self.num_plurals > MOST_PLURALS:
-            raise HeaderError(f"nplurals={self.num_plurals}")
-        if codecs.lookup(self.charset).name in QUADRATIC_CODECS:
-            raise HeaderError(f"charset={self.charset}")
-
-
-class _Latest(BoundedCatalog):
-    """A catalogue that keeps only the latest entries and the header.
-
-    Babel's keeps all entries, and merges those with the same msgid in quadratic time.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._entries: list[Message] = []
-
-    def __setitem__(self, key: Any, message: Message) -> None:  # noqa: ANN401 (a msgid, or several)
-        if key:
-            self._entries.append(message)
-        else:
-            super().__setitem__(key, message)
-
-    def taken(self) -> list[Message]:
-        """The entries since the last call."""
-        entries, self._entries = self._entries, []
-        return entries
-
-
-def _forms(message: Message) -> list[tuple[str, str]]:
-    if isinstance(message.id, str):
-        return [(message.id, str(message.string or ""))]
-    targets = [text or "" for text in message.string or ("",)]
-    return [(message.id[0], targets[0]), (message.id[-1], targets[-1])]
-
-
-def _metadata(message: Message) -> dict[str, Any]:
-    comments = [*message.auto_comments, *message.user_comments]
+def _metadata(entry: Entry) -> dict[str, Any]:
     values = {
-        "context": message.context,
-        "references": [f"{name}:{line}" if line else name for name, line in message.locations],
-        "comment": " ".join(comments),
+        CONTEXT: entry.text("msgctxt"),
+        "references": [place for row in entry.said(":") for place in row.split()],
+        "comment": " ".join([*entry.said("."), *entry.said(" ")]),
     }
     return {name: value for name, value in values.items() if value}
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield blocks of complete entries as lines, with the number of lines before. Raises CorpusError."""
-    block: list[bytes] = []
-    before = size = 0
-    with open_stream(path) as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b"")):
-            if size > READ_BYTES and _begins_entry(line):
-                yield before, block
-                block, before, size = [], number, 0
-            block.append(line)
-            size += len(line)
-            if size > LONGEST_ENTRY:
-                raise CorpusError(f"{path}, line {number + 1}: an entry longer than {LONGEST_ENTRY} bytes")
-    yield before, block
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a catalogue to be filled. Raises CorpusError, UsageError for one in another language."""
+    text, charset = _decoded(label, content)
+    document = Document(text, charset, SOURCE_LANGUAGE, marks_fuzzy=True)
+    found = list(entries(text))
+    if (bad := next((entry.bad for entry in found if entry.bad), None)) is not None:
+        raise CorpusError(f"{label}, line {bad.line}: {bad.reason}")
+    header = next((entry for entry in found if entry.is_header), None)
+    check_target(label, _headers(header).get("Language"), target)
+    style = _Style("\r\n" if "\r\n" in text else "\n", LINE_WIDTH if _is_wrapped(text) else 0)
+    document.head += _head(document, label, header, target, style)
+    forms = 0
+    for entry in found:
+        if entry.is_header or entry.obsolete or not entry.targets:
+            continue
+        if any(part.text for part in entry.targets):
+            document.kept += 1
+        elif "msgid_plural" in entry.parts:
+            forms = forms or _plural_forms(label, header, target)[0]
+            document.units += _plural_units(entry, forms, style)
+        else:
+            edit = partial(_filled, entry, style)
+            document.units.append(Unit(entry.text("msgid") or "", edit, entry.text("msgctxt")))
+    return document
 
 
-def _begins_entry(line: bytes) -> bool:
-    return line.startswith(ENTRY_BEGINNINGS) or (line.startswith(b"#") and not line.startswith(b"#~"))
+@dataclass(frozen=True)
+class _Style:
+    """How a catalogue ends its lines, and how wide they are; 0: not wrapped."""
+
+    end: str
+    width: int
+
+    def quoted(self, text: str, before: str = "", prefix: str = "") -> str:
+        """A text as strings after `before`, each further one on a line that begins with `prefix`."""
+        rows = re.findall(r"[^\n]*\n|[^\n]+", text) or [""]
+        escaped = [row.translate(_ESCAPES) for row in rows]
+        if len(rows) == 1 and (not self.width or len(before) + len(escaped[0]) + 3 <= self.width + 3):
+            return f'{before} "{escaped[0]}"'
+        parts = [part for row in escaped for part in self._wrapped(row)]
+        return self.end.join([f'{before} ""', *(f'{prefix}"{part}"' for part in parts)])
+
+    def _wrapped(self, row: str) -> list[str]:
+        parts = [""]
+        for word in re.findall(r"[^ ]* *", row) if self.width else [row]:
+            if parts[-1] and len(parts[-1]) + len(word.rstrip()) > self.width:
+                parts.append("")
+            parts[-1] += word
+        return parts
 
 
-def _check_line(path: Path | str, number: int, line: bytes) -> None:
-    if len(line) > LONGEST_LINE:
-        raise UnitError(path, number, f"longer than {LONGEST_LINE} bytes: divide it")
-    # Babel drops the last character of an unterminated string.
-    line = line.strip()
-    if line and not line.startswith(b"#") and not line.endswith(b'"'):
-        raise UnitError(path, number, "not PO (a string that does not end): correct it")
+def _is_wrapped(text: str) -> bool:
+    return re.search(rf'^"?[^#\n]{{{LINE_WIDTH + 5},}}', text, re.MULTILINE) is None
 
 
-def parse_lines(path: Path | str, parser: PoFileParser, before: int, lines: list[bytes]) -> None:
-    """Parse lines that follow `before` others of a file. Raises UnitError, CorpusError."""
-    for number, line in enumerate(lines, start=before + 1):
-        _check_line(path, number, line)
+def _filled(entry: Entry, style: _Style, filling: Filling) -> Iterator[Edit]:
+    part = entry.parts["msgstr"]
+    yield Edit(part.begin, part.end, style.quoted(filling.text, "msgstr"))
+    if filling.fuzzy:
+        yield from _marked(entry, style, [("msgid", filling.original)])
+
+
+def _marked(entry: Entry, style: _Style, originals: Iterable[tuple[str, str]]) -> Iterator[Edit]:
+    """Yield the edits that mark an entry as fuzzy and say what its translation was made for; without any
+    originals they undo it."""
+    flags = next((place for place, text in entry.comments if text.startswith("#,")), None)
+    lines = [style.quoted(text, f"#| {keyword}", "#| ") for keyword, text in originals]
+    insertion = " fuzzy," if lines else ""
+    if any(text.startswith("#|") for _, text in entry.comments):
+        lines = []
+    if flags is None and insertion:
+        lines.insert(0, "#, fuzzy")
+    elif flags is not None and "fuzzy" not in entry.flags():
+        yield Edit(flags + 2, flags + 2, insertion)
+    yield Edit(entry.begin, entry.begin, "".join(line + style.end for line in lines))
+
+
+def _plural_units(entry: Entry, forms: int, style: _Style) -> Iterator[Unit]:
+    """Yield the units of msgid and msgid_plural, which fill all forms between them."""
+    fillings: dict[str, Filling] = {}
+
+    def edits(keyword: str, filling: Filling) -> Iterator[Edit]:
+        fillings[keyword] = filling
+        one, many = fillings.get("msgid"), fillings.get("msgid_plural")
+        known = next(
+            (list(found.forms) for found in (many, one) if found and len(found.forms) == forms), None
+        )
+        texts = known or [
+            found.text if found else "" for found in ([one] * (forms > 1) + [many] * (forms - 1 or 1))
+        ]
+        rows = [style.quoted(text, f"msgstr[{number}]") for number, text in enumerate(texts)]
+        yield Edit(entry.targets[0].begin, entry.targets[-1].end, style.end.join(rows))
+        unsure = known is None and (forms > 2 or not all(texts))
+        unsure = unsure or any(found.fuzzy for found in fillings.values())
+        originals = [(name, found.original) for name, found in fillings.items()] if unsure else []
+        yield from _marked(entry, style, originals)
+
+    for keyword in ("msgid", "msgid_plural"):
+        yield Unit(entry.text(keyword) or "", partial(edits, keyword), entry.text("msgctxt"))
+
+
+def _plural_forms(label: str, header: Entry | None, target: str) -> tuple[int, str]:
+    """The number of plural forms, and the formula: as the header says, else as CLDR has it."""
+    stated = re.search(r"nplurals\s*=\s*(\d+)", _headers(header).get("Plural-Forms", ""))
+    if stated and 0 < int(stated[1]) <= MOST_PLURALS:
+        return int(stated[1]), ""
     try:
-        parser.parse(lines)
-    except PoFileError as error:
-        reason = str(error).rpartition(" on ")[0]
-        raise UnitError(path, before + error.lineno + 1, f"not PO ({reason}): correct it") from error
-    except (HeaderError, ValueError, LookupError, TypeError, SyntaxError) as error:
-        raise CorpusError(f"{path}: not PO ({error}): check it with `msgfmt --check`") from error
+        from babel.messages.plurals import get_plural  # an extra; most catalogues say their number
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{label}: its header has no Plural-Forms: pip install 'passepartout[formats]'"
+        ) from error
+    found = get_plural(target.replace("-", "_"))
+    return found.num_plurals, found.plural_expr
+
+
+def _head(document: Document, label: str, header: Entry | None, target: str, style: _Style) -> Iterator[Edit]:
+    """Yield the edits that complete the header of a template: language, character set and plural forms."""
+    language = target.replace("-", "_")
+    if header is None:
+        rows = f"Language: {language}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
+        yield Edit(0, 0, f'msgid ""{style.end}{style.quoted(rows, "msgstr")}{style.end * 2}')
+        return
+    part = header.parts["msgstr"]
+    written = stated = document.text[part.begin : part.end]
+    if "Language:" not in stated:
+        written += f'{style.end}"Language: {language}\\n"'
+    written = re.sub(r"(\bLanguage:)[ \t]*\\n", rf"\1 {language}\\n", written)
+    written = written.replace("charset=CHARSET", "charset=UTF-8")
+    if "nplurals=INTEGER" in stated:
+        forms, formula = _plural_forms(label, header, target)
+        written = written.replace("nplurals=INTEGER", f"nplurals={forms}").replace(
+            "plural=EXPRESSION", f"plural={formula}"
+        )
+    if written != stated:
+        yield Edit(part.begin, part.end, written)
+    for place, text in header.comments:
+        if text.rstrip("\r") == "#, fuzzy":  # of a template
+            yield Edit(place, place + len(text) + 1, "")

@@ -1,40 +1,75 @@
 """Corpus formats by name and extension, and the files of a corpus: which languages, which sentences."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from index.errors import CorpusError, UsageError
 from index.formats.bad_units import BadUnits
-from index.formats.sentence import BadUnit, Sentence, UnitError
-from index.formats.streams import READ_BYTES, open_stream, plain_suffixes, read_lines
-from index.formats.txt import stem
-from index.languages import TAGS_REMEMBERED, is_named, lookup
+from index.formats.document import Document
+from index.formats.sentence import Sentence, UnitError
+from index.formats.streams import plain_suffixes
+from index.languages import is_named
 
-Reader = Callable[..., Iterator[Sentence | BadUnit]]  # of a path, a language and, for tables, columns
+LONGEST_DOCUMENT = 64 << 20  # bytes: a document is held in memory
+# Bytes of which each object of a file has at least one: all are in memory, with or without a text.
+LINE_MARKS = tuple(mark.encode() for mark in "\n\r")
+XML_MARKS = (b"<", b"=", b"&")
+JSON_MARKS = (b",", b"[", b"{")
+MARKS_A_TEXT = 20  # more than ordinary documents have
 
-# name -> (module:function, extensions); modules are imported on use: some need lxml or Babel.
-CORPUS_FORMATS = {
-    "txt": ("txt:read", (".txt",)),
-    "moses": ("txt:read_moses", ()),
-    "tsv": ("tsv:read_tsv", (".tsv",)),
-    "csv": ("tsv:read_csv", (".csv",)),
-    "jsonl": ("jsonl:read", (".jsonl", ".ndjson")),
-    "parquet": ("parquet:read", (".parquet",)),
-    "tmx": ("tmx:read", (".tmx",)),
-    "xliff": ("xliff:read", (".xlf", ".xliff")),
-    "po": ("po:read", (".po", ".pot")),
-    "cldr": ("cldr:read", ()),
+
+@dataclass(frozen=True)
+class Format:
+    """A format of corpora: what names it, and the module of this folder that reads and fills it.
+
+    A module's `reader(path, language)`, for tables also (columns), yields sentences; one of a format that
+    `fills` has an `open_document(content, label, target)`. `lines`: it has one sentence a line. `grouped`:
+    records of a file, named by it, are groups. `keyed`: files of one name are translations of each other.
+    `bilingual`: a language that is given is that of the translations.
+    """
+
+    name: str
+    extensions: tuple[str, ...] = ()
+    module: str = ""
+    reader: str = "read"
+    root: str | None = None  # element of .xml
+    table: bool = False
+    lines: bool = False
+    grouped: bool = True
+    keyed: bool = False
+    bilingual: bool = False
+    fills: bool = False
+    marks: tuple[bytes, ...] = LINE_MARKS
+
+    def load(self, function: str) -> Callable[..., Any]:
+        """A function of the module, which is imported on first use."""
+        module = import_module(f"index.formats.{self.module or self.name}")
+        found: Callable[..., Any] = getattr(module, function)
+        return found
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("txt", (".txt",), lines=True, grouped=False, fills=True),
+        Format("moses", module="txt", reader="read_moses", lines=True, grouped=False),
+        Format("tsv", (".tsv",), reader="read_tsv", table=True, lines=True),
+        Format("csv", (".csv",), "tsv", "read_csv", table=True, lines=True),
+        Format("jsonl", (".jsonl", ".ndjson"), table=True, lines=True),
+        Format("parquet", (".parquet",), table=True),
+        Format("tmx", (".tmx",), root="tmx", fills=True, marks=XML_MARKS),
+        Format("xliff", (".xlf", ".xliff"), root="xliff", fills=True, marks=XML_MARKS),
+        Format("po", (".po", ".pot"), bilingual=True, fills=True),
+        Format("json", (".json", ".arb"), "json_strings", keyed=True, fills=True, marks=JSON_MARKS),
+        Format("cldr", root="ldml", grouped=False),
+    )
 }
-FORMAT_OF_EXTENSION = {
-    extension: name for name, (_, extensions) in CORPUS_FORMATS.items() for extension in extensions
-}
-TABLE_FORMATS = ("tsv", "csv", "jsonl", "parquet")
-LINE_FORMATS = ("txt", "moses", "tsv", "csv", "jsonl")  # one sentence a line
-XML_ROOTS = {"tmx": "tmx", "xliff": "xliff", "ldml": "cldr"}  # root element of .xml -> format
+FORMAT_OF_EXTENSION = {extension: form for form in FORMATS.values() for extension in form.extensions}
+FORMAT_OF_ROOT = {form.root: form for form in FORMATS.values() if form.root}
+DOCUMENT_EXTENSIONS = tuple(extension for extension, form in FORMAT_OF_EXTENSION.items() if form.fills)
 
 
 @dataclass(frozen=True)
@@ -52,36 +87,34 @@ class Source:
     bad: BadUnits | None = field(default=None, compare=False, repr=False)
 
 
-def format_of(source: Source) -> str:
-    """The format's name: as given, by extension, by root element (.xml), else txt; NAME.de is Moses."""
+def format_of(source: Source) -> Format:
+    """The format: as given, by extension, by root element (.xml), else txt; NAME.de is Moses."""
     if source.format is not None:
-        return source.format
+        return FORMATS[source.format]
     last = next(reversed(plain_suffixes(source.path)), "")
     if last == ".xml":
         from index.formats.xml import root_name
 
-        if (root := root_name(source.path)) not in XML_ROOTS:
-            raise CorpusError(
-                f"{source.path}: <{root}> is not a root element of TMX, XLIFF or CLDR: give --format"
-            )
-        return XML_ROOTS[root]
+        if (root := root_name(source.path)) not in FORMAT_OF_ROOT:
+            roots = ", ".join(f"<{name}>" for name in FORMAT_OF_ROOT)
+            raise CorpusError(f"{source.path}: <{root}> is none of the root elements {roots}: give --format")
+        return FORMAT_OF_ROOT[root]
     if is_named(last[1:]) and last not in FORMAT_OF_EXTENSION:
-        return "moses"
-    return FORMAT_OF_EXTENSION.get(last, "txt")
+        return FORMATS["moses"]
+    return FORMAT_OF_EXTENSION.get(last, FORMATS["txt"])
 
 
 def read(source: Source) -> Iterator[Sentence]:
     """Yield every sentence of a file, with the file's own language codes. Raises CorpusError."""
     form = format_of(source)
     try:
-        module, _, name = CORPUS_FORMATS[form][0].partition(":")
-        reader: Reader = getattr(import_module(f"index.formats.{module}"), name)
+        reader = form.load(form.reader)
     except ModuleNotFoundError as error:
         raise CorpusError(
             f"{source.path}: {error.name} is not installed: pip install 'passepartout[formats]'"
         ) from error
-    if source.columns and form not in TABLE_FORMATS:
-        raise UsageError(f"{source.path}: {form} has no columns to map: leave --columns out")
+    if source.columns and not form.table:
+        raise UsageError(f"{source.path}: {form.name} has no columns to map: leave --columns out")
     columns = (dict(source.columns),) if source.columns else ()
     for unit in reader(source.path, source.language, *columns):
         if isinstance(unit, Sentence):
@@ -92,54 +125,37 @@ def read(source: Source) -> Iterator[Sentence]:
             source.bad.add(source.path, unit)
 
 
-def read_language(source: Source, language: str, known: Collection[str]) -> Iterator[Sentence]:
-    """Yield the sentences in `language`, one of those known; `en-US` counts as `en` if only `en` is known."""
-    match = _matcher(known)
-    for sentence in read(source):
-        if match(sentence.language) == language:
-            yield sentence if sentence.language == language else sentence._replace(language=language)
+def open_document(content: bytes, name: str, target: str, most_texts: int | None = None) -> Document:
+    """Read a file that is to be filled, whose format is that of its `name`. Raises UsageError, CorpusError.
+
+    With `most_texts`, documents with more texts are refused; those with far more objects even before parsing.
+    """
+    form = FORMAT_OF_EXTENSION.get(suffix_of(name))
+    if form is None or not form.fills:
+        known = ", ".join(DOCUMENT_EXTENSIONS)
+        raise UsageError(f"{name}: not a file that can be filled: give one of {known}")
+    if len(content) > LONGEST_DOCUMENT:
+        raise CorpusError(f"{name}: longer than {LONGEST_DOCUMENT} bytes: divide it")
+    if most_texts is not None and sum(map(content.count, form.marks)) > MARKS_A_TEXT * most_texts:
+        raise UsageError(f"{name}: more lines, elements or values than {most_texts} texts need: divide it")
+    document: Document = form.load("open_document")(content, name, target)
+    if most_texts is not None and len(document.units) > most_texts:
+        raise UsageError(f"{name}: {len(document.units)} texts, the limit is {most_texts}: divide it")
+    return document
 
 
-def count_languages(source: Source, known: Collection[str]) -> Counter[str | None]:
-    """Count the sentences in each known language, and under None those in others. Reads the file once."""
-    match = _matcher(known)
-    return Counter(match(sentence.language) for sentence in read(source))
-
-
-def _matcher(known: Collection[str]) -> Callable[[str], str | None]:
-    """`lookup` with a bounded cache."""
-    return lru_cache(TAGS_REMEMBERED)(lambda tag: lookup(tag, known))
-
-
-def count_lines(source: Source) -> int:
-    """Estimate the sentences of a file by its lines; 0 for formats without one sentence a line."""
-    if format_of(source) not in LINE_FORMATS:
-        return 0
-    lines, last = 0, b"\n"
-    with open_stream(source.path) as file:
-        while block := file.read(READ_BYTES):
-            lines, last = lines + block.count(b"\n"), block[-1:]
-    return lines + (last != b"\n")
+def suffix_of(name: str) -> str:
+    """The extension of a file name, in lower case."""
+    return PurePath(name).suffix.lower()
 
 
 def check_names(sources: Sequence[Source]) -> None:
     """Raise UsageError if two files with groups have the same name: groups are named after files."""
-    paths: dict[str, Path] = {}
+    paths: dict[tuple[str, str | None], Path] = {}
     for source in sources:
-        if format_of(source) not in ("txt", "moses", "cldr"):
-            first = paths.setdefault(source.path.name, source.path)
+        form = format_of(source)
+        if form.grouped:
+            name = source.path.name, source.language if form.keyed else None
+            first = paths.setdefault(name, source.path)
             if first != source.path:
                 raise UsageError(f"{first} and {source.path} have the same name: rename one")
-
-
-def check_pairs(sources: Sequence[Source]) -> None:
-    """Raise CorpusError if the files of a Moses pair differ in their number of lines. Reads them once."""
-    counts: dict[str, tuple[Path, int]] = {}
-    for source in sources:
-        if format_of(source) == "moses":
-            lines = sum(1 for _ in read_lines(source.path))
-            first, wanted = counts.setdefault(stem(source.path), (source.path, lines))
-            if lines != wanted:
-                raise CorpusError(
-                    f"{source.path}: {lines} lines, but {first} has {wanted}: line i must translate line i"
-                )

@@ -3,16 +3,23 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from index.errors import CorpusError
+from index.text.normalisation import clean
 
 LONGEST_REPEATED = 1 << 20  # characters of a record's metadata, times its sentences, which each repeat it
 FEW_SENTENCES = 16  # up to so many in a record, its metadata may have any length
 DEEPEST_JSON = 64  # levels of arrays and objects: a later reader may have a smaller stack
 
 NO_METADATA: Mapping[str, Any] = {}
+# Metadata of a translated string: what is filled from it besides its text (filling.py).
+CONTEXT = "context"  # gettext's msgctxt and the like
+SOURCE_TEXT, TARGET_TEXT = "source_text", "target_text"  # as they are written, where cleaning changes them
+FORMS = "forms"  # all plural forms
+CODES = "codes"  # the text with its inline codes as tags
 
 
 class Sentence(NamedTuple):
@@ -55,6 +62,12 @@ def whole(read: Callable[[], Iterable[Sentence]]) -> Iterator[Sentence | BadUnit
         yield error.unit
 
 
+def as_written(source: str, target: str) -> dict[str, Any]:
+    """Metadata of a translated string: what cleaning changes of it and of its source."""
+    texts = {SOURCE_TEXT: source, TARGET_TEXT: target}
+    return {name: text for name, text in texts.items() if clean(text) != text}
+
+
 def local_group(path: Path, name: str | int) -> str:
     """The group of a record whose name is unique within its own file only."""
     return f"{path.name}#{name}"
@@ -73,19 +86,53 @@ def check_repeated(path: Path, line: int, metadata: Mapping[str, Any], count: in
         raise UnitError(path, line, f"metadata that {count} sentences share: shorten it or divide the record")
 
 
-def parse_json(text: str) -> Any:  # noqa: ANN401 (any document)
-    """Parse a JSON document. Raises ValueError if it is malformed or nested deeper than DEEPEST_JSON."""
+def parse_json(text: str, *, repeated: bool = False) -> Any:  # noqa: ANN401 (any document)
+    """Parse a JSON document.
+
+    Raises ValueError if it is malformed, nested deeper than DEEPEST_JSON, or has what would be lost: a number
+    or a text that Python cannot write again, or (unless `repeated`) a key that is repeated in an object.
+    """
     try:
-        document = json.loads(text, parse_constant=_no_constant)
+        document = json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_float=float if repeated else _finite,
+            object_pairs_hook=None if repeated else _without_repeated,
+        )
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if text.count("[") + text.count("{") > DEEPEST_JSON and _depth(document) > DEEPEST_JSON:
         raise ValueError("it is nested too deeply")
+    if not repeated and "\\u" in text and not is_text(json.dumps(document, ensure_ascii=False)):
+        raise ValueError("half a character: \\ud800 to \\udfff stand in pairs")
     return document
+
+
+def is_text(text: str) -> bool:
+    """Whether a text has no half characters (surrogates), which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if isinf(value):
+        raise ValueError(f"{number[:20]} is too large")
+    return value
+
+
+def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("a key is repeated")
+    return document
 
 
 def _depth(document: object) -> int:

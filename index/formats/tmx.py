@@ -1,14 +1,17 @@
-"""TMX 1.4 (LISA/GALA): a translation unit is a group; its properties, notes and attributes are metadata."""
+"""TMX 1.4 (LISA/GALA): a translation unit is a group; its properties, notes and attributes are metadata.
+
+Filled, a unit gets a variant in the target language, with `x-fuzzy` if it is fuzzy.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.sax.saxutils import escape, quoteattr
 
-from lxml import etree
-
-from index.formats import xml
+from index.formats import inline, xml
+from index.formats.document import Document, Edit, Filling
 from index.formats.sentence import (
     BadUnit,
     Sentence,
@@ -18,53 +21,63 @@ from index.formats.sentence import (
     parse_json,
     whole,
 )
+from index.languages import lookup
 from index.text.normalisation import clean
 
 FUZZY_PROPERTY = "x-fuzzy"  # "yes": nobody has approved the variant
-VARIANT_ID, VARIANT_DATA = (
-    "x-id",
-    "x-json",
-)  # properties for a variant's id and for metadata that is not a string
+# Properties for a variant's id and for metadata that is not a string.
+VARIANT_ID, VARIANT_DATA = "x-id", "x-json"
+HEADER = {
+    "creationtool": "passepartout",
+    "creationtoolversion": "1",
+    "segtype": "sentence",
+    "o-tmf": "passepartout",
+    "adminlang": "en",
+    "datatype": "plaintext",
+}
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield every variant of every unit, in the languages that the file names. Raises CorpusError."""
     for number, unit in enumerate(xml.records(path, "tmx", ("tu",)), start=1):
-        yield from whole(partial(_sentences, path, number, unit))
+        if isinstance(unit, BadUnit):
+            yield unit
+        else:
+            yield from whole(partial(_sentences, path, number, unit))
 
 
 def _sentences(path: Path, number: int, unit: xml.Element) -> Iterator[Sentence]:
-    shared = xml.attributes(path, unit)
+    shared: dict[str, Any] = dict(unit.attributes)
     name = shared.pop("tuid", str(number))
     shared |= _properties(unit)
-    variants = list(xml.children(unit, "tuv"))
-    check_repeated(path, unit.sourceline, shared, len(variants))
+    variants = list(unit.elements("tuv"))
+    check_repeated(path, unit.line, shared, len(variants))
     for variant in variants:
         yield _sentence(path, variant, name, shared, local_group(path, number))
 
 
 def _sentence(path: Path, variant: xml.Element, name: str, shared: dict[str, Any], group: str) -> Sentence:
-    metadata = xml.attributes(path, variant)
+    metadata: dict[str, Any] = dict(variant.attributes)
     language = metadata.pop("lang", None)
-    segment = next(xml.children(variant, "seg"), None)
+    segment = variant.first("seg")
     if language is None or segment is None:
-        raise UnitError(path, variant.sourceline, "a <tuv> without xml:lang or <seg>: add it")
+        raise UnitError(path, variant.line, "a <tuv> without xml:lang or <seg>: add it")
     metadata |= _properties(variant)
     name = str(metadata.pop(VARIANT_ID, name))
     confirmed = metadata.pop(FUZZY_PROPERTY, "") != "yes"
-    text = xml.text_of(path, segment)
-    return Sentence(name, text, language, variant.sourceline, shared | metadata, group, confirmed)
+    metadata |= inline.metadata_of(segment)
+    return Sentence(name, segment.text, language, variant.line, shared | metadata, group, confirmed)
 
 
 def _properties(element: xml.Element) -> dict[str, Any]:
     """<prop> by type and <note> of a unit or variant."""
     values: dict[str, Any] = {}
-    for child in xml.children(element, "prop", "note"):
-        key = child.get("type", "prop") if xml.name(child) == "prop" else "note"
+    for child in element.elements("prop", "note"):
+        key = child.attributes.get("type", "prop") if child.name == "prop" else "note"
         if key == VARIANT_DATA:
-            values |= _data(child.text or "")
+            values |= _data(child.text)
         else:
-            values[key] = child.text or ""
+            values[key] = child.text
     return values
 
 
@@ -78,35 +91,71 @@ def _data(text: str) -> dict[str, Any]:
 
 def write(file: BinaryIO, units: Iterable[list[Sentence]], source: str) -> None:
     """Write each group of sentences as a unit, in order; `source` is the header's srclang."""
-    header = {
-        "creationtool": "passepartout",
-        "creationtoolversion": "1",
-        "segtype": "sentence",
-        "o-tmf": "passepartout",
-        "adminlang": "en",
-        "srclang": source,
-        "datatype": "plaintext",
-    }
-    with etree.xmlfile(file, encoding="utf-8") as out:
-        out.write_declaration()
-        with out.element("tmx", version="1.4"):
-            out.write(etree.Element("header", header))
-            with out.element("body"):
-                for unit in units:
-                    out.write(_unit(unit))
+    header = " ".join(f"{name}={quoteattr(value)}" for name, value in {**HEADER, "srclang": source}.items())
+    file.write(
+        f'<?xml version="1.0" encoding="utf-8"?>\n<tmx version="1.4"><header {header}/><body>'.encode()
+    )
+    for unit in units:
+        file.write(f"<tu>{''.join(map(_variant, unit))}</tu>\n".encode())
+    file.write(b"</body></tmx>\n")
 
 
-def _unit(sentences: list[Sentence]) -> xml.Element:
-    unit = etree.Element("tu")
-    for sentence in sentences:
-        variant = etree.SubElement(unit, "tuv", {xml.LANG_ATTRIBUTE: sentence.language})
-        _prop(variant, VARIANT_ID, sentence.id)
-        if sentence.metadata:
-            _prop(variant, VARIANT_DATA, json.dumps(dict(sentence.metadata), ensure_ascii=False))
-        # `clean` drops control characters, which XML cannot hold.
-        etree.SubElement(variant, "seg").text = clean(sentence.text)
-    return unit
+def _variant(sentence: Sentence) -> str:
+    data = json.dumps(dict(sentence.metadata), ensure_ascii=False) if sentence.metadata else None
+    props = {VARIANT_ID: sentence.id, VARIANT_DATA: data}
+    written = "".join(
+        f"<prop type={quoteattr(name)}>{escape(clean(value))}</prop>"
+        for name, value in props.items()
+        if value
+    )
+    # `clean` drops control characters, which XML cannot hold.
+    text = escape(clean(sentence.text))
+    return f"<tuv xml:lang={quoteattr(sentence.language)}>{written}<seg>{text}</seg></tuv>"
 
 
-def _prop(variant: xml.Element, kind: str, value: str) -> None:
-    etree.SubElement(variant, "prop", {"type": kind}).text = clean(value)
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a file to be filled; its source language is the header's `srclang`. Raises CorpusError."""
+    text, charset, records = xml.document(content, label, "tmx", ("header", "tu"))
+    document = Document(text, charset, marks_fuzzy=True)
+    for record in records:
+        if record.name == "tu":
+            _add(document, record, target)
+        elif record.get("srclang") not in (None, "*all*"):
+            document.source = document.source or record.get("srclang")
+    return document
+
+
+def _add(document: Document, unit: xml.Element, target: str) -> None:
+    variants = [
+        (variant.get("lang") or "", variant, segment)
+        for variant in unit.elements("tuv")
+        if (segment := variant.first("seg")) is not None
+    ]
+    own = next((row for row in variants if lookup(row[0], [target])), None)
+    if own is not None and (own[2].text.strip() or any(True for _ in own[2].children)):
+        document.kept += 1
+        return
+    stated = document.source or next((code for code, _, _ in variants), "")
+    found = next((row for row in variants if lookup(row[0], [stated.split("-")[0]])), None)
+    if found is not None and found[2].text.strip():
+        document.source = document.source or stated
+        written = inline.Segment(document.text, document.charset, found[2])
+        place = own[1] if own else None
+        document.units.append(written.unit(partial(_filled, document, unit, place, target)))
+
+
+def _filled(
+    document: Document,
+    unit: xml.Element,
+    empty: xml.Element | None,
+    target: str,
+    filling: Filling,
+) -> Iterator[Edit]:
+    """Yield the edit that adds a variant after the last one, or takes the place of an empty one."""
+    fuzzy = f'<prop type="{FUZZY_PROPERTY}">yes</prop>' if filling.fuzzy else ""
+    variant = f"<tuv xml:lang={quoteattr(target)}>{fuzzy}<seg>{filling.text}</seg></tuv>"
+    if empty is not None:
+        yield Edit(empty.begin, empty.end, variant)
+    else:
+        *_, last = unit.elements("tuv")
+        yield Edit(last.end, last.end, xml.indentation(document.text, last) + variant)

@@ -1,9 +1,12 @@
 """Plain text, one sentence a line, and Moses pairs: text files whose lines translate each other."""
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from index.errors import CorpusError
+from index.formats.document import Document, Edit, Filling, Unit, decoded
 from index.formats.sentence import BadUnit, Sentence
 from index.formats.streams import plain_suffixes, read_good_lines, read_lines
 from index.text.normalisation import clean
@@ -41,3 +44,14 @@ def stem(path: Path) -> str:
     """The name of a file without its language and compression: europarl.de-en.de.gz -> europarl.de-en."""
     suffixes = "".join(plain_suffixes(path)[-1:])
     return path.name[: path.name.lower().rindex(suffixes)] if suffixes else path.name
+
+
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a file to be filled: the translation of a line takes its place. Raises CorpusError."""
+    text, charset = decoded(label, content)
+    lines = (line for line in re.finditer(r"[^\r\n]+", text) if line[0].strip())
+    return Document(text, charset, units=[Unit(line[0], partial(_filled, *line.span())) for line in lines])
+
+
+def _filled(begin: int, end: int, filling: Filling) -> Iterator[Edit]:
+    yield Edit(begin, end, clean(filling.text) if "\n" in filling.text else filling.text)

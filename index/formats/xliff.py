@@ -1,13 +1,19 @@
-"""XLIFF 1.2 and 2.x (OASIS): a trans-unit, or a segment of a unit, is a group."""
+"""XLIFF 1.2 and 2.x (OASIS): a trans-unit, or a segment of a unit, is a group, as are its <mrk> segments.
+
+Filled, a fuzzy translation is `needs-review-translation` (1.2) or `initial` (2.x). What is marked
+`translate="no"` is neither read nor filled.
+"""
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from index.formats import xml
+from index.formats import inline, xml
+from index.formats.document import Document, Edit, Filling, check_target
 from index.formats.sentence import BadUnit, Sentence, UnitError, check_repeated, local_group, whole
 
+UNITS = ("trans-unit", "unit")
 # States of a target that is not translated yet.
 UNTRANSLATED_STATES = frozenset({"new", "needs-translation", "initial"})
 # States of a target that nobody has approved.
@@ -20,71 +26,182 @@ UNREVIEWED_STATES = frozenset(
         "needs-review-translation",
     }
 )
+SUB_STATE = "passepartout:fuzzy"  # XLIFF 2.x requires a tool-specific prefix
+
+
+class Pair(NamedTuple):
+    """A source, its target if there is one, and the element that has both; `segment`: of a <mrk>."""
+
+    holder: xml.Element
+    source: xml.Element
+    target: xml.Element | None
+    segment: str | None = None
+
+
+def _pairs(unit: xml.Element) -> Iterator[Pair]:
+    for holder in unit.elements("segment") if unit.name == "unit" else [unit]:
+        source, target = holder.first("source"), holder.first("target")
+        divided = holder.first("seg-source")
+        marks = _marks(divided)
+        if len(marks) > 1:
+            translated = _marks(target)
+            for name, mark in marks.items():
+                yield Pair(holder, mark, translated.get(name), name)
+        elif source is not None:
+            yield Pair(holder, source, target)
+
+
+def _marks(element: xml.Element | None) -> dict[str, xml.Element]:
+    """The <mrk> segments of an element by their `mid`."""
+    marks = element.within("mrk") if element else ()
+    return {mark.get("mid") or "": mark for mark in marks if mark.get("mtype") == "seg"}
+
+
+def _translatable(unit: xml.Element) -> bool:
+    stated = (element.get("translate") for element in (unit, *unit.ancestors()))
+    return next((value for value in stated if value is not None), "yes") != "no"
 
 
 def read(path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
     """Yield every source, and target if present, in the languages that the file names. Raises CorpusError."""
     number = 0
-    for unit in xml.records(path, "xliff", ("trans-unit", "unit")):
-        parts = list(xml.children(unit, "segment")) if xml.name(unit) == "unit" else [unit]
-        yield from whole(partial(_sentences, path, number, unit, parts))
-        number += len(parts)
+    for unit in xml.records(path, "xliff", UNITS):
+        if isinstance(unit, BadUnit):
+            yield unit
+        elif _translatable(unit):
+            pairs = list(_pairs(unit))
+            yield from whole(partial(_sentences, path, number, unit, pairs))
+            number += len(pairs)
 
 
-def _sentences(path: Path, before: int, unit: xml.Element, parts: list[xml.Element]) -> Iterator[Sentence]:
-    shared, codes = _context(path, unit)
-    check_repeated(path, unit.sourceline, shared, 2 * len(parts))
-    for number, part in enumerate(parts, start=before + 1):
-        yield from _pair(path, unit, part, number, dict(shared), codes)
+def _sentences(path: Path, before: int, unit: xml.Element, pairs: list[Pair]) -> Iterator[Sentence]:
+    shared, codes = _context(unit)
+    check_repeated(path, unit.line, shared, 2 * len(pairs))
+    for number, pair in enumerate(pairs, start=before + 1):
+        yield from _pair(path, unit, pair, number, dict(shared), codes)
 
 
 def _pair(
     path: Path,
     unit: xml.Element,
-    part: xml.Element,
+    pair: Pair,
     number: int,
     shared: dict[str, Any],
     codes: dict[str, str | None],
 ) -> Iterator[Sentence]:
     name = shared.pop("id", str(number))
-    if part is not unit:
-        shared |= xml.attributes(path, part)
+    if pair.holder is not unit:
+        shared |= pair.holder.attributes
         name = f"{name}.{shared.pop('id', number)}"
-    for kind in ("source", "target"):
-        element = next(xml.children(part, kind), None)
+    elif pair.segment is not None:
+        name = f"{name}.{pair.segment}"
+    for kind, element in (("source", pair.source), ("target", pair.target)):
         if element is None:
             continue
-        own_attributes = xml.attributes(path, element)
-        language = own_attributes.pop("lang", None) or codes[kind]
+        own: dict[str, Any] = {} if pair.segment is not None else dict(element.attributes)
+        language = own.pop("lang", None) or codes[kind]
         if not language:
-            raise UnitError(path, element.sourceline, f"no language of <{kind}>: name it in the file")
-        metadata = shared | own_attributes
-        state = str(metadata.get("state", ""))
-        yield Sentence(
-            name,
-            xml.text_of(path, element),
-            language,
-            element.sourceline,
-            metadata,
-            local_group(path, number),
-            confirmed=kind == "source" or state not in UNTRANSLATED_STATES | UNREVIEWED_STATES,
-        )
+            raise UnitError(path, element.line, f"no language of <{kind}>: name it in the file")
+        metadata = shared | own | (inline.metadata_of(element) if kind == "target" else {})
+        state = _state(pair) if kind == "target" else ""
+        confirmed = state not in UNTRANSLATED_STATES | UNREVIEWED_STATES
+        group = local_group(path, number)
+        yield Sentence(name, element.text, language, element.line, metadata, group, confirmed)
 
 
-def _context(path: Path, unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
+def _state(pair: Pair) -> str:
+    target = pair.holder.first("target")
+    return (target.get("state") if target else None) or pair.holder.get("state") or ""
+
+
+def _context(unit: xml.Element) -> tuple[dict[str, Any], dict[str, str | None]]:
     """The metadata of a unit (attributes, notes, original file) and the languages of source and target."""
-    metadata: dict[str, Any] = xml.attributes(path, unit)
-    notes = [
-        note.text or ""
-        for child in (unit, *xml.children(unit, "notes"))
-        for note in xml.children(child, "note")
-    ]
+    metadata: dict[str, Any] = dict(unit.attributes)
+    notes = [note.text for child in (unit, *unit.elements("notes")) for note in child.elements("note")]
     if notes:
         metadata["note"] = " ".join(notes)
     codes: dict[str, str | None] = {"source": None, "target": None}
-    for parent in unit.iterancestors():
-        if xml.name(parent) == "file" and (original := parent.get("original")):
+    for parent in unit.ancestors():
+        if parent.name == "file" and (original := parent.get("original")):
             metadata["original"] = original
         codes["source"] = codes["source"] or parent.get("source-language") or parent.get("srcLang")
         codes["target"] = codes["target"] or parent.get("target-language") or parent.get("trgLang")
     return metadata, codes
+
+
+def open_document(content: bytes, label: str, target: str) -> Document:
+    """Read a file to be filled. Raises CorpusError, UsageError for one with another target language."""
+    text, charset, units = xml.document(content, label, "xliff", UNITS)
+    document = Document(text, charset, marks_fuzzy=True)
+    holders: dict[xml.Element, None] = {}
+    for unit in units:
+        holders |= dict.fromkeys(parent for parent in unit.ancestors() if parent.name in ("file", "xliff"))
+        if _translatable(unit):
+            composed: dict[xml.Element, dict[str, str]] = {}
+            for pair in _pairs(unit):
+                _add(document, pair, composed.setdefault(pair.holder, {}))
+    for holder in holders:
+        _head(document, holder, label, target)
+    return document
+
+
+def _head(document: Document, holder: xml.Element, label: str, target: str) -> None:
+    source = holder.get("srcLang") or holder.get("source-language")
+    if source is None:
+        return
+    name = "trgLang" if holder.get("srcLang") is not None else "target-language"
+    document.source = document.source or source
+    check_target(label, holder.get(name), target)
+    if not holder.get(name):
+        document.head += xml.rewritten(document.text, holder, None, {name: target})
+
+
+def _add(document: Document, pair: Pair, contents: dict[str, str]) -> None:
+    filled = pair.target is not None and (pair.target.text or pair.target.children)
+    if filled and _state(pair) not in UNTRANSLATED_STATES:
+        document.kept += 1
+    elif pair.source.text.strip():
+        segment = inline.Segment(document.text, document.charset, pair.source)
+        document.units.append(segment.unit(partial(_filled, document, pair, contents)))
+
+
+def _filled(document: Document, pair: Pair, contents: dict[str, str], filling: Filling) -> Iterator[Edit]:
+    """Yield the edits of a target, which is added after the source; `contents`: of its segments so far."""
+    text, content, target = document.text, filling.text, pair.holder.first("target")
+    changes: dict[str, str | None] = {}
+    if pair.holder.name == "segment":
+        state = {"state": "initial" if filling.fuzzy else "translated"}
+        if filling.fuzzy:
+            state["subState"] = SUB_STATE
+        yield from xml.rewritten(text, pair.holder, None, dict(state))
+    else:
+        changes = {
+            "state": "needs-review-translation" if filling.fuzzy else "translated",
+            "state-qualifier": "fuzzy-match" if filling.fuzzy else "exact-match",
+        }
+    if pair.segment is not None:
+        if pair.target is not None:
+            yield from xml.rewritten(text, pair.target, content)
+            return
+        contents[pair.segment] = content
+        divided = pair.holder.first("seg-source")
+        assert divided is not None
+        content = _composed(text, divided, contents)
+    if target is not None:
+        yield from xml.rewritten(text, target, content, changes)
+        return
+    prefix = text[pair.source.begin + 1 : pair.source.inner].partition(pair.source.name)[0]
+    after = pair.holder.first("seg-source") or pair.holder.first("source")
+    assert after is not None
+    attributes = "".join(f' {name}="{value}"' for name, value in changes.items())
+    written = f"<{prefix}target{attributes}>{content}</{prefix}target>"
+    yield Edit(after.end, after.end, xml.indentation(text, after) + written)
+
+
+def _composed(text: str, divided: xml.Element, contents: dict[str, str]) -> str:
+    """The content of a <seg-source> with the segments translated, empty where they are not."""
+    parts, end = [], divided.inner
+    for name, mark in _marks(divided).items():
+        parts += [text[end : mark.inner], contents.get(name, "")]
+        end = mark.close
+    return "".join([*parts, text[end : divided.close]])

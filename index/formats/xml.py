@@ -1,175 +1,332 @@
-"""XML corpora as a stream of records. Entities are never expanded, external files never opened.
+"""XML by expat, as a stream of records that know their places in the text.
 
-libxml2 bounds the depth (256), each text and each attribute (10 MB); records and attributes are bounded here.
+Entities are never expanded, and no other file is opened. A character that XML does not allow, or an entity
+that is not defined, costs its record.
 """
 
-from collections.abc import Collection, Iterator
+import codecs
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
-
-from lxml import etree
+from typing import NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
 
 from index.errors import CorpusError
-from index.formats.sentence import UnitError
+from index.formats.document import Charset, Edit, decoded, is_charset
+from index.formats.sentence import BadUnit
 from index.formats.streams import READ_BYTES, open_stream
 
 LONGEST_RECORD = 4 << 20  # bytes
-MOST_ATTRIBUTES = 256  # of an element: lxml looks each value up by its name, one attribute after another
-LANG_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
+MOST_ATTRIBUTES = 256  # of an element
+DEEPEST = 256  # elements within one another
 # Inline elements that hold the codes of another format, not text (TMX 1.4, XLIFF 1.2).
 CODE_ELEMENTS = frozenset({"bpt", "ept", "it", "ph", "ut"})
+STREAM_CHARSETS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_INVALID = "\x7f"  # stands for a character that XML does not allow, at the same places
+_NOT_ALLOWED = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]));"
+)
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
+_ENCODING = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_ELEMENT_NAME = re.compile(r"<([^\s/>]+)")
 
-Element = Any  # lxml is untyped
 
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element: local name, attributes by local name, and children, which are elements and texts.
 
-def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element]:
-    """Yield each complete element whose local name is in `tags`; it is emptied before the next one is read.
-
-    Raises CorpusError, which names file and line, for malformed XML, another root or declared entities.
+    In the text of a file that is filled it stands from `begin` to `end`, its content from `inner` to `close`.
     """
-    # Comments and processing instructions are left out: they would split a text in two.
-    parser = etree.XMLPullParser(
-        ("start", "end"),
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    walk = _Walk(path, root, tags)
-    fed = 0
-    try:
-        with open_stream(path) as file:
-            while block := file.read(READ_BYTES):
-                parser.feed(block)
-                fed += len(block)
-                yield from walk.finished(parser.read_events(), fed)
-        parser.close()
-        yield from walk.finished(parser.read_events(), fed)
-    except etree.XMLSyntaxError as error:
-        raise CorpusError(
-            f"{path}, line {error.lineno}: not well-formed XML ({error.msg}): correct it"
-        ) from error
 
+    name: str
+    attributes: Mapping[str, str]
+    parent: "Element | None"
+    line: int
+    children: list["Element | str"] = field(default_factory=list)
+    begin: int = -1
+    inner: int = -1
+    close: int = -1
+    end: int = -1
 
-class _Walk:
-    """Finds the records among parsed elements, and frees all other elements."""
+    def get(self, name: str) -> str | None:
+        """The value of an attribute."""
+        return self.attributes.get(name)
 
-    def __init__(self, path: Path, root: str, tags: Collection[str]) -> None:
-        self.path, self.root, self.tags = path, root, tags
-        self.record: Element = None
-        self.begin = 0
-        self.started = False
+    def elements(self, *names: str) -> Iterator["Element"]:
+        """The child elements of these names, in order."""
+        return (child for child in self.children if isinstance(child, Element) and child.name in names)
 
-    def finished(self, events: Iterator[tuple[str, Element]], fed: int) -> Iterator[Element]:
-        for event, element in events:
-            if event == "start":
-                self._start(element, fed)
-            elif element is self.record:
-                yield element
-                self.record = None
-            if event == "end" and self.record is None:
-                _forget(element)
-        if self.record is not None and fed - self.begin > LONGEST_RECORD:
-            raise CorpusError(
-                f"{self.path}, line {self.record.sourceline}: longer than {LONGEST_RECORD} bytes: split it"
-            )
+    def first(self, name: str) -> "Element | None":
+        """The first child element of a name."""
+        return next(self.elements(name), None)
 
-    def _start(self, element: Element, fed: int) -> None:
-        if not self.started:
-            self.started = True
-            _check_root(self.path, element, self.root)
-        if self.record is None and name(element) in self.tags:
-            self.record, self.begin = element, fed
+    def within(self, name: str) -> Iterator["Element"]:
+        """The elements of a name at any depth, in order."""
+        for child in self.children:
+            if isinstance(child, Element):
+                if child.name == name:
+                    yield child
+                yield from child.within(name)
 
+    def ancestors(self) -> Iterator["Element"]:
+        """The elements around this one, the nearest first; they have no children."""
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
 
-def _check_root(path: Path | str, element: Element, root: str) -> None:
-    declared = element.getroottree().docinfo.internalDTD
-    if declared is not None and next(declared.iterentities(), None) is not None:
-        raise CorpusError(f"{path}: it declares entities, which are refused: write the characters themselves")
-    if name(element) != root:
-        raise CorpusError(
-            f"{path}, line {element.sourceline}: <{name(element)}>, not <{root}>: give --format"
+    @property
+    def text(self) -> str:
+        """The text without inline codes."""
+        return "".join(
+            child if isinstance(child, str) else "" if child.name in CODE_ELEMENTS else child.text
+            for child in self.children
         )
 
 
-def document(content: bytes, label: str, root: str) -> Element:
-    """Parse a whole file, as `records` does, to be changed and written; returns its root.
+def records(path: Path, root: str, tags: Collection[str]) -> Iterator[Element | BadUnit]:
+    """Yield each complete element whose local name is in `tags`, and that is not within another one.
 
-    Raises CorpusError, which calls the file `label`.
+    Raises CorpusError, which names file and line, for malformed XML, another root or declared entities.
     """
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False)
+    walk = _Walk(str(path), root, tags)
+    decoder: codecs.IncrementalDecoder | None = None
+    with open_stream(path) as file:
+        while block := file.read(READ_BYTES):
+            decoder = decoder or _decoder(walk, block)
+            yield from walk.feed(_decoded(walk, decoder, block))
+        yield from walk.feed(_decoded(walk, decoder, b"", final=True) if decoder else "", final=True)
+
+
+def _decoder(walk: "_Walk", block: bytes) -> codecs.IncrementalDecoder:
+    marked = next((name for mark, name in STREAM_CHARSETS.items() if block.startswith(mark)), None)
+    return codecs.getincrementaldecoder(marked or _charset(walk, block))()
+
+
+def _decoded(walk: "_Walk", decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> str:
     try:
-        element = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as error:
-        raise CorpusError(
-            f"{label}, line {error.lineno}: not well-formed XML ({error.msg}): correct it"
-        ) from error
-    _check_root(label, element, root)
-    return element
+        return decoder.decode(block, final)
+    except UnicodeDecodeError as error:
+        walk.refuse(walk.line, f"not {error.encoding}")
 
 
-def _forget(element: Element) -> None:
-    tail = element.tail
-    element.clear()
-    element.tail = tail
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]
+def _charset(walk: "_Walk", block: bytes) -> str:
+    """The declared character set. One of 16 bits cannot be without a byte order mark: it is not that."""
+    declared = _ENCODING.match(block.removeprefix(codecs.BOM_UTF8))
+    name = declared[1].decode() if declared else "utf-8"
+    if not is_charset(name):
+        walk.refuse(1, f"unknown encoding {name}")
+    return "utf-8" if name.lower().startswith("utf-16") else name
+
+
+def document(
+    content: bytes, label: str, root: str, tags: Collection[str]
+) -> tuple[str, Charset, list[Element]]:
+    """Parse a file that is to be filled: its text, and its records without those that are malformed.
+
+    Raises CorpusError as `records` does.
+    """
+    text, charset = decoded(label, content, _charset(_Walk(label, root, tags), content[:READ_BYTES]))
+    found = _Walk(label, root, tags, text).feed(text, final=True)
+    return text, charset, [record for record in found if isinstance(record, Element)]
 
 
 def root_name(path: Path) -> str:
     """The local name of the root element; "" if the file is not XML."""
-    parser = etree.XMLPullParser(("start",), resolve_entities=False, load_dtd=False, no_network=True)
-    with open_stream(path) as file:
+    walk = _Walk(str(path), "", ())
+    try:
+        with open_stream(path) as file:
+            block = file.read(READ_BYTES)
+        list(walk.feed(_decoded(walk, _decoder(walk, block), block)))
+    except _OtherRootError as error:
+        return error.name
+    except CorpusError:
+        pass
+    return ""
+
+
+class _OtherRootError(CorpusError):
+    def __init__(self, label: str, line: int, name: str, wanted: str) -> None:
+        super().__init__(f"{label}, line {line}: <{name}>, not <{wanted}>: give --format")
+        self.name = name
+
+
+class _Walk:
+    """Feeds a parser, and keeps the records it finds; with the whole `text`, their places too."""
+
+    def __init__(self, label: str, root: str, tags: Collection[str], text: str | None = None) -> None:
+        self._label, self._root, self._tags = label, root, tags
+        self._places = None if text is None else _Places(text)
+        self._element: Element | None = None
+        self._record: Element | None = None
+        self._bad: str | None = None  # why the record is malformed
+        self._found: list[Element | BadUnit] = []
+        self._depth = self._fed = self._begun = 0
+        self._invalid = False  # whether there were characters that XML does not allow
+        self._rest = ""
+        self._parser = parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.UseForeignDTD(True)  # an entity that is not defined is skipped
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._declared
+        parser.SkippedEntityHandler = self._skipped
+
+    @property
+    def line(self) -> int:
+        return self._parser.CurrentLineNumber
+
+    def feed(self, text: str, *, final: bool = False) -> Iterator[Element | BadUnit]:
+        """Parse more text; yield the records that are complete."""
+        text = self._rest + text
+        # A reference may go on in the next block.
+        cut = (
+            len(text)
+            if final or (cut := text.rfind("&", len(text) - 12 if len(text) > 12 else 0)) < 0
+            else cut
+        )
+        text, self._rest = text[:cut], text[cut:]
+        if self._fed == 0 and (declared := _DECLARATION.match(text)):
+            text = re.sub("[^\n]", " ", declared[0]) + text[declared.end() :]
+        allowed = _NOT_ALLOWED.sub(lambda match: _INVALID * len(match[0]), text)
+        self._invalid = self._invalid or (allowed is not text and allowed != text)
+        data = allowed.encode("utf-8", "surrogatepass")
         try:
-            parser.feed(file.read(READ_BYTES))
-        except etree.XMLSyntaxError:
-            return ""
-    return next((name(element) for _, element in parser.read_events()), "")
+            self._parser.Parse(data, final)
+        except expat.ExpatError as error:
+            self.refuse(error.lineno, expat.ErrorString(error.code))
+        self._fed += len(data)
+        found, self._found = self._found, []
+        yield from found
+        begun = self._begun if self._record is not None else max(self._parser.CurrentByteIndex, 0)
+        if not final and self._fed - begun > LONGEST_RECORD:
+            line = self.line if self._record is None else self._record.line
+            raise CorpusError(f"{self._label}, line {line}: longer than {LONGEST_RECORD} bytes: split it")
 
+    def refuse(self, line: int, reason: str) -> NoReturn:
+        raise CorpusError(f"{self._label}, line {line}: not well-formed XML ({reason}): correct it")
 
-def name(element: Element) -> str:
-    """The name of an element without its namespace."""
-    return cast(str, etree.QName(element).localname) if isinstance(element.tag, str) else ""
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        parent, local = self._element, name.rpartition(":")[2]
+        element = Element(local, attributes, parent, self._parser.CurrentLineNumber)
+        if parent is None and local != self._root:
+            raise _OtherRootError(self._label, element.line, local, self._root)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise CorpusError(
+                f"{self._label}, line {element.line}: deeper than {DEEPEST} elements: flatten it"
+            )
+        if any(":" in key for key in attributes):
+            element.attributes = {key.rpartition(":")[2]: value for key, value in attributes.items()}
+        if self._places:
+            self._places.start(element, self._parser.CurrentByteIndex)
+        if self._record is not None and parent is not None:
+            parent.children.append(element)
+        elif local in self._tags:
+            self._record, self._begun, self._bad = element, self._parser.CurrentByteIndex, None
+        if len(attributes) > MOST_ATTRIBUTES:
+            self._spoil(
+                f"<{local}> has {len(attributes)} attributes, the most is {MOST_ATTRIBUTES}: leave some out"
+            )
+        if self._invalid and any(_INVALID in value for value in attributes.values()):
+            self._spoil("a character that XML does not allow: leave it out")
+        self._element = element
 
+    def _end(self, _name: str) -> None:
+        element = self._element
+        if element is None:
+            return
+        if self._places:
+            self._places.end(element, self._parser.CurrentByteIndex)
+        self._depth -= 1
+        self._element = element.parent
+        if element is self._record:
+            self._found.append(element if self._bad is None else BadUnit(element.line, self._bad))
+            self._record = None
 
-def children(element: Element, *names: str) -> Iterator[Element]:
-    """The children of these local names, in order."""
-    return (child for child in element if name(child) in names)
+    def _text(self, text: str) -> None:
+        if self._record is not None and self._element is not None:
+            self._element.children.append(text)
+            if self._invalid and _INVALID in text:
+                self._spoil("a character that XML does not allow: leave it out")
 
+    def _spoil(self, reason: str) -> None:
+        self._bad = self._bad or reason
 
-def text_of(path: Path | str, element: Element) -> str:
-    """The text of a segment without inline codes. Raises UnitError for an undefined entity."""
-    parts = [element.text or ""]
-    for child in element:
-        if child.tag is etree.Entity:
-            raise UnitError(path, child.sourceline, f"{child.text} is not defined: write the character")
-        if name(child) not in CODE_ELEMENTS:
-            parts.append(text_of(path, child))
-        parts.append(child.tail or "")
-    return "".join(parts)
+    def _skipped(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            self._spoil(f"&{name}; is not defined: write the character")
 
-
-def short_text_of(path: Path | str, element: Element, longest: int) -> str:
-    """The text of a segment, as `text_of`. Raises CorpusError for more than `longest` characters."""
-    text = text_of(path, element)
-    if len(text) > longest:
+    def _declared(self, *_: object) -> None:
         raise CorpusError(
-            f"{path}, line {element.sourceline}: a text of {len(text)} characters, the most is {longest}: "
-            "divide it"
+            f"{self._label}: it declares entities, which are refused: write the characters themselves"
         )
-    return text
 
 
-def attributes(path: Path, element: Element) -> dict[str, str]:
-    """Attributes by local name. Raises UnitError for more than MOST_ATTRIBUTES."""
-    if len(element.attrib) > MOST_ATTRIBUTES:
-        raise UnitError(
-            path,
-            element.sourceline,
-            f"<{name(element)}> has {len(element.attrib)} attributes, the most is {MOST_ATTRIBUTES}: leave "
-            "some out",
-        )
-    return {etree.QName(key).localname: value for key, value in element.attrib.items()}
+class _Places:
+    """Notes where elements stand in the text, of which expat counts the bytes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._bytes = None if text.isascii() else text.encode("utf-8", "surrogatepass")
+        self._byte = self._character = 0
+
+    def start(self, element: Element, byte: int) -> None:
+        element.begin = self._at(byte)
+        tag = _TAG.match(self._text, element.begin)
+        element.inner = tag.end() if tag else element.begin
+
+    def end(self, element: Element, byte: int) -> None:
+        if self._text[element.inner - 2] == "/":
+            element.close = element.end = element.inner
+        else:
+            element.close = self._at(byte)
+            element.end = self._text.index(">", element.close) + 1
+
+    def _at(self, byte: int) -> int:
+        if self._bytes is None:
+            return byte
+        self._character += len(self._bytes[self._byte : byte].decode("utf-8", "surrogatepass"))
+        self._byte = byte
+        return self._character
+
+
+def rewritten(
+    text: str, element: Element, content: str | None, changes: Mapping[str, str | None] | None = None
+) -> Iterator[Edit]:
+    """Yield the edits that give an element another content (XML) and other attributes; None: as it is."""
+    tag = text[element.begin : element.inner]
+    for name, value in (changes or {}).items():
+        tag = _with_attribute(tag, name, value)
+    if element.close == element.end and content is not None:
+        tag = f"{tag[:-2].rstrip()}>{content}</{_ELEMENT_NAME.findall(tag)[0]}>"
+    elif content is not None:
+        yield Edit(element.inner, element.close, content)
+    if tag != text[element.begin : element.inner]:
+        yield Edit(element.begin, element.inner, tag)
+
+
+def _with_attribute(tag: str, name: str, value: str | None) -> str:
+    if value is None:
+        return tag
+    written = f"{name}={quoteattr(value)}"
+    changed, count = re.subn(rf"""(?<=\s){name}\s*=\s*("[^"]*"|'[^']*')""", lambda _: written, tag, count=1)
+    if count:
+        return changed
+    end = len(tag) - (2 if tag.endswith("/>") else 1)
+    return f"{tag[:end].rstrip()} {written}{tag[end:]}"
+
+
+def indentation(text: str, element: Element) -> str:
+    """The white space before an element."""
+    return text[len(text[: element.begin].rstrip()) : element.begin]
+
+
+def escaped(text: str, charset: Charset) -> str:
+    """A text as XML; what the character set of the file does not have becomes a reference."""
+    return escape(text).encode(charset.name, "xmlcharrefreplace").decode(charset.name)

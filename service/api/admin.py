@@ -11,7 +11,7 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request as HttpRequest
 
 from index.errors import BundleError, UsageError
-from index.formats.registry import TABLE_FORMATS
+from index.formats.registry import FORMATS
 from index.formats.rows import columns_of
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
@@ -167,7 +167,7 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
             columns_of(options.columns)
         except UsageError as error:
             raise _invalid("columns", f"columns: {error}") from None
-        if form not in TABLE_FORMATS:
+        if not FORMATS[form].table:
             raise _invalid("columns", f"columns: {form} has none: leave columns out")
 
 

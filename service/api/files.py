@@ -1,10 +1,9 @@
 """LibreTranslate's `/translate_file`: a file filled from the translation memory, kept until it is fetched.
 
-Unlike LibreTranslate's, texts that the corpus does not translate stay empty: see index/documents.
+Unlike LibreTranslate's, texts that the corpus does not translate stay as they are (index/formats/filling.py).
 """
 
 import asyncio
-import io
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -15,9 +14,10 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from index.documents.document import Document, suffix_of
-from index.documents.translation import DOCUMENT_FORMATS, Summary, fill, open_document, source_language
 from index.errors import UnknownLanguageError, UsageError
+from index.formats.document import Document
+from index.formats.filling import Summary, fill, source_language
+from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
@@ -46,7 +46,7 @@ FILE_BODY: dict[str, Any] = {
                     "file": {
                         "type": "string",
                         "format": "binary",
-                        "description": f"The file; its name ends in {', '.join(DOCUMENT_FORMATS)}.",
+                        "description": f"The file; its name ends in {', '.join(DOCUMENT_EXTENSIONS)}.",
                     },
                     "source": {"type": "string", "description": "Language code of its texts, or `auto`."},
                     "target": {"type": "string", "description": "Language code to translate into."},
@@ -176,9 +176,7 @@ async def _filled(
 
     def write() -> tuple[Summary, bytes]:
         summary = fill(document, matches, fuzzy=None if fuzzy is None else fuzzy == "true")
-        file = io.BytesIO()
-        document.write(file)
-        return summary, file.getvalue()
+        return summary, document.content()
 
     return await engine.run_slow(write)
 

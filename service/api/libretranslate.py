@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from index.documents.translation import DOCUMENT_FORMATS
+from index.formats.registry import DOCUMENT_EXTENSIONS
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.sentences import joined
@@ -143,7 +143,7 @@ async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> Fronten
         charLimit=settings.max_characters,
         apiKeys=bool(settings.keys),
         keyRequired=bool(settings.keys),
-        supportedFilesFormat=list(DOCUMENT_FORMATS),
+        supportedFilesFormat=list(DOCUMENT_EXTENSIONS),
         language={
             "source": NamedLanguage(code=source.code, name=source.name),
             "target": NamedLanguage(code=target.code, name=target.name),

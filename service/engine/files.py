@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from index.documents.translation import DOCUMENT_FORMATS
+from index.formats.registry import DOCUMENT_EXTENSIONS
 from service import limits
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class TranslatedFiles:
         self._folder, self._max_bytes, self._keep_seconds = folder, max_bytes, keep_seconds
 
     def put(self, content: bytes, suffix: str) -> str:
-        """Keep a file of one of DOCUMENT_FORMATS; returns its name. Raises NoRoomError, OSError."""
-        assert suffix in DOCUMENT_FORMATS
+        """Keep a file of one of DOCUMENT_EXTENSIONS; returns its name. Raises NoRoomError, OSError."""
+        assert suffix in DOCUMENT_EXTENSIONS
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._sweep() + len(content) > self._max_bytes:
             raise NoRoomError

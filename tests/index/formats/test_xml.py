@@ -55,7 +55,13 @@ def found(path: Path, content: str | bytes, format: str | None = None) -> list[S
 def test_tmx_units_are_groups_with_metadata(tmp_path: Path) -> None:
     one, two, three = found(tmp_path / "m.tmx", TMX)
     assert (one.id, one.language, one.text) == ("u1", "en-US", "A black dog.")
-    assert one.metadata == {"creationid": "ANNA", "x-domain": "pets", "note": "careful", "changeid": "BEN"}
+    assert one.metadata == {
+        "creationid": "ANNA",
+        "x-domain": "pets",
+        "note": "careful",
+        "changeid": "BEN",
+        "codes": "A <bpt1/>black<ept1/> <hi1>dog</hi1>.",
+    }
     assert (two.language, two.text, two.line) == ("de", "Ein schwarzer Hund & Freund.", 9)
     assert (three.id, three.language) == ("2", "en")
     assert one.group == two.group != three.group
@@ -110,7 +116,12 @@ def test_xliff_2(tmp_path: Path) -> None:
     one, two, three, four = found(tmp_path / "m.xliff", XLIFF_2)
     assert (one.id, one.language, one.text) == ("u.1", "en", "A dog.")
     assert (two.language, two.text) == ("pt", "Um cão.")
-    assert two.metadata == {"note": "Title", "original": "a.txt", "state": "final"}
+    assert two.metadata == {
+        "note": "Title",
+        "original": "a.txt",
+        "state": "final",
+        "codes": "Um <ph3/>cão.",
+    }
     assert one.group == two.group != three.group
     assert (three.confirmed, four.confirmed) == (True, False)
 
@@ -133,7 +144,7 @@ def test_names_of_a_character_are_a_group_over_files(tmp_path: Path) -> None:
         ("<tmx><body>\n<tu><tuv><seg>x</seg></tuv></tu></body></tmx>", r"line 2: a <tuv> without xml:lang"),
         ("<tmx><body><tu><tuv lang='en'/></tu></body></tmx>", r"line 1: a <tuv> without xml:lang or <seg>"),
         (TMX.replace("A cat.", "A &cat;."), r"m\.tmx, line \d+: &cat; is not defined"),
-        ("<tmx><body><tu>\x07</tu></body></tmx>", r"m\.tmx, line 1: not well-formed"),
+        ("<tmx><body><tu>\x07</tu></body></tmx>", r"m\.tmx, line 1: a character that XML does not allow"),
         (TMX.encode() + b"\xff", r"m\.tmx, line \d+: not well-formed"),
         ("<?xml version='1.0' encoding='no-such'?><tmx/>", r"m\.tmx, line 1: not well-formed"),
         ("<a>" * 10_000, r"m\.tmx, line 1: "),

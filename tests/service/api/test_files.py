@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from index.documents.translation import open_document
+from index.formats.registry import open_document
 from service import limits
 from service.app import create_app
 from service.settings import Settings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urlencode
 
-from index.documents.translation import MARKS_A_TEXT
+from index.formats.registry import MARKS_A_TEXT
 from service import limits
 
 LONGEST_BODY = limits.MAX_BODY_BYTES

@@ -2,10 +2,9 @@
 
 import asyncio
 import shutil
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -113,28 +112,6 @@ def test_a_full_disk_is_reported(record: Record, place: Settings) -> None:
     with longest_file(1000):
         perform(spec(action="add", sentences=[long]), record, place)
     assert done(record).reason == "the worker's disk is full: free space, then send it again"
-
-
-@pytest.mark.parametrize(
-    ("form", "module", "package"), [("po", "po", "babel.messages.catalog"), ("tmx", "tmx", "lxml")]
-)
-def test_a_package_that_reads_a_format_is_named_where_it_is_missing(
-    form: Literal["po", "tmx"],
-    module: str,
-    package: str,
-    record: Record,
-    place: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delitem(sys.modules, f"index.formats.{module}", raising=False)
-    monkeypatch.setitem(sys.modules, package, None)
-
-    async def content() -> AsyncIterator[bytes]:
-        yield b"x"
-
-    upload = asyncio.run(open_spool(place).take(content(), UploadOptions(format=form)))
-    perform(spec(action="add", uploads=[upload.id]), record, place)
-    assert "is not installed: pip install 'passepartout[formats]'" in str(done(record).reason)
 
 
 def test_an_unexpected_error_is_reported_without_its_message(

@@ -1,0 +1,161 @@
+"""Filling a document from the translation memory: exact matches as translated, others as fuzzy."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from index.errors import UnknownLanguageError, UsageError
+from index.formats.document import Document, Filling, Unit, with_edges
+from index.formats.registry import LONGEST_DOCUMENT, open_document
+from index.formats.sentence import CODES, CONTEXT, FORMS, SOURCE_TEXT, TARGET_TEXT
+from index.formats.streams import open_stream
+from index.languages import lookup
+from index.storage.files import output_file
+from index.text.normalisation import clean
+
+TEXTS_ASKED = 256  # at a time
+TEXTS_DETECTED, CHARACTERS_DETECTED = 100, 1000  # at most, to identify the language of a document
+
+
+class Original(Protocol):
+    """The sentence whose translation a match is."""
+
+    @property
+    def text(self) -> str: ...
+
+
+class Match(Protocol):
+    """An answer of the translation memory."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def match(self) -> str: ...
+    @property
+    def original(self) -> Original | None: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+class Language(Protocol):
+    """A language of the memory."""
+
+    @property
+    def code(self) -> str: ...
+
+
+class Memory(Protocol):
+    """A translation memory, and what recognises languages: a Translator."""
+
+    @property
+    def languages(self) -> Sequence[Language]: ...
+    def detect(self, text: str) -> str | None: ...
+    def remember(self, texts: Sequence[str], source: str, target: str) -> Sequence[Sequence[Match]]: ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many texts of a document were `translated` (exact), `fuzzy` (similar) or left `empty`.
+
+    `kept` texts had a translation before. `fuzzy_written`: whether fuzzy translations are in the file.
+    """
+
+    translated: int
+    fuzzy: int
+    empty: int
+    kept: int
+    fuzzy_written: bool
+
+
+def fill(document: Document, matches: Sequence[Sequence[Match]], *, fuzzy: bool | None = None) -> Summary:
+    """Fill each unit with its best match.
+
+    `fuzzy`: whether to write matches that are not exact; by default, only if the format can mark them.
+    """
+    written = document.marks_fuzzy if fuzzy is None else fuzzy
+    counts = Counter[str]()
+    for unit, answers in zip(document.units, matches, strict=True):
+        filling = filling_of(unit, answers)
+        if filling is None or ((written or not filling.fuzzy) and not document.fill(unit, filling)):
+            counts["empty"] += 1
+        else:
+            counts["fuzzy" if filling.fuzzy else "translated"] += 1
+    return Summary(counts["translated"], counts["fuzzy"], counts["empty"], document.kept, written)
+
+
+def filling_of(unit: Unit, answers: Sequence[Match]) -> Filling | None:
+    """The first exact answer in the same context, else the first one as fuzzy; None where there is none."""
+    fillings = (_filling(unit, answer) for answer in answers)
+    found = [filling for filling in fillings if filling is not None]
+    return min(found, key=lambda filling: filling.fuzzy, default=None)
+
+
+def _filling(unit: Unit, answer: Match) -> Filling | None:
+    text, original, metadata = answer.text, answer.original.text if answer.original else "", answer.metadata
+    exact = answer.match == "exact"
+    if exact and metadata:  # of a row that other texts may share
+        text = _written(metadata.get(TARGET_TEXT), text)
+        original = _written(metadata.get(SOURCE_TEXT), original)
+    if original != unit.text:
+        text = with_edges(unit.text, text.strip())
+        exact = exact and original.strip() == unit.text.strip()
+    same_context = metadata.get(CONTEXT) in (None, unit.context or "")
+    forms, codes = (metadata.get(FORMS), metadata.get(CODES)) if exact else ((), "")
+    filling = Filling(
+        text,
+        not (exact and same_context),
+        original,
+        forms if isinstance(forms, list) else (),
+        codes if isinstance(codes, str) else "",
+    )
+    return unit.adapt(filling) if unit.adapt else filling
+
+
+def _written(stated: object, cleaned: str) -> str:
+    return stated if isinstance(stated, str) and clean(stated) == cleaned else cleaned
+
+
+def source_language(document: Document, memory: Memory, given: str | None) -> str:
+    """The language of a document's texts: the given one, or the one it states, or that of most texts.
+
+    Raises UnknownLanguageError, UsageError if the language is not clear.
+    """
+    known = [info.code for info in memory.languages]
+    stated = given or document.source
+    if stated is not None:
+        if (code := lookup(stated, known)) is None:
+            raise UnknownLanguageError(f"no language {stated!r} here; there are: {', '.join(sorted(known))}")
+        return code
+    texts = [unit.text[:CHARACTERS_DETECTED] for unit in document.units[:TEXTS_DETECTED]]
+    detected = Counter(code for code in map(memory.detect, texts) if code is not None)
+    if not detected:
+        raise UsageError("the language of the file was not recognised: give it (--from)")
+    return detected.most_common(1)[0][0]
+
+
+def translate_file(
+    memory: Memory,
+    path: Path,
+    out: Path,
+    target: str,
+    source: str | None = None,
+    *,
+    fuzzy: bool | None = None,
+) -> Summary:
+    """Fill `path` and write it to `out`. Raises UsageError, CorpusError."""
+    if out.exists() and out.samefile(path):
+        raise UsageError(f"{out} is the file itself: give another --out")
+    with open_stream(path) as stream:
+        content = stream.read(LONGEST_DOCUMENT + 1)
+    document = open_document(content, str(path), target)
+    texts = [unit.text for unit in document.units]
+    matches: list[Sequence[Match]] = []
+    code = source_language(document, memory, source) if texts else ""
+    for begin in range(0, len(texts), TEXTS_ASKED):
+        matches += memory.remember(texts[begin : begin + TEXTS_ASKED], code, target)
+    summary = fill(document, matches, fuzzy=fuzzy)
+    with output_file(out) as draft, draft.open("wb") as file:
+        document.write(file)
+    return summary

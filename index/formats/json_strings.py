@@ -1,0 +1,102 @@
+"""JSON with texts by key, nested or not, as web and mobile applications use it; Flutter's ARB.
+
+Keys that begin with @ are notes (ARB), and in the entries of browser extensions only `message` is a text.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from index.errors import CorpusError
+from index.formats.document import Charset, Edit, decoded
+from index.formats.keyed import Contents, Keyed, String
+from index.formats.sentence import is_text, parse_json
+
+LOCALE = "@@locale"  # of ARB
+EXTENSION_ENTRY = frozenset({"message", "description", "placeholders"})
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+class Value(NamedTuple):
+    """A string of a document, the keys that lead to it, and where it stands."""
+
+    keys: tuple[str, ...]
+    text: str
+    begin: int
+    end: int
+
+
+def values(text: str) -> Iterator[Value]:
+    """Yield every string of a valid document that is not a key."""
+    keys: list[str] = []  # to the value that comes next
+    counts: list[int] = []  # of values in each array around it; -1: it is an object
+    expects_key = False
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark in "{[":
+            counts.append(-1 if mark == "{" else 0)
+            keys.append("" if mark == "{" else "0")
+            expects_key = mark == "{"
+        elif mark in "}]":
+            counts.pop()
+            keys.pop()
+            expects_key = False
+        elif mark == ",":
+            if counts[-1] >= 0:
+                counts[-1] += 1
+                keys[-1] = str(counts[-1])
+            expects_key = counts[-1] < 0
+        elif mark == ":":
+            expects_key = False
+        elif mark.startswith('"'):
+            string = json.loads(mark)
+            if expects_key:
+                keys[-1] = string
+            else:
+                yield Value(tuple(keys), string, token.start(), token.end())
+
+
+def written(text: str, charset: Charset, before: str) -> str:
+    """A string as JSON, with references where the one it replaces has some."""
+    return json.dumps(text, ensure_ascii=re.search(r"\\u[0-9a-fA-F]{4}", before) is not None)
+
+
+def _parse(label: str, content: bytes) -> Contents:
+    text, charset = decoded(label, content)
+    try:
+        document = parse_json(text, repeated=True)
+    except ValueError as error:
+        raise CorpusError(f"{label}: not JSON ({error}): correct it") from error
+    if not isinstance(document, dict | list):
+        raise CorpusError(f"{label}: no texts in it: give an object with texts by key")
+    found = list(values(text))
+    locale = next((value for value in found if value.keys == (LOCALE,)), None)
+    entries = _extension_entries(found)
+    strings = (
+        String("/".join(value.keys), value.text, value.begin, value.end)
+        for value in found
+        if is_text(value.text)
+        and not any(key.startswith("@") for key in value.keys)
+        and not any(value.keys[:n] in entries and value.keys[n] != "message" for n in range(len(value.keys)))
+    )
+
+    def head(target: str) -> Iterator[Edit]:
+        if locale is not None:
+            yield Edit(locale.begin, locale.end, json.dumps(target.replace("-", "_")))
+
+    return Contents(text, charset, strings, locale.text if locale else None, head)
+
+
+def _extension_entries(found: list[Value]) -> set[tuple[str, ...]]:
+    """The keys of objects that have a message and nothing but what an entry of a browser extension has."""
+    members: dict[tuple[str, ...], set[str]] = {}
+    for value in found:
+        members.setdefault(value.keys[:-1], set()).add(value.keys[-1])
+    return {
+        keys for keys, names in members.items() if "message" in names and names <= EXTENSION_ENTRY and keys
+    }
+
+
+FORMAT = Keyed(_parse, written)
+read, open_document = FORMAT.read, FORMAT.open_document

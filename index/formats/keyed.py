@@ -1,0 +1,99 @@
+"""Keyed: files with the texts of one language by key, which translate those of others with the same name.
+
+A format says where its strings stand and how one is written; reading and filling are the same for all.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from index.errors import CorpusError
+from index.formats.document import Charset, Document, Edit, Filling, Unit, decoded
+from index.formats.sentence import BadUnit, Sentence, as_written
+from index.formats.streams import open_stream
+from index.languages import standard_code
+
+LONGEST_FILE = 64 << 20  # bytes
+
+
+class String(NamedTuple):
+    """A text, its key, and where it stands in the file."""
+
+    key: str
+    text: str
+    begin: int
+    end: int
+
+
+class Contents(NamedTuple):
+    """A file's text, its strings, its language if it says so, and where that is changed."""
+
+    text: str
+    charset: Charset
+    strings: Iterable[String]
+    language: str | None = None
+    head: Callable[[str], Iterable[Edit]] = lambda target: ()
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A format: `parse(label, content)` gives what a file contains, `written` a text as it stands there.
+
+    A text that cannot be written is None.
+    """
+
+    parse: Callable[[str, bytes], Contents]
+    written: Callable[[str, Charset, str], str | None]
+
+    def read(self, path: Path, language: str | None) -> Iterator[Sentence | BadUnit]:
+        """Yield every string in `language`, or that of the file. Raises CorpusError."""
+        with open_stream(path) as file:
+            content = file.read(LONGEST_FILE + 1)
+        if len(content) > LONGEST_FILE:
+            raise CorpusError(f"{path}: longer than {LONGEST_FILE} bytes: divide it")
+        found = self.parse(str(path), content)
+        code = language or found.language
+        if code is None:
+            raise CorpusError(f"{path}: it does not say its language: give it as --corpus LANG={path}")
+        family, line, place = family_of(path, code), 1, 0
+        for string in found.strings:
+            line, place = line + found.text.count("\n", place, string.begin), string.begin
+            yield Sentence(
+                string.key, string.text, code, line, as_written("", string.text), f"{family}#{string.key}"
+            )
+
+    def open_document(self, content: bytes, label: str, target: str) -> Document:
+        """Read a file to be filled: each translation takes the place of its text. Raises CorpusError."""
+        found = self.parse(label, content)
+        document = Document(found.text, found.charset, found.language)
+        for string in found.strings:
+            if string.text.strip():
+                document.units.append(Unit(string.text, partial(self._filled, document, string)))
+        document.head += found.head(target)
+        return document
+
+    def _filled(self, document: Document, string: String, filling: Filling) -> Iterator[Edit]:
+        before = document.text[string.begin : string.end]
+        if (written := self.written(filling.text, document.charset, before)) is not None:
+            yield Edit(string.begin, string.end, written)
+
+
+def family_of(path: Path, language: str) -> str:
+    """The name of a file without the code of its language: app_de.properties -> app.properties."""
+    parts = re.split(r"([._-])", path.name)
+    for begin in range(0, len(parts), 2):
+        for end in range(min(len(parts), begin + 5), begin, -2):
+            if standard_code("".join(parts[begin:end])) == standard_code(language):
+                return "".join(parts[:begin] + parts[end + 1 :]).strip("._-")
+    return path.name
+
+
+def text_contents(
+    strings: Callable[[str, str], Iterable[String]], label: str, content: bytes, charset: str = "utf-8"
+) -> Contents:
+    """The contents of a file of text."""
+    text, written = decoded(label, content, charset)
+    return Contents(text, written, strings(label, text))

@@ -1,0 +1,57 @@
+"""The costliest document of each format: filled in time that grows as it does, or refused."""
+
+import time
+
+import pytest
+
+from index.errors import UsageError
+from index.formats.document import Filling
+from index.formats.registry import MARKS_A_TEXT, open_document
+
+SECONDS = 5  # of processor time; what is tried here took minutes
+COUNT = 90_000
+TU, UNIT = b'<tu><tuv xml:lang="en"><seg>', b"<trans-unit><source>"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.po", b'msgid ""\n' + b'"a"\n' * COUNT + b'msgstr ""\n'),
+        ("x.po", b'msgid "a' + b"!" * COUNT + b'"\nmsgstr ""\n'),
+        ("x.po", b'msgid "a"\nmsgstr ""\n' + b'"a"\n' * COUNT),
+        ("x.po", b"# " + b"!" * COUNT + b'\nmsgid "a"\nmsgstr ""\n'),
+        ("x.po", b"?\n" * COUNT),
+        ("x.txt", b"a\n" * COUNT),
+        ("x.json", b"[" + b'"a",' * COUNT + b'"a"]'),
+        ("x.tmx", b"<tmx><body>%b%b%b</body></tmx>" % (TU * 80, b"a" * COUNT, b"</seg></tuv></tu>" * 80)),
+        ("x.xlf", b"<xliff>%b%b%b</xliff>" % (UNIT * 99, b"a" * COUNT, b"</source></trans-unit>" * 99)),
+    ],
+)
+def test_a_costly_document_is_filled_in_linear_time_or_refused(name: str, content: bytes) -> None:
+    begun = time.process_time()
+    try:
+        document = open_document(content, name, "de")
+        for unit in document.units:
+            document.fill(unit, Filling("!" * COUNT if len(document.units) < 10 else "b"))
+        document.content()
+    except UsageError:
+        pass
+    assert time.process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.txt", b"\n"),
+        ("x.txt", b"\r"),
+        ("x.po", b"#\n"),
+        ("x.json", b"[],"),
+        ("x.tmx", b"<tu/>"),
+        ("x.tmx", b"a='b' "),
+        ("x.xliff", b"&a;"),
+    ],
+)
+def test_what_is_far_more_than_its_texts_is_refused_unread(name: str, content: bytes) -> None:
+    """The contents are none of these formats, which reading would tell."""
+    with pytest.raises(UsageError, match="than 10 texts need: divide it"):
+        open_document(content * (10 * MARKS_A_TEXT + 1), name, "de", 10)
