@@ -29,7 +29,6 @@ TINY_SETTINGS = (
 )
 OF_TOKENIZER = ("tokenizer.vocabulary=500",)  # where the recipe learns one
 OF_TEXTS = (f"data.texts={TEXT_SET}",)
-OF_ALIGNED = (f"transfer.aligned={TEXT_SET}",)
 OF_MINING = ("mining.begin=30", "mining.every=15", "optimiser.epochs=60")
 OF_HEAD = {"mlp": ("head.dimension=24",), "linear": ("head.dimension=24",), "none": ("head.dimension=32",)}
 OF_VISION = {"tuned": ("optimiser.epochs=2",), "frozen": ("optimiser.epochs=30",)}
@@ -43,7 +42,7 @@ def run_smoke(name: str, out: Path, overrides: Iterable[str] = ()) -> str:
     tiny += OF_TOKENIZER if not full.text.brings_tokenizer else ()
     tiny += OF_TEXTS if full.data.texts else ()
     tiny += OF_MINING if full.mining else ()
-    tiny += OF_ALIGNED if full.transfer and full.transfer.aligned else ()
+    tiny += full.transfer.tiny if full.transfer else ()
     recipe = load_recipe(name, (*tiny, *overrides))
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give --smoke another --out")

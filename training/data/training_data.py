@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from training.data.captions import CaptionedPictures
+from training.data.captions import Caption, CaptionedPictures
 from training.data.pairs import Pseudopairs
 from training.data.pictograms import is_drawing
 from training.data.tokens import tokenize
-from training.data.transfer import TransferredCaption, with_transferred
 
 Tokens = NDArray[np.int32]
 Vectors = NDArray[np.float32]
@@ -20,6 +19,19 @@ Vectors = NDArray[np.float32]
 
 def _no_space() -> Vectors:
     raise NotImplementedError("the recipe's validation refuses what needs a fixed space here")
+
+
+@dataclass(frozen=True)
+class TransferredCaption:
+    """A sentence in another language for the picture of caption number `caption`.
+
+    similarity: the cosine of the two sentences, 1 for a translation.
+    """
+
+    caption: int
+    language: str
+    text: str
+    similarity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,9 @@ class TrainingData:
     @cached_property
     def shown(self) -> CaptionedPictures:
         """The captions that batches are drawn from: the pictures' own, then the transferred ones."""
-        return with_transferred(self.captions, self.transferred)
+        own = self.captions
+        new = (Caption(own.captions[t.caption].picture, t.language, t.text) for t in self.transferred)
+        return CaptionedPictures(own.pictures, (*own.captions, *new))
 
     @cached_property
     def shown_tokens(self) -> Sequence[Tokens]:

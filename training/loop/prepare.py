@@ -20,7 +20,6 @@ from training.data.pictures import PictureCollection
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.data.transfer import read_transferred
 from training.data.whitening import fit_whitening
 from training.encoders.base import EncoderSettings
 from training.encoders.features import features_of_collection
@@ -30,6 +29,7 @@ from training.loop.checkpoint import load_best
 from training.loop.model import build_model, pick_device
 from training.loop.run import Run
 from training.loop.source import CaptionSource, sampler_of, suppliers_of
+from training.loop.transfer import transfer_of
 from training.loop.validation import ValidationSet
 from training.recipes.recipe import Recipe
 
@@ -65,7 +65,7 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         texts,
         sentences_of(tokenizer, texts, train, tokens),
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
-        read_transferred(run.transferred_file, train) if recipe.transfer else (),
+        transfer_of(recipe).captions(run, train),
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
         whitened_space=lambda: whitened_space(recipe, pictures),
         mine_captions=recipe.mining.captions if recipe.mining else None,

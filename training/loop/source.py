@@ -15,13 +15,13 @@ from training.data.picture_source import PictureSource
 from training.data.sampler import PictureSampler
 from training.data.tokens import by_length, pad
 from training.data.training_data import TrainingData
-from training.data.transfer import TransferSampler
 from training.encoders.two_branch import TwoBranch
 from training.loop.distributed import Processes
 from training.loop.engine import Chunk, cut
 from training.loop.mining.rounds import load_or_mine_round
 from training.loop.mining.word_evidence import WordEvidence
 from training.loop.run import Run
+from training.loop.transfer import Sampler, transfer_of
 from training.loop.validation import ValidationSet
 from training.recipes.recipe import Recipe
 
@@ -60,7 +60,7 @@ class CaptionSource:
     data: TrainingData
     sha256: str
     pictures: PictureSource
-    sampler: PictureSampler | TransferSampler
+    sampler: Sampler
     suppliers: Mapping[str, Supplier]
     validation: ValidationSet
     model: TwoBranch
@@ -151,7 +151,7 @@ def suppliers_of(recipe: Recipe, data: TrainingData) -> dict[str, Supplier]:
     return {name: supplier(data) for name, supplier in SUPPLIERS.items() if name in recipe.inputs}
 
 
-def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferSampler:
+def sampler_of(recipe: Recipe, data: TrainingData) -> Sampler:
     """Build the sampler of a recipe: a picture's own captions, and transferred ones where there are any."""
     sampler = PictureSampler(
         data.captions,
@@ -160,6 +160,4 @@ def sampler_of(recipe: Recipe, data: TrainingData) -> PictureSampler | TransferS
         recipe.data.anchors,
         epoch_shares(data.captions.pictures, recipe.data.weights),
     )
-    if recipe.transfer is None:
-        return sampler
-    return TransferSampler(sampler, data.shown, len(data.tokens), recipe.transfer.share, recipe.seed)
+    return transfer_of(recipe).sampler(sampler, data)

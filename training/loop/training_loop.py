@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -10,7 +11,6 @@ import torch
 from index.errors import PassepartoutError, TrainingError
 from index.progress import Progress
 from training.encoders.two_branch import TwoBranch
-from training.loop.caption_transfer import finished_start, start_folder, start_recipe, take_up
 from training.loop.checkpoint import Counters, load_last, save_best, save_last
 from training.loop.distributed import Processes, joined, keep_freed_memory
 from training.loop.engine import Chunk, Engine
@@ -18,6 +18,7 @@ from training.loop.mining.rounds import stage
 from training.loop.prepare import prepare
 from training.loop.run import Run, create_run, open_run
 from training.loop.source import Source
+from training.loop.transfer import transfer_of
 from training.loop.validation import validate
 from training.recipes.recipe import Recipe
 from training.recipes.settings import OptimiserSettings
@@ -32,7 +33,10 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
     one; a finished run is left as it is. Processes started by torchrun train together; the first one writes.
     Raises TrainingError when the loss or the weights are not finite (the last good checkpoint stays).
     """
-    start = _take_start(recipe, data, out, resume=resume) if recipe.transfer else None
+    if (out / "recipe.json").is_file():
+        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
+    transfer = transfer_of(recipe)
+    transfer.begin(recipe, data, out, partial(train, resume=True))
     with joined() as processes:
         with processes.after_the_first():
             is_new = not out.exists() or not any(out.iterdir())
@@ -43,7 +47,7 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
             keep_freed_memory()
             source: Source
             try:
-                take_up(run, data, start)
+                transfer.take_up(run, data)
                 source = prepare(run, data)
             except PassepartoutError:
                 if is_new:
@@ -52,18 +56,6 @@ def train(recipe: Recipe, data: Path, out: Path, *, resume: bool = False) -> Run
         Loop(run, source, processes).run_epochs()
         processes.wait()
     return run
-
-
-def _take_start(recipe: Recipe, data: Path, out: Path, *, resume: bool) -> Run | None:
-    """Return the finished run that this one starts from, training it first where necessary."""
-    settings = recipe.transfer
-    if settings is None or not settings.needs_start:
-        return None
-    if (out / "recipe.json").is_file():
-        create_run(out, recipe, resume=resume)  # a folder that can't be used is refused first
-    if not settings.start:
-        train(start_recipe(recipe), data, start_folder(settings, out), resume=True)
-    return finished_start(recipe, out)
 
 
 def learning_rate(settings: OptimiserSettings, step: int, steps: int) -> float:

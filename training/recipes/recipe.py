@@ -38,7 +38,7 @@ class Recipe(Table):
     objectives: dict[str, SerializeAsAny[Objective]] = Field(min_length=1)
     mining: MiningSettings | None = None
     schedule: ScheduleSettings = ScheduleSettings()
-    transfer: TransferSettings | None = None
+    transfer: SerializeAsAny[TransferSettings] | None = None
     optimiser: OptimiserSettings
     run: RunSettings = RunSettings()
 
@@ -52,6 +52,15 @@ class Recipe(Table):
         if unknown:
             raise ValueError(f"unknown objective {unknown[0]}; there are {', '.join(OBJECTIVES)}")
         return {name: _table(OBJECTIVES[name], table, "objectives", name) for name, table in tables.items()}
+
+    @field_validator("transfer", mode="before")
+    @classmethod
+    def _known_transfer(cls, table: object) -> object:
+        if not isinstance(table, Mapping):
+            return table
+        open_rooms()
+        (kind,) = TransferSettings.kinds
+        return _table(kind, table, "transfer")
 
     @field_validator("text", mode="before")
     @classmethod

@@ -1,13 +1,10 @@
 """The tables of a recipe about how a run goes: [mining], [transfer], [optimiser] and [run]."""
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from training.data.settings import Table
-
-# The share of pairs that a filter of [transfer] keeps.
-KEPT_SHARES = {"none": 1.0, "top": 0.25, "bottom": 0.75}
 
 
 class MiningSettings(Table):
@@ -66,43 +63,24 @@ class MiningSettings(Table):
 
 
 class TransferSettings(Table):
-    """Captions in other languages that are transferred to pictures: pseudopairs (Kádár et al. 2019, 2.2), or
-    translations (2.3).
+    """The table [transfer]: captions in other languages that pictures get before a run begins.
 
-    start: a finished run of any recipe, whose encoder finds the pseudopairs; "": this recipe without the
-    table is trained first, into RUN-start.
-    nearest: "cosine" gives each caption the nearest one of each other language, as in the paper; "mutual"
-    only each other's nearest (training.loop.mining).
-    filter: "top" keeps the 25 % most similar pairs of each two languages, "bottom" drops the 25 % least
-    similar.
-    then: "fine-tune" continues from the start's best weights, "restart" starts from scratch.
-    share: the probability that a picture with transferred captions is shown with one of them.
-    aligned: use translations instead of pseudopairs: the NAME of files text/NAME.LANG.txt whose lines
-    correspond; a caption found there word for word gets the same line in the other languages.
+    The keys, and what is done, are those of the paper's room that registers a subclass of this and one of
+    training.loop.transfer.Transfer. then: "fine-tune" goes on from the weights of another run, "restart" from
+    scratch. tiny: what --smoke sets of a table.
     """
 
-    start: str = ""
-    nearest: Literal["cosine", "mutual"] = "cosine"
-    filter: Literal["none", "top", "bottom"] = "none"
+    kinds: ClassVar[list[type["TransferSettings"]]] = []
+
     then: Literal["fine-tune", "restart"] = "fine-tune"
-    share: float = Field(default=0.5, gt=0, lt=1)
-    aligned: str = Field(default="", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$|^$")
 
-    @model_validator(mode="after")
-    def _filters_have_similarities(self) -> "TransferSettings":
-        if self.aligned and self.filter != "none":
-            raise ValueError('translations have no similarity to filter by: leave filter = "none"')
-        return self
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
+        TransferSettings.kinds.append(cls)
 
     @property
-    def keep(self) -> float:
-        """The share of pairs that stays."""
-        return KEPT_SHARES[self.filter]
-
-    @property
-    def needs_start(self) -> bool:
-        """Whether another run comes first."""
-        return not self.aligned or self.then == "fine-tune"
+    def tiny(self) -> tuple[str, ...]:
+        return ()
 
 
 class OptimiserSettings(Table):

@@ -51,7 +51,7 @@ class CaptionHinge(Hinge):
 
 @named("mined_hinge")
 class MinedHinge(Hinge):
-    """c2c on mined or transferred pairs of captions (training.data.transfer); 0 while there are none."""
+    """c2c on mined or transferred pairs of captions (`transfer`); 0 while there are none."""
 
     rows: ClassVar[tuple[str, ...]] = ("mined",)
 

@@ -14,15 +14,20 @@ from index.errors import DataError, RecipeError, UsageError
 from passepartout import run as command
 from tests.training.tiny import BAG, recipe
 from training.data.captions import Caption, CaptionedPictures
-from training.data.transfer import read_transferred
 from training.export.bundle import export_run
-from training.loop.caption_transfer import nearest, start_folder, start_recipe, translations
 from training.loop.checkpoint import load_best
 from training.loop.model import load_model
 from training.loop.prepare import training_captions
 from training.loop.run import Run
 from training.loop.training_loop import train
-from training.recipes.settings import TransferSettings
+from training.papers.pseudopairs.transfer import (
+    CaptionTransferSettings,
+    nearest,
+    read_transferred,
+    start_folder,
+    start_recipe,
+    translations,
+)
 
 # What differs from the tiny bag: Kádár et al.'s encoder, losses and picture branch.
 GRU = (
@@ -47,7 +52,7 @@ def vectors() -> dict[str, np.ndarray]:
 
 def test_each_caption_gets_its_nearest_in_each_other_language() -> None:
     given = vectors()
-    found = nearest(given, TransferSettings())
+    found = nearest(given, CaptionTransferSettings())
     assert set(found) == {(a, b) for a in given for b in given if a != b}
     for (one, other), (rows, cosines) in found.items():
         assert rows[:, 0].tolist() == list(range(len(given[one])))
@@ -60,7 +65,10 @@ def test_each_caption_gets_its_nearest_in_each_other_language() -> None:
 @pytest.mark.parametrize(("name", "share"), [("top", 0.25), ("bottom", 0.75)])
 def test_filters_keep_the_most_alike_of_each_two_languages(name: str, share: float) -> None:
     given = vectors()
-    every, kept = nearest(given, TransferSettings()), nearest(given, TransferSettings(filter=name))
+    every, kept = (
+        nearest(given, CaptionTransferSettings()),
+        nearest(given, CaptionTransferSettings(filter=name)),
+    )
     for pair, (rows, cosines) in kept.items():
         assert len(rows) == round(share * len(given[pair[0]]))
         whole = np.sort(every[pair][1])[::-1]
@@ -72,7 +80,7 @@ def test_mutual_pairs_are_given_both_ways() -> None:
     draw = np.random.default_rng(0)
     english = unit(draw.standard_normal((30, 6)))
     german = english[::-1].copy()
-    found = nearest({"en": english, "de": german}, TransferSettings(nearest="mutual"))
+    found = nearest({"en": english, "de": german}, CaptionTransferSettings(nearest="mutual"))
     assert found["en", "de"][0].tolist() == [[i, 29 - i] for i in range(30)]
     assert found["de", "en"][0].tolist() == [[i, 29 - i] for i in range(30)]
     assert np.allclose(found["de", "en"][1], 1)

@@ -10,11 +10,10 @@ from index.errors import DamagedError
 from training.data.captions import Caption, CaptionedPictures
 from training.data.sampler import PictureSampler
 from training.data.training_data import TrainingData
-from training.data.transfer import (
+from training.papers.pseudopairs.transfer import (
     TransferredCaption,
     TransferSampler,
     read_transferred,
-    with_transferred,
     write_transferred,
 )
 
@@ -33,7 +32,8 @@ TRANSFERRED = [
     for i in range(10)
     for n in (0, 1)
 ]
-SHOWN = with_transferred(OWN, TRANSFERRED)
+DATA = TrainingData(("en", "de"), 0, Tokenizer(models.BPE()), OWN, (), transferred=TRANSFERRED)
+SHOWN = DATA.shown
 
 
 def sampler(share: float, seed: int = 0) -> TransferSampler:
