@@ -21,7 +21,6 @@ import click
 import numpy as np
 
 from benchmarks.recombined import recombined
-from index.build import milvus_store
 from index.build.build_index import build_index
 from index.build.job import Job
 from index.build.lexicon import detector_of
@@ -32,6 +31,7 @@ from index.encoder.text_encoder import TextEncoder
 from index.search.translator import Translator
 from index.storage.options import Options
 from index.storage.versions import open_version
+from index.vectors import milvus as milvus_vectors
 from index.vectors.vector_index import recall
 
 TIMED_ROUNDS = 20
@@ -92,7 +92,7 @@ def milvus(encoder: Path, captions: tuple[str, ...], size: int, graph: bool, ask
     bundle = open_bundle(encoder)
     pairs = (given.split("=", 1) for given in captions)
     if graph:
-        vars(milvus_store)["EXACT_ROWS"] = 0
+        vars(milvus_vectors)["GRAPH_ROWS"] = 0
     texts = {code: Path(path).read_text("utf-8").splitlines() for code, path in pairs}
     with tempfile.TemporaryDirectory() as work:
         click.echo(json.dumps(_compared(bundle, texts, size, asked, Path(work)), indent=1))

@@ -22,7 +22,7 @@ from index.build.lexicon import choose_words, count_language, detector_of, write
 from index.build.previous_version import PreviousVersion
 from index.build.quality_report import with_quality
 from index.build.reading import read_corpus, vectors_of
-from index.build.vectors import write_indexes, write_neighbourhoods
+from index.build.vectors import move_to_store, write_indexes, write_neighbourhoods
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, OutdatedError, UsageError
@@ -106,9 +106,9 @@ def run_plan(
 ) -> IndexManifest:
     """Build and publish a plan; return the manifest. Raises what `build_index` does, and OutdatedError."""
     if plan.options.store:
-        from index.build.milvus_store import check_reachable  # pymilvus is an extra
+        from index.vectors.milvus import connect, parse  # pymilvus is an extra
 
-        check_reachable(plan.options.store)
+        connect(parse(plan.options.store)).call("list_collections")
     try:
         with building(out) as work:
             if plan.job and (existing := made_by(out, plan.job)):
@@ -166,11 +166,7 @@ class _Build:
             skipped={**plan.skipped, **plan.corpus.skipped},
         )
         manifest = with_quality(job, manifest, by_line=plan.measure_aligned)
-        if plan.options.store:
-            from index.build.milvus_store import put_into_store  # pymilvus is an extra
-
-            manifest = put_into_store(job, manifest, plan.options)
-        return manifest
+        return move_to_store(job, manifest) if plan.options.store else manifest
 
     def _check_lines(self) -> None:
         """Raise UsageError unless all files have equally many lines."""

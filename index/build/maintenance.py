@@ -3,15 +3,17 @@
 import os
 from pathlib import Path
 
-from index.build.milvus_store import COLLECTIONS_FILE, drop_unused, verify_collections
 from index.encoder.bundle import open_index_encoder
+from index.search.sentence_index import open_vectors
 from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import (
+    COLLECTIONS,
     VERSIONS,
     clear_work,
     current,
     locked,
+    manifest_of,
     open_version,
     serve,
     version_before,
@@ -20,11 +22,11 @@ from index.storage.versions import (
 
 
 def verify_version(index: Path, version: str | None = None) -> tuple[Path, IndexManifest]:
-    """Open a version as `open_version` does, computing all checksums again, also of vectors in Milvus."""
+    """Open a version as `open_version` does, computing all checksums again."""
     folder, manifest = open_version(index, version, fresh=True)
     open_index_encoder(folder, manifest)
-    if manifest.stored:
-        verify_collections(folder, manifest)
+    for code in manifest.languages:
+        open_vectors(folder, code, manifest)
     return folder, manifest
 
 
@@ -56,4 +58,13 @@ def collect(index: Path, keep: int = 2) -> list[str]:
         if old:
             fsync(index / VERSIONS)
         removed = clear_work(work)
-        return [*removed, *drop_unused(index)] if (work / COLLECTIONS_FILE).exists() else removed
+        if not (work / COLLECTIONS).exists():
+            return removed
+        from index.vectors.milvus import drop_unused  # pymilvus is an extra
+
+        used = [
+            entry.search.collection
+            for name in versions(index)
+            for entry in manifest_of(index, name).languages.values()
+        ]
+        return [*removed, *drop_unused(index, used)]

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from index.build.job import Job, save_array
+from index.build.reading import vectors_of
 from index.encoder.vectors import Vectors
 from index.progress import Progress
-from index.storage.index_manifest import SearchSettings
+from index.storage.index_manifest import IndexManifest, SearchSettings
 from index.vectors.faiss import FaissIndex, factory_string, foreign_queries, nearest, tune, write_faiss
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
-from index.vectors.vector_index import ROWS_AT_A_TIME, VectorIndex
+from index.vectors.vector_index import ROWS_AT_A_TIME, VectorIndex, recall
 
 LEAST_ROWS = 256  # fewer cannot train every FAISS index that --factory may name
 NEIGHBOURHOOD_LISTS = 4  # lists read for a neighbourhood mean, which needs no exact neighbours (decision 25)
@@ -80,3 +81,30 @@ def _means(rows: VectorIndex, index: VectorIndex, threads: int) -> Iterator[Vect
 
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(of_block, range(0, len(rows), ROWS_AT_A_TIME))
+
+
+def move_to_store(job: Job, manifest: IndexManifest) -> IndexManifest:
+    """Move the sentence vectors of a version from LANG.faiss into Milvus; return the manifest that says so.
+
+    Raises StoreError.
+    """
+    from index.vectors.milvus import MilvusIndex, write_milvus  # pymilvus is an extra
+
+    store, factory = manifest.options.store or "", manifest.options.factory
+    sizes = {code: entry.sentences for code, entry in manifest.languages.items()}
+    opened = {
+        code: open_index(job, "", code, sizes[code], entry.search)
+        for code, entry in manifest.languages.items()
+    }
+    languages = {}
+    for code, entry in manifest.languages.items():
+        vectors, queries = vectors_of(job, code, sizes[code]), foreign_queries(opened, code)
+        search = write_milvus(vectors, code, store, factory, job.work.parent)
+        index, wanted = MilvusIndex(store, sizes[code], manifest.dimension, search), nearest(vectors, queries)
+        search = search.model_copy(
+            update={"recall": recall(index.search(queries, wanted.shape[1])[1], wanted)}
+        )
+        languages[code] = entry.model_copy(update={"search": search})
+    for code in languages:
+        job.path(f"{code}.faiss").unlink()
+    return manifest.model_copy(update={"languages": languages})

@@ -106,7 +106,7 @@ def _store(_ctx: click.Context, _param: click.Parameter, store: str | None) -> s
         return None
     from index.vectors.milvus import parse
 
-    return str(parse(store))
+    return parse(store).text
 
 
 def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) -> str | None:
@@ -244,12 +244,9 @@ def export(folder: Path, out: Path, pair: str | None, count: int) -> None:
 @JSON_OPTION
 def info(folder: Path, as_json: bool) -> None:
     """Show what an index contains and how well it translates; each language and pair with --json."""
-    from index.storage.index_manifest import IndexManifest
-    from index.storage.manifest import read_manifest
-    from index.storage.versions import VERSIONS, current
+    from index.storage.versions import current, manifest_of
 
-    version = folder / VERSIONS / current(folder)
-    describe(folder, read_manifest(version, IndexManifest, "a version of an index"), as_json)
+    describe(folder, manifest_of(folder, current(folder)), as_json)
 
 
 @index.command()

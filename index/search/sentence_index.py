@@ -32,7 +32,7 @@ from index.vectors.vector_index import Rows, VectorIndex
 
 
 def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
-    """Open LANG.faiss of a verified version, or the collection that LANG.milvus names.
+    """Open LANG.faiss of a verified version, or the collection that its manifest names.
 
     Raises DamagedError if its shape is not that of the manifest, StoreError if Milvus does not answer.
     """
@@ -41,7 +41,7 @@ def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: 
     if search.store == "milvus":
         from index.vectors.milvus import MilvusIndex  # pymilvus is an extra
 
-        return MilvusIndex.open(folder / f"{language}.milvus", count, dimension, search)
+        return MilvusIndex(manifest.options.store or "", count, dimension, search)
     return FaissIndex.open(folder / f"{language}.faiss", count, dimension, search, threads)
 
 

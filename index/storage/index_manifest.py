@@ -18,7 +18,8 @@ class SearchSettings(BaseModel):
 
     `factory`: the string for `faiss.index_factory`; in Milvus "Flat" or "HNSW". `parameters`, as
     `faiss.ParameterSpace` reads them, are the cheapest that reached the target recall@10, for sentences
-    of the other languages, when the index was built; `recall` is what they reached.
+    of the other languages, when the index was built; `recall` is what they reached. `collection`: where
+    Milvus has them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,6 +28,7 @@ class SearchSettings(BaseModel):
     factory: str = "Flat"
     parameters: str = Field(default="", pattern=r"^[A-Za-z_]*(=[0-9]+(,[A-Za-z_]+=[0-9]+)*)?$")
     recall: float | None = Field(default=None, ge=0, le=1)
+    collection: str = Field(default="", pattern=r"^[A-Za-z0-9_]{0,255}$")
 
 
 class LanguageEntry(BaseModel):
@@ -92,11 +94,6 @@ class IndexManifest(Manifest):
     quality: dict[str, PairQuality] = Field(default_factory=dict)
     hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)
-
-    @property
-    def stored(self) -> bool:
-        """Whether Milvus has the vectors of its sentences."""
-        return any(entry.search.store == "milvus" for entry in self.languages.values())
 
     def sources(self, language: str) -> tuple[str, ...]:
         """The other languages, in the order of the columns of `language`'s hubness files."""

@@ -30,6 +30,7 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import MANIFEST_NAME, VERSION_ID, read_manifest, write_manifest
 
 VERSIONS, WORK, BUILD, CURRENT, LOCK = "versions", "work", "build", "CURRENT", "LOCK"
+COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvus, and their addresses
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
@@ -55,6 +56,11 @@ def versions(index: Path) -> list[str]:
     return sorted((name for name in names if VERSION_ID.fullmatch(name)), key=_order)
 
 
+def manifest_of(index: Path, version: str) -> IndexManifest:
+    """The manifest of a version, none of whose files is checked. Raises DamagedError, FormatError."""
+    return read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
+
+
 def _order(version: str) -> tuple[str, int]:
     date, number = version.split("-")
     return date, int(number)
@@ -72,7 +78,7 @@ def open_version(
     if not VERSION_ID.fullmatch(name) or not folder.is_dir():
         published = listed(versions(index)) or "none"
         raise BundleError(f"{index} has no version {name!r}; it has: {published}")
-    manifest = read_manifest(folder, IndexManifest, "a version of an index")
+    manifest = manifest_of(index, name)
     _check(folder, name, manifest)
     verify(folder, manifest.files, fresh=fresh)
     return folder, manifest
@@ -82,7 +88,7 @@ def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     if manifest.version != name:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
     wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
-    wanted |= {f"{code}.{entry.search.store}" for code, entry in manifest.languages.items()}
+    wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
     wanted |= {DETECTOR, DOMAIN}
     expected = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}
     if odd := sorted(wanted ^ expected):
@@ -140,7 +146,7 @@ def made_by(index: Path, job: str) -> IndexManifest | None:
     """The latest version that was made for a job; None if there is none."""
     for version in reversed(versions(index)):
         with suppress(BundleError):
-            manifest = read_manifest(index / VERSIONS / version, IndexManifest, "a version of an index")
+            manifest = manifest_of(index, version)
             if manifest.job == job:
                 return manifest
     return None
