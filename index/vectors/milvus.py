@@ -71,7 +71,8 @@ def parse(text: str) -> Address:
         secret = f"; a password belongs into {TOKEN}" if "@" in text else ""
         raise UsageError(
             f"{text.rpartition('@')[2]!r} is not the address of a Milvus server: give "
-            f"milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for milvus-lite{secret}"
+            f"milvus://HOST:PORT/NAME, milvus+tls://HOST:PORT/NAME, or milvus://PATH/FILE.db for "
+            f"milvus-lite{secret}"
         )
     scheme = "https" if parts["tls"] else "http"
     return Address(f"{scheme}://{parts['host']}:{parts['port']}", parts["name"] or "passepartout", text)
