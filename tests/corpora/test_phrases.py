@@ -53,6 +53,21 @@ def rows() -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+def spelled(line: str, language: str) -> None:
+    """Asserts a clean line: Unicode's form NFC, one stop at its end, before it the language's letters."""
+    stops = STOPS.get(language, ".?!")
+    between = BETWEEN_WORDS.get(language, " ,'-") + OPENING.get(language, "")
+    assert unicodedata.is_normalized("NFC", line), line
+    assert line == " ".join(line.split()), line
+    body, stop = line[:-1], line[-1:]
+    assert stop, line
+    assert stop in stops, line
+    for character in set(body) - set(between):
+        script = unicodedata.name(character).split()[0]
+        assert unicodedata.category(character)[0] in "LM", (character, line)
+        assert script in SCRIPTS.get(language, {"LATIN"}), (character, line)
+
+
 def test_the_languages_of_the_everyday_sentences_are_there() -> None:
     assert set(LANGUAGES) >= FIRST_LANGUAGES
 
@@ -72,18 +87,8 @@ def test_a_language_has_a_clean_phrase_of_its_own_on_every_line(language: str) -
     lines = lines_of(language)
     assert len(lines) == len(rows())
     assert len({line.rstrip(".!?。！？؟۔।").casefold() for line in lines}) == len(lines)
-    stops = STOPS.get(language, ".?!")
-    between = BETWEEN_WORDS.get(language, " ,'-") + OPENING.get(language, "")
     for line in lines:
-        assert unicodedata.is_normalized("NFC", line), line
-        assert line == " ".join(line.split()), line
-        body, stop = line[:-1], line[-1:]
-        assert stop, line
-        assert stop in stops, line
-        for character in set(body) - set(between):
-            script = unicodedata.name(character).split()[0]
-            assert unicodedata.category(character)[0] in "LM", (character, line)
-            assert script in SCRIPTS.get(language, {"LATIN"}), (character, line)
+        spelled(line, language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
