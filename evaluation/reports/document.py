@@ -1,9 +1,7 @@
-"""Documents as lists of blocks, written as Markdown with picture files or as one self-contained HTML file."""
+"""Documents as lists of blocks, written as Markdown."""
 
-import html
-import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,18 +9,6 @@ import click
 
 from index.errors import UsageError
 from index.storage.files import replace_text
-
-STYLE = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }
-div.wide { overflow-x: auto }
-table { border-collapse: collapse; margin: 1rem 0 }
-th, td { border: 1px solid #8886; padding: .25rem .6rem; text-align: right }
-th:first-child, td:first-child { text-align: left }
-pre { overflow-x: auto; background: #8882; padding: .6rem }
-figure { margin: 1rem 0; background: #fff; color: #000; overflow-x: auto }
-figcaption { padding: .3rem .6rem }
-"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +19,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph, or with `items` a list; `code` and **strong** are marked as in Markdown."""
+    """A paragraph, or with `listed` a list of items."""
 
     items: tuple[str, ...]
     listed: bool = False
@@ -52,16 +38,7 @@ class Grid:
     rows: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Picture:
-    """An SVG drawing; `name` is its file beside a Markdown document."""
-
-    name: str
-    title: str
-    svg: str
-
-
-Block = Heading | Text | Code | Grid | Picture
+Block = Heading | Text | Code | Grid
 
 
 def text(*lines: str) -> Text:
@@ -83,29 +60,18 @@ def running_command() -> str:
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
-    """Format blocks as Markdown; pictures are links to their files."""
+    """Format blocks as Markdown."""
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
 
-def as_html(title: str, blocks: Iterable[Block]) -> str:
-    """Format blocks as a self-contained HTML page."""
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_inline(title)}'
-    body = "\n".join(_html(block) for block in blocks)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head>{head}</title><style>{STYLE}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
-    )
-
-
-def write(folder: Path, files: dict[str, str], blocks: Iterable[Block]) -> None:
-    """Write name -> content and the pictures of `blocks` into `folder`, each file whole or not at all.
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write name -> content into `folder`, each file whole or not at all.
 
     Raises UsageError if `folder` is not writable.
     """
-    pictures = {block.name: block.svg for block in blocks if isinstance(block, Picture)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in (pictures | files).items():
+        for name, content in files.items():
             replace_text(folder / name, content)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written ({error.strerror}): give another --out") from error
@@ -121,41 +87,4 @@ def _markdown(block: Block) -> str:
             return f"```\n{words}\n```"
         case Grid(head, rows):
             lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-            return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-        case Picture(name, title, _):
-            return f"![{title}]({name})"
-
-
-def _cell(words: str) -> str:
-    return words.replace("|", "\\|")
-
-
-def _html(block: Block) -> str:
-    match block:
-        case Heading(level, words):
-            return f"<h{level}>{_inline(words)}</h{level}>"
-        case Text(items, True):
-            return "<ul>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + "</ul>"
-        case Text(items, _):
-            return "<p>" + "<br>".join(map(_inline, items)) + "</p>"
-        case Code(words):
-            return f"<pre>{html.escape(words)}</pre>"
-        case Grid(head, rows):
-            return (
-                '<div class="wide"><table>'
-                + _line("th", head)
-                + "".join(_line("td", row) for row in rows)
-                + "</table></div>"
-            )
-        case Picture(_, title, svg):
-            drawing = svg[svg.index("<svg") :]  # an XML declaration has no place inside HTML
-            return f"<figure>{drawing}<figcaption>{_inline(title)}</figcaption></figure>"
-
-
-def _line(tag: str, cells: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _inline(words: str) -> str:
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(words))
-    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", marked)
+            return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
