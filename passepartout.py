@@ -61,7 +61,6 @@ EXTRAS = {
     "torch": "train",
     "transformers": "train",
     "PIL": "train",
-    "matplotlib": "report",
     "sacrebleu": "report",
     "babel": "formats",
     "httpx2": "client",

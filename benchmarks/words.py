@@ -21,7 +21,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.suites.dictionary import Dictionary, read_dictionary
+from evaluation.suites.words import Dictionary, read_dictionary
 from index.confidence.calibration import calibration_error
 from index.search.translator import Translator
 from index.search.word_index import fold

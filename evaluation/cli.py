@@ -10,9 +10,9 @@ import click
 from evaluation.measures.scores import Table
 from evaluation.reports.document import running_command
 from evaluation.reports.report import Report, as_json, summary, write_report
-from evaluation.suites.dictionary import dictionary_translation, read_dictionary
 from evaluation.suites.registry import EXTRAS, PICTURE_SUITES, SUITES
 from evaluation.suites.retrieval import read_pictures
+from evaluation.suites.words import dictionary_translation, read_dictionary
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.importing.named import open_encoder

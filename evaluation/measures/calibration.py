@@ -28,7 +28,7 @@ def with_calibration(
     if calibration is None or table.n < 2:
         return table
     pairs = [_calibrated(pair, vectors, calibration) for pair in table.pairs]
-    return replace(table_of_pairs(table.name, table.note, pairs, chosen), drawn=table.drawn)
+    return table_of_pairs(table.name, table.note, pairs, chosen)
 
 
 def _calibrated(pair: PairScore, vectors: Mapping[str, Vectors], calibration: Calibration) -> PairScore:

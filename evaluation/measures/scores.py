@@ -29,7 +29,7 @@ class Table:
     """One table of a report.
 
     `means`: by group of languages (`all` and the chosen ones), the mean of each measure over ordered pairs,
-    and measures without pairs. `drawn`: the measures that a report shows as pictures.
+    and measures without pairs.
     """
 
     name: str
@@ -38,15 +38,6 @@ class Table:
     languages: tuple[str, ...]
     means: Mapping[str, Mapping[str, float]]
     pairs: tuple[PairScore, ...] = field(default=())
-    drawn: tuple[str, ...] = field(default=())
-
-    @property
-    def pivot(self) -> str | None:
-        """The language that every pair of three languages or more has, if there is one: English, say."""
-        shared = set[str].intersection(
-            *({pair.source, pair.target} for pair in self.pairs), set(self.languages)
-        )
-        return next(iter(shared)) if len(shared) == 1 else None
 
 
 def score_translation(
@@ -86,7 +77,7 @@ def score_pool(name: str, note: str, vectors: Mapping[str, Vectors], chosen: Seq
         }
         for label, codes in language_groups(vectors, chosen)
     }
-    return replace(table, means=means, drawn=("positives",))
+    return replace(table, means=means)
 
 
 def table_of_pairs(name: str, note: str, pairs: Sequence[PairScore], chosen: Sequence[str] = ()) -> Table:

@@ -13,7 +13,6 @@ from evaluation.reports.document import Block, Heading, as_markdown
 from evaluation.reports.report import SHOWN, Report, read_report, section
 from index.encoder.bundle import CARD, open_bundle, publish_bundle
 from index.errors import UsageError
-from index.languages import language
 from index.storage.files import sha256
 from index.storage.manifest import MANIFEST_NAME
 

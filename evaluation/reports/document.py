@@ -87,4 +87,6 @@ def _markdown(block: Block) -> str:
             return f"```\n{words}\n```"
         case Grid(head, rows):
             lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-            return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+            return "\n".join(
+                f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines
+            )

@@ -25,8 +25,6 @@ NAMES = {
     "chrf_random": "chrF, random answer",
     "bleu": "BLEU",
     "bleu_random": "BLEU, random answer",
-    "rose_cosine_r10": "% of pairs above before, cosine",
-    "rose_csls_r10": "% of pairs above before, CSLS",
     "mr": "mR",
     "rsum": "sum of recalls",
     "ece": "calibration error",
@@ -89,7 +87,8 @@ def write_report(report: Report, folder: Path) -> None:
 def blocks(report: Report) -> list[Block]:
     """The blocks of a report: per cent to one decimal."""
     facts = (f"bundle: {report.bundle}, manifest SHA-256 `{report.sha256}`", f"date: {report.date}")
-    head = [Heading(1, f"{report.suite}: {report.bundle}"), Text(facts, listed=True), Code(report.command)]
+    title = Heading(1, f"{report.suite}: {report.bundle}")
+    head: list[Block] = [title, Text(facts, listed=True), Code(report.command)]
     return head + [block for table in report.tables for block in section(table, level=2)]
 
 

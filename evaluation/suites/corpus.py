@@ -1,7 +1,7 @@
 """Suite `corpus`: sentence translation as users see it, by an index that does not contain the translation.
 
 Each sentence of the test set is translated with an index of the training text, and the top answer is compared
-with the reference. The score lies between two bounds: a random answer, and the best answer in the index.
+with the reference, beside a random answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from evaluation.measures.chrf import Overlap
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
-from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned
+from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned, read_lines
 from index.build.build_index import build_index
-from index.build.corpus import kept_texts
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
-from index.formats.registry import Source
 from index.languages import language
-from index.progress import Progress
 from index.search.translator import Translator
 from index.storage.options import DEDUPLICATION_ONLY
 
@@ -40,50 +36,30 @@ class Scores:
     bleu: float
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """The scores of answers drawn at random from a corpus, and of its best answers by chrF."""
-
-    random: Scores
-    best: Scores
-
-
 def corpus_translation(
     encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]
 ) -> list[Table]:
     """Suite `corpus`: `data`/benchmark/multi30k_test_2016 against `data`/text/multi30k_train.LANG.txt."""
     files = _files(data, known, chosen)
     queries = read_aligned(data / "benchmark" / BENCHMARK, list(files))
-    texts = {
-        code: list(kept_texts(Source(path, code), known, DEDUPLICATION_ONLY)) for code, path in files.items()
-    }
     with TemporaryDirectory(prefix="passepartout-") as folder:
         build_index(encoder.bundle, files, Path(folder) / "index", cleaning=DEDUPLICATION_ONLY)
         translator = Translator.open(Path(folder) / "index")
-        bounds = {code: find_bounds(code, texts[code], queries[code]) for code in files}
-        pairs = [score_answers(*codes, translator, queries, bounds) for codes in permutations(files, 2)]
+        random = {code: _random_answers(path, code, queries[code]) for code, path in files.items()}
+        pairs = [score_answers(*codes, translator, queries, random) for codes in permutations(files, 2)]
     note = (
         f"Top answers to the sentences of {BENCHMARK} from an index of text/, which does not hold their "
-        f"translations ({', '.join(f'{code} {len(texts[code])}' for code in files)} sentences), ranked by "
-        f"CSLS. Random answers: seed {SAMPLING_SEED}. Best answers: the highest sentence chrF of all "
-        "sentences held. "
+        f"translations, ranked by CSLS. Random answers: seed {SAMPLING_SEED}. "
         f"{'; '.join(f'`{signature}`' for signature in _signatures(list(files)))}."
     )
     return [table_of_pairs(f"{BENCHMARK} from text", note, pairs, chosen)]
 
 
-def find_bounds(code: str, corpus: Sequence[str], references: Sequence[str]) -> Bounds:
-    """A random and the best sentence of `corpus` for each reference, scored."""
-    draws = np.random.default_rng(SAMPLING_SEED).integers(len(corpus), size=len(references))
-    overlap = Overlap(corpus, references)
-    best = []
-    with Progress(len(references), unit="references", label=f"best answers {code}") as bar:
-        for row in range(len(references)):
-            best.append(corpus[int(overlap.scores(row).argmax())])
-            bar.advance()
-    return Bounds(
-        random=score([corpus[row] for row in draws], references, code), best=score(best, references, code)
-    )
+def _random_answers(file: Path, code: str, references: Sequence[str]) -> Scores:
+    """The scores of sentences drawn from a file, one for each reference: what an answer is worth at least."""
+    lines = read_lines(file)
+    draws = np.random.default_rng(SAMPLING_SEED).integers(len(lines), size=len(references))
+    return score([lines[row] for row in draws], references, code)
 
 
 def score_answers(
@@ -91,20 +67,16 @@ def score_answers(
     target: str,
     translator: Translator,
     queries: Mapping[str, Sequence[str]],
-    bounds: Mapping[str, Bounds],
+    random: Mapping[str, Scores],
 ) -> PairScore:
-    """The top answers in `target` to the sentences of `source`, between their bounds."""
+    """The top answers in `target` to the sentences of `source`, beside random ones."""
     matches = translator.sentences(queries[source], source, target)
-    answered, bound = score([answer[0].text for answer in matches], queries[target], target), bounds[target]
-    way = (answered.chrf - bound.random.chrf) / max(bound.best.chrf - bound.random.chrf, 1e-9)
+    answered = score([answer[0].text for answer in matches], queries[target], target)
     measures = {
         "chrf": answered.chrf,
-        "chrf_random": bound.random.chrf,
-        "chrf_best": bound.best.chrf,
-        "chrf_way": 100 * way,
+        "chrf_random": random[target].chrf,
         "bleu": answered.bleu,
-        "bleu_random": bound.random.bleu,
-        "bleu_best": bound.best.bleu,
+        "bleu_random": random[target].bleu,
     }
     return PairScore(source, target, len(matches), measures)
 

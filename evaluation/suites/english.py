@@ -27,16 +27,18 @@ from index.vectors.neighbourhoods import csls
 ENGLISH = "en"
 EVERYDAY_PREFIX = "everyday_"  # benchmark/everyday_LANG
 MANY_CAPTIONS = 300  # languages with as many get a separate mean: with fewer, split test has only a handful
+HALVES = {"odd": 0, "even": 1}  # of lines -> the first of them
 FEWEST_LINES = 5  # of a language: a figure from fewer is meaningless
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A language's lines, their English counterparts, and further English lines that are wrong answers."""
+    """A language's lines, their English counterparts, and further lines of both that are wrong answers."""
 
     foreign: Sequence[str]
     english: Sequence[str]
-    distractors: Sequence[str] = ()
+    more_english: Sequence[str] = ()
+    more_foreign: Sequence[str] = ()
 
 
 def picture_sets(
@@ -63,8 +65,8 @@ def _picture_set(encoder: TextEncoder, folder: Path, known: Sequence[str], chose
     lines = {}
     for code, rows in captions.items():
         foreign = {image: texts[0] for image, texts in _by_picture(rows, images) if image in english}
-        distractors = [text for image, text in english.items() if image not in foreign]
-        lines[code] = Lines(list(foreign.values()), [english[image] for image in foreign], distractors)
+        others = [text for image, text in english.items() if image not in foreign]
+        lines[code] = Lines(list(foreign.values()), [english[image] for image in foreign], others)
     note = (
         f"A caption a picture of split test, long pages whole. Into English all {len(english)} different "
         "English ones are candidates, from English those of the language."
@@ -97,18 +99,32 @@ def _languages(folder: Path) -> list[str]:
 
 
 def everyday(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:
-    """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English."""
+    """Suite `everyday`: `data`/benchmark/everyday_LANG, each language's lines with their English.
+
+    Odd lines (`dev`) are for choosing by, even lines (`test`) for reporting; all of them are candidates.
+    """
     folders = {
         path.name.removeprefix(EVERYDAY_PREFIX): path
         for path in sorted((data / "benchmark").glob(f"{EVERYDAY_PREFIX}*"))
     }
     if not folders:
         raise DataError(f"{data / 'benchmark'} has no folder {EVERYDAY_PREFIX}LANG with en.txt and LANG.txt")
-    lines = {}
-    for code, folder in folders.items():
-        texts = read_aligned(folder, [code, ENGLISH])
-        lines[code] = Lines(texts[code], texts[ENGLISH])
-    return [with_english(encoder, "everyday sentences", "Line i is the same in both.", lines, known, chosen)]
+    texts = {code: read_aligned(folder, [code, ENGLISH]) for code, folder in folders.items()}
+    tables = []
+    for half, first in HALVES.items():
+        lines = {
+            code: Lines(
+                both[code][first::2],
+                both[ENGLISH][first::2],
+                both[ENGLISH][1 - first :: 2],
+                both[code][1 - first :: 2],
+            )
+            for code, both in texts.items()
+        }
+        note = f"Line i is the same in both. Asked: {half} lines; candidates: all."
+        name = f"everyday sentences, {'dev' if first == 0 else 'test'}"
+        tables.append(with_english(encoder, name, note, lines, known, chosen))
+    return tables
 
 
 def machine_translated(
@@ -147,16 +163,17 @@ def with_english(
     }
     if not kept:
         raise DataError(f"{name}: no language has {FEWEST_LINES} lines that English has too")
-    english = {
-        f"{ENGLISH} {code}": [*aligned.english, *aligned.distractors] for code, aligned in kept.items()
+    texts = {code: [*aligned.foreign, *aligned.more_foreign] for code, aligned in kept.items()}
+    texts |= {
+        f"{ENGLISH} {code}": [*aligned.english, *aligned.more_english] for code, aligned in kept.items()
     }
-    vectors = encode(encoder, {**{code: aligned.foreign for code, aligned in kept.items()}, **english})
+    vectors = encode(encoder, texts)
     pairs: list[PairScore] = []
     for code, aligned in kept.items():
-        foreign, candidates = vectors[code], vectors[f"{ENGLISH} {code}"]
+        foreign, english, asked = vectors[code], vectors[f"{ENGLISH} {code}"], len(aligned.foreign)
         for source, target, questions, answers in (
-            (code, ENGLISH, foreign, candidates),
-            (ENGLISH, code, candidates[: len(aligned.foreign)], foreign),
+            (code, ENGLISH, foreign[:asked], english),
+            (ENGLISH, code, english[:asked], foreign),
         ):
             pair = score_pair(source, target, {source: questions, target: answers})
             pairs.append(_with_chance(pair, len(answers)) if chance else pair)

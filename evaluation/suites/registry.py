@@ -5,7 +5,6 @@ from pathlib import Path
 
 from evaluation.measures.scores import Table
 from evaluation.suites.confidence import confidence
-from evaluation.suites.consistency import consistency, picture_consistency
 from evaluation.suites.corpus import corpus_translation
 from evaluation.suites.english import everyday, picture_sets
 from evaluation.suites.retrieval import PictureVectors, retrieval
@@ -27,12 +26,11 @@ SUITES: dict[str, Suite] = {
     "corpus": corpus_translation,
     "words": word_translation,
     "pictograms": pictograms,
-    "consistency": consistency,
     "confidence": confidence,
 }
 
 # Those that measure with the pictures that `passepartout pictures` embedded.
-PICTURE_SUITES: dict[str, PictureSuite] = {"retrieval": retrieval, "consistency": picture_consistency}
+PICTURE_SUITES: dict[str, PictureSuite] = {"retrieval": retrieval}
 
 # What the report of a suite is made with, besides numpy: asked for before the work begins.
-EXTRAS = {"photos": ("matplotlib",), "corpus": ("sacrebleu",), "words": ("matplotlib",)}
+EXTRAS = {"corpus": ("sacrebleu",)}

@@ -51,7 +51,9 @@ def test_evaluate_writes_the_report_and_prints_the_means(
     )
     assert len(table["pairs"]) == 20
     assert set(table["means"]) == {"all", "en,de"}
-    assert "### CSLS R@1 / CSLS R@5 / CSLS R@10" in (tmp_path / "report" / "report.md").read_text("utf-8")
+    assert "| from → to | queries | CSLS R@1 | CSLS R@10 |" in (tmp_path / "report" / "report.md").read_text(
+        "utf-8"
+    )
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{corpus.name} n=60 all: cosine R@1 ")
     assert f"CSLS R@10 {table['means']['en,de']['csls_r10']:.1f}" in second
@@ -97,14 +99,14 @@ def test_an_unknown_suite_is_refused(
     assert "multi30k" in capsys.readouterr().err
 
 
-def test_without_the_extra_a_suite_with_pictures_says_so_before_it_works(
+def test_without_the_extra_a_suite_that_needs_it_says_so_before_it_works(
     bundle: Bundle,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)  # as if it were not installed
     arguments = ["--encoder", str(bundle.folder), "--data", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert run(["evaluate", "photos", *arguments]) == 1
-    message = "passepartout: matplotlib is not installed: pip install 'passepartout[report]'\n"
+    assert run(["evaluate", "corpus", *arguments]) == 1
+    message = "passepartout: sacrebleu is not installed: pip install 'passepartout[report]'\n"
     assert capsys.readouterr().err == message

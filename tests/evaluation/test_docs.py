@@ -3,12 +3,10 @@
 import re
 from pathlib import Path
 
-import click
 import pytest
 
 from evaluation.cli import evaluate
 from evaluation.reports.card import card
-from evaluation.reports.experiments import Outcome
 from evaluation.suites.pictograms import read_names
 from evaluation.suites.registry import SUITES
 from evaluation.suites.sets import (
@@ -81,16 +79,3 @@ def test_the_options_in_the_document_are_those_of_the_commands() -> None:
         if name.startswith("--")
     }
     assert set(re.findall(r"--[a-z]+", document)) == options
-
-
-def test_the_example_of_an_experiment_runs(tmp_path: Path) -> None:
-    document = (DOCUMENT.parent / "evaluation.md").read_text("utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```$", document, re.DOTALL | re.MULTILINE)
-    names = {
-        "train_and_measure": lambda folder, needed: Outcome(measures={"csls_r1": 40.0}),
-        "recipe_and_data": "key",
-        "out": tmp_path,
-        "click": click,
-    }
-    exec(code, names)
-    assert "| best | 40.0 ± 0.0 | 3 |" in (tmp_path / "report.md").read_text("utf-8")

@@ -32,7 +32,7 @@ from pydantic import Field
 from evaluation.measures.scores import ALL_PAIRS
 from evaluation.reports import document
 from evaluation.reports.document import Block, Code, Grid, Heading, text
-from evaluation.reports.report import NAMES
+from evaluation.reports.report import name as measure_name
 from index.errors import DamagedError, PassepartoutError, UsageError
 from index.storage.files import replace_text
 from training.data.settings import Table
@@ -166,7 +166,7 @@ class Study:
                 say(f"{step.name}: failed: {error}")
                 continue
             replace_text(self._file(step), json.dumps(figures, indent=1) + "\n")
-            shown = (f"{NAMES.get(key, key)} {figures[key]:.1f}" for key in _shown(step.claim, figures))
+            shown = (f"{measure_name(key)} {figures[key]:.1f}" for key in _shown(step.claim, figures))
             say(f"{step.name}: {', '.join(shown)}")
             self.write_report(title, command)
         self.write_report(title, command)
@@ -285,7 +285,7 @@ def spread(values: Sequence[float]) -> str:
 def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> Grid:
     """A row a system: mean ± standard deviation over its seeds, and its share of the ceiling."""
     keys = _shown(claim, {key: 0.0 for seeds in figures.values() for seed in seeds for key in seed})
-    head = ["system", "seeds", *(NAMES.get(key, key) for key in keys)]
+    head = ["system", "seeds", *(measure_name(key) for key in keys)]
     rows = [
         [system, str(len(seeds)), *(spread([seed[key] for seed in seeds if key in seed]) for key in keys)]
         for system, seeds in figures.items()
@@ -293,7 +293,7 @@ def _grid(claim: Claim, figures: Mapping[str, Sequence[Figures]]) -> Grid:
     if figures.get(claim.ceiling):
         first = claim.shown[0]
         whole = float(np.mean([seed[first] for seed in figures[claim.ceiling]]))
-        head.append(f"{NAMES.get(first, first)}, % of {claim.ceiling}")
+        head.append(f"{measure_name(first)}, % of {claim.ceiling}")
         for row, seeds in zip(rows, figures.values(), strict=True):
             row.append(spread([100 * seed[first] / whole for seed in seeds if first in seed]))
     return Grid(head, rows)

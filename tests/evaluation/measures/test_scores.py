@@ -87,7 +87,6 @@ def test_one_pool_over_all_languages_and_over_the_chosen_ones() -> None:
     shares = [pair.measures["positives"] for pair in table.pairs]
     assert [(pair.source, pair.target) for pair in table.pairs] == list(permutations(LANGUAGES, 2))
     assert table.means["all"]["positives"] == pytest.approx(np.mean(shares))
-    assert table.drawn == ("positives",)
 
 
 def test_pairs_without_queries_count_in_no_mean() -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evaluation.measures.scores import PairScore, Table
-from evaluation.reports.document import Picture, as_markdown
+from evaluation.reports.document import as_markdown
 from evaluation.reports.report import (
-    NAMES,
     Report,
     as_json,
     blocks,
+    name,
     pair_matrix,
-    read_tables,
+    read_report,
     summary,
     write_report,
 )
@@ -49,21 +49,24 @@ def test_json_holds_every_figure_unrounded() -> None:
     assert pool["means"] == {"all": {"positives": 61.25}, "en,de": {"positives": 70.0}}
 
 
-def test_markdown_has_the_matrix_the_means_and_where_they_come_from() -> None:
+def test_markdown_has_the_pairs_the_means_and_where_they_come_from() -> None:
     lines = as_markdown(blocks(REPORT)).splitlines()
     assert lines[0] == "# multi30k: small@1"
     assert any("ab" * 32 in line for line in lines)
     assert "passepartout evaluate multi30k" in lines
-    assert "| all | 30.0 | 55.0 | 42.5 | 80.0 | 0.5 |" in lines
-    start = lines.index("### CSLS R@1 / CSLS R@10")
-    assert lines[start + 2 : start + 6] == [
-        "| from \\ to | en | de |",
-        "| --- | ---: | ---: |",
-        "| **en** |  | 37.5 / 75.0 |",
-        "| **de** | 47.5 / 85.0 |  |",
-    ]
+    means = "all: cosine R@1 30.0, cosine R@10 55.0, CSLS R@1 42.5, CSLS R@10 80.0, tied 0.5"
+    assert f"Line i is the same. n = 4, 2 languages. Mean over {means}." in lines
+    start = lines.index("| from → to | queries | CSLS R@1 | CSLS R@10 |")
+    assert lines[start + 2 : start + 4] == ["| en → de | 4 | 37.5 | 75.0 |", "| de → en | 4 | 47.5 | 85.0 |"]
     assert "| en,de | 70.0 |" in lines
-    assert sum(line.startswith("### ") for line in lines) == 2
+
+
+def test_many_languages_have_a_row_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.reports.report.PAIR_ROWS", 1)
+    lines = as_markdown(blocks(REPORT)).splitlines()
+    ways = [f"CSLS R@{k}, {way} in" for k in (1, 10) for way in ("asked", "answered")]
+    assert f"| language | {' | '.join(ways)} |" in lines
+    assert "| en | 37.5 | 47.5 | 75.0 | 85.0 |" in lines
 
 
 def test_the_summary_is_a_line_a_group() -> None:
@@ -79,9 +82,9 @@ def test_written_files_are_what_they_say(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "report" / "report.md").read_text("utf-8") == as_markdown(blocks(REPORT))
 
 
-def test_tables_are_read_back(tmp_path: Path) -> None:
+def test_a_report_is_read_back(tmp_path: Path) -> None:
     write_report(REPORT, tmp_path)
-    assert read_tables(tmp_path) == [TABLE, POOL]
+    assert read_report(tmp_path) == REPORT
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", "[]", '{"tables": [{"name": "set"}]}'])
@@ -89,17 +92,7 @@ def test_a_report_that_cannot_be_read_is_named(tmp_path: Path, content: str | No
     if content is not None:
         (tmp_path / "report.json").write_text(content, "utf-8")
     with pytest.raises(DamagedError, match=r"report\.json: no report of a suite"):
-        read_tables(tmp_path)
-
-
-def test_drawn_measures_are_pictures_next_to_the_report(tmp_path: Path) -> None:
-    report = replace(REPORT, tables=(POOL, replace(TABLE, drawn=("csls_r1",))))
-    write_report(report, tmp_path)
-    markdown = (tmp_path / "report.md").read_text("utf-8")
-    for name in ("table2-csls_r1.svg", "table2-csls_r1-asymmetry.svg"):
-        assert f"]({name})" in markdown
-        assert "<svg" in (tmp_path / name).read_text("utf-8")
-    assert not [block for block in blocks(REPORT) if isinstance(block, Picture)]
+        read_report(tmp_path)
 
 
 def test_a_matrix_has_queries_in_rows_and_gaps_where_nothing_was_measured() -> None:
@@ -115,12 +108,13 @@ def test_pairs_without_queries_show_what_they_have() -> None:
     )
     table = Table("dictionary", "", 3, ("en", "de"), {"all": {"coverage": 31.25, "csls_p1": 9}}, pairs)
     lines = as_markdown(blocks(replace(REPORT, tables=(table,)))).splitlines()
-    assert "| **en** |  | 12.5 |" in lines
-    assert "| **de** | 9.0 |  |" in lines
+    assert "| en → de | 0 |  | 12.5 |" in lines
+    assert "| de → en | 3 | 9.0 | 50.0 |" in lines
 
 
-def test_every_measure_has_a_name_of_its_own() -> None:
-    assert len(set(NAMES.values())) == len(NAMES)
+def test_measures_are_named_as_readers_know_them() -> None:
+    assert name("before_csls_p10") == "CSLS P@10 before Procrustes"
+    assert (name("t2i_r5"), name("mr"), name("another")) == ("T→I R@5", "mR", "another")
 
 
 def test_a_folder_that_cannot_be_is_wrong_use(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from evaluation.suites.corpus import corpus_translation, find_bounds, score, tokeniser
+from evaluation.suites.corpus import corpus_translation, score, tokeniser
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
@@ -33,17 +33,14 @@ def lines(path: Path) -> list[str]:
     return path.read_text("utf-8").splitlines()
 
 
-def test_scores_are_those_of_the_index_and_lie_between_the_bounds(
+def test_scores_are_those_of_the_index_and_better_than_random(
     bundle: Bundle, data: Path, tmp_path: Path
 ) -> None:
     (table,) = corpus_translation(TextEncoder(bundle), data, CODES, ["en", "de"])
     assert (table.languages, table.n) == (("en", "de", "zh"), 80)
     assert set(table.means) == {"all", "en,de"}
     for pair in table.pairs:
-        found = pair.measures
-        assert found["chrf_random"] < found["chrf"] <= found["chrf_best"] < 100
-        way = (found["chrf"] - found["chrf_random"]) / (found["chrf_best"] - found["chrf_random"])
-        assert found["chrf_way"] == pytest.approx(100 * way)
+        assert pair.measures["chrf_random"] < pair.measures["chrf"] < 100
 
     text = {code: data / "text" / f"multi30k_train.{code}.txt" for code in CODES}
     asked = {code: lines(data / "benchmark" / "multi30k_test_2016" / f"{code}.txt") for code in CODES}
@@ -58,18 +55,8 @@ def test_scores_are_those_of_the_index_and_lie_between_the_bounds(
 
 def test_the_signatures_stand_in_the_note(bundle: Bundle, data: Path) -> None:
     (table,) = corpus_translation(TextEncoder(bundle), data, ["en", "zh"], [])
-    for setting in ("nc:6", "tok:13a", "tok:zh", "nrefs:1", "seed 0", "en 400, zh 400 sentences"):
+    for setting in ("nc:6", "tok:13a", "tok:zh", "nrefs:1", "seed 0"):
         assert setting in table.note
-
-
-def test_bounds_are_a_sentence_drawn_and_the_best_one_held() -> None:
-    corpus = ["ein hund rennt", "eine katze schläft", "ein pferd frisst gras"]
-    references = ["ein hund schläft", "ein pferd frisst heu", "eine katze rennt"]
-    bounds = find_bounds("de", corpus, references)
-    each = [max(corpus, key=lambda line: corpus_chrf([line], [[wanted]]).score) for wanted in references]
-    assert bounds.best == score(each, references, "de")
-    assert bounds.random.chrf < bounds.best.chrf
-    assert bounds == find_bounds("de", corpus, references)  # the same draw again
 
 
 def test_bleu_divides_chinese_and_scripts_without_spaces() -> None:

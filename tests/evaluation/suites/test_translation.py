@@ -72,7 +72,7 @@ def test_photos_measures_translations_and_the_pool(encoder: TextEncoder, data: P
     assert (pool.languages, pool.n) == (("en", "de", "ar", "pt", "zh"), 200)
     assert set(pool.means) == {"all", "en,de"}
     assert 1 < pool.means["all"]["positives"] < 100
-    assert (english.pivot, english.languages) == ("en", ("de", "en", "ar", "pt", "zh"))
+    assert (english.name, english.languages) == ("photos, with English", ("de", "en", "ar", "pt", "zh"))
 
 
 def test_the_pool_takes_captions_of_pictures_in_split_test_alone(encoder: TextEncoder, data: Path) -> None:

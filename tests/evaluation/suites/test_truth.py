@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.suites import truth
-from evaluation.suites.truth import Aligned, Sentences, find_truth, read_sources, word_pairs
+from evaluation.suites.truth import Sentences, find_truth, read_text, word_pairs
 from index.errors import DataError, UnknownLanguageError
 from tests.bundles import lexicon, make_corpus, sentences
 
@@ -68,23 +67,8 @@ def test_no_sentences_no_pairs() -> None:
     assert word_pairs([["dog"]], [["hund"]], least=2) == []
 
 
-@given(lines, st.integers(1, 3))
-def test_counting_in_an_array_and_by_sorting_are_the_same(
-    both: list[tuple[list[str], list[str]]], top: int
-) -> None:
-    first, second = [a for a, _ in both], [b for _, b in both]
-    dense = word_pairs(first, second, top=top, least=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(truth, "MAX_DENSE_COUNTS", 0)
-        assert word_pairs(first, second, top=top, least=1) == dense
-
-
 def split(rows: Sentences, code: str) -> Sentences:
     return [row.split() for row in rows]  # type: ignore[attr-defined]
-
-
-def aligned(name: str, **texts: dict[str, list[str]]) -> Aligned:
-    return Aligned(name, texts)
 
 
 def repeated(*rows: list[str]) -> dict[str, list[str]]:
@@ -92,70 +76,57 @@ def repeated(*rows: list[str]) -> dict[str, list[str]]:
     return {f"{number}-{copy}": row for number, row in enumerate(rows) for copy in range(10)}
 
 
-def test_a_pair_of_languages_uses_the_first_source_that_has_both() -> None:
-    text = aligned("text", en=repeated(["dog"], ["cat"]), de=repeated(["hund"], ["katze"]))
-    pictures = aligned(
-        "captions",
-        en=repeated(["car"], ["boat"]),
-        de=repeated(["auto"], ["boot"]),
-        uk=repeated(["пес", "малий пес"], ["кіт"]),
-    )
-    found = find_truth([text, pictures], split, "words")
+def test_pairs_go_both_ways_and_all_words_are_counted() -> None:
+    texts = {
+        "en": repeated(["dog"], ["cat"]),
+        "de": repeated(["hund"], ["katze"]),
+        "uk": repeated(["пес", "малий пес"], ["кіт"]),
+    }
+    found = find_truth(texts, split, "words")
     assert set(found.pairs["en", "de"]) == {("dog", "hund"), ("cat", "katze")}
     assert set(found.pairs["de", "en"]) == {("hund", "dog"), ("katze", "cat")}
-    assert {("boot", "кіт"), ("auto", "пес")} <= set(found.pairs["de", "uk"])
-    assert found.sources == {"text": 1, "captions": 2}
+    assert {("hund", "пес"), ("katze", "кіт")} <= set(found.pairs["de", "uk"])
     assert found.counts["uk"] == Counter({"пес": 20, "малий": 10, "кіт": 10})
-    assert found.counts["en"]["dog"] == found.counts["en"]["car"] == 10
 
 
 def test_only_what_both_languages_have_lines_up() -> None:
     one, other = repeated(["dog"], ["cat"], ["bird"]), repeated(["hund"], ["katze"], ["vogel"])
     del other["2-0"], one["2-1"]
-    pairs = find_truth([aligned("pictures", en=one, de=other)], split, "words").pairs["en", "de"]
+    pairs = find_truth({"en": one, "de": other}, split, "words").pairs["en", "de"]
     assert set(pairs) == {("dog", "hund"), ("cat", "katze"), ("bird", "vogel")}
 
 
 def test_words_that_hardly_occur_are_no_truth() -> None:
     with pytest.raises(DataError, match="no word occurs often enough"):
-        find_truth([aligned("text", en={"0": ["dog"]}, de={"0": ["hund"]})], split, "words")
+        find_truth({"en": {"0": ["dog"]}, "de": {"0": ["hund"]}}, split, "words")
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    make_corpus(tmp_path / "lines", ("en", "de"), count=20)
-    (tmp_path / "text").mkdir()
-    for code in ("en", "de"):
-        (tmp_path / "lines" / f"{code}.txt").rename(tmp_path / "text" / f"multi30k_train.{code}.txt")
-    (tmp_path / "text" / "multi30k_train.images.txt").write_text("1.jpg\n")
     captions = tmp_path / "photos" / "captions"
     captions.mkdir(parents=True)
-    for code in ("de", "zh"):
+    for code in ("en", "de", "zh"):
         rows = [f"{row // 2}.jpg\t{line}\thuman\n" for row, line in enumerate(sentences(code)[:8])]
         (captions / f"{code}.tsv").write_text("".join(rows), "utf-8")
     return tmp_path
 
 
-def test_a_data_folder_has_text_and_captions_of_one_picture(data: Path) -> None:
-    text, captions = read_sources(data, ["en", "de", "zh", "pt"], [])
-    assert (text.name, list(text.texts)) == ("text", ["de", "en"])
-    assert text.texts["en"]["0"] == [sentences("en")[0]]
-    assert (captions.name, list(captions.texts)) == ("captions of one picture", ["de", "zh"])
-    assert captions.texts["zh"]["1.jpg"] == sentences("zh")[2:4]
+def test_captions_of_one_picture_are_aligned(data: Path) -> None:
+    text = read_text(data, ["de", "zh", "pt"], [])
+    assert list(text) == ["de", "zh"]
+    assert text["zh"]["1.jpg"] == sentences("zh")[2:4]
 
 
 def test_languages_are_those_known_or_chosen(data: Path) -> None:
-    assert [list(source.texts) for source in read_sources(data, ["de", "en"], ["zh"])] == [
-        ["de", "en"], ["zh", "de"],
-    ]  # fmt: skip
-    assert [source.name for source in read_sources(data, ["de", "en"], [])] == ["text"]
+    assert list(read_text(data, ["de", "en"], ["zh"])) == ["zh", "de", "en"]
     with pytest.raises(UnknownLanguageError, match="has no fr text: there are de, en, zh"):
-        read_sources(data, ["en", "de"], ["fr"])
+        read_text(data, ["en", "de"], ["fr"])
     with pytest.raises(DataError, match="the encoder knows zh: two languages"):
-        read_sources(data, ["zh"], [])
+        read_text(data, ["zh"], [])
 
 
-def test_a_folder_of_aligned_lines_is_its_own_source(tmp_path: Path) -> None:
+def test_a_folder_of_aligned_lines_is_its_own_text(tmp_path: Path) -> None:
     make_corpus(tmp_path, ("en", "de"), count=20)
-    (source,) = read_sources(tmp_path, ["en", "de"], [])
-    assert (source.name, len(source.texts["en"])) == (tmp_path.name, 20)
+    text = read_text(tmp_path, ["en", "de"], [])
+    assert len(text["en"]) == 20
+    assert text["en"]["0"] == [sentences("en")[0]]
