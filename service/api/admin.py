@@ -33,6 +33,7 @@ from service.schemas.jobs import (
     Jobs,
     Replace,
     Request,
+    Spec,
     Upload,
     UploadOptions,
     Version,
@@ -118,12 +119,13 @@ async def submit(
 
     The version that a job makes is served as soon as it is complete.
     """
-    by = request.scope["state"]["key"]
+    spec = Spec(request=body, by=request.scope["state"]["key"])
+    job_id = jobs.id_of(spec.by, idempotency_key)
     try:
-        if idempotency_key and (job := await _ask(partial(jobs.sent, body, by, idempotency_key))):
+        if idempotency_key and (job := await _ask(partial(jobs.sent, spec, job_id))):
             return job  # whose uploads may be used up
         await _check(body, engine, open_spool(settings))
-        return await _ask(partial(jobs.submit, body, by, idempotency_key))
+        return await _ask(partial(jobs.submit, spec, job_id))
     except ReusedError:
         raise ProblemError(ProblemType.KEY_REUSED) from None
 

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from index.formats.registry import DOCUMENT_EXTENSIONS
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.sentences import joined
@@ -28,9 +27,7 @@ from service.api.libretranslate_schemas import (
     Detected,
     DetectRequest,
     Failure,
-    FrontendSettings,
     LibreTranslateHealth,
-    NamedLanguage,
     Translated,
     TranslateRequest,
 )
@@ -127,27 +124,6 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
             for place, (code, chance) in enumerate(chances.items())
             if place == 0 or chance >= MIN_DETECTED_CHANCE
         ]
-    )
-
-
-@router.get(
-    "/frontend/settings",
-    summary="Read the limits, as LibreTranslate does",
-)
-async def frontend_settings(engine: EngineNow, settings: SettingsNow) -> FrontendSettings:
-    """State the limits of this service as LibreTranslate does, and a pair of languages to start with."""
-    languages = engine.translator.languages
-    source = next((language for language in languages if language.targets), languages[0])
-    target = next((language for language in languages if language.code in source.targets), source)
-    return FrontendSettings(
-        charLimit=settings.max_characters,
-        apiKeys=bool(settings.keys),
-        keyRequired=bool(settings.keys),
-        supportedFilesFormat=list(DOCUMENT_EXTENSIONS),
-        language={
-            "source": NamedLanguage(code=source.code, name=source.name),
-            "target": NamedLanguage(code=target.code, name=target.name),
-        },
     )
 
 

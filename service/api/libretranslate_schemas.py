@@ -93,32 +93,6 @@ class LibreTranslateHealth(BaseModel):
     status: Literal["ok"] = Field(default="ok", description="Always `ok`.")
 
 
-class NamedLanguage(BaseModel):
-    """A language and its name."""
-
-    code: str = Field(description="Language code.", examples=["en"])
-    name: str = Field(description="English name.", examples=["English"])
-
-
-class FrontendSettings(BaseModel):
-    """The limits of the service, as LibreTranslate states them."""
-
-    charLimit: int = Field(description="Highest number of characters of a text.", examples=[2000])
-    frontendTimeout: int = Field(
-        default=500, description="Pause in typing, in milliseconds, after which to translate."
-    )
-    apiKeys: bool = Field(description="Whether the service has API keys.")
-    keyRequired: bool = Field(description="Whether translating requires one.")
-    suggestions: bool = Field(default=False, description="Whether suggestions are accepted.")
-    filesTranslation: bool = Field(default=True, description="Whether files are translated.")
-    supportedFilesFormat: list[str] = Field(
-        default_factory=list, description="Extensions of the files that are translated."
-    )
-    language: dict[Literal["source", "target"], NamedLanguage] = Field(
-        description="A pair of languages that can be translated."
-    )
-
-
 def _body(model: type[BaseModel], example: dict[str, Any]) -> dict[str, Any]:
     """The OpenAPI request body of `model`: as JSON, where null counts as left out, or as a form."""
     form, parsed = model.model_json_schema(), model.model_json_schema()

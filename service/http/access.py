@@ -12,7 +12,7 @@ from service.http.rates import Rates
 OPEN_PATHS = frozenset(
     {
         *PAGE_FILES,
-        *("/openapi.json", "/languages", "/tmserver/languages/", "/frontend/settings"),
+        *("/openapi.json", "/languages", "/tmserver/languages/"),
         *("/health", "/health/live", "/health/ready"),
     }
 )

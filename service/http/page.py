@@ -11,21 +11,7 @@ from starlette.responses import Response
 WEB_FOLDER = Path(__file__).parents[1] / "web"
 PAGE_FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
-    **{
-        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-        for name in (
-            "answers",
-            "app",
-            "columns",
-            "corpus",
-            "dom",
-            "files",
-            "jobs",
-            "languages",
-            "scenes",
-            "teach",
-        )
-    },
+    **{f"/{path.name}": (path.name, "text/javascript; charset=utf-8") for path in WEB_FOLDER.glob("*.js")},
     "/style.css": ("style.css", "text/css; charset=utf-8"),
     "/favicon.svg": ("favicon.svg", "image/svg+xml"),
 }

@@ -12,9 +12,7 @@ from service.schemas import ERRORS_SHOWN, FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
 # LibreTranslate's own paths, where errors have its shape and the statuses that its clients know.
-LIBRETRANSLATE_PATHS = frozenset(
-    {"/translate", "/translate_file", "/detect", "/frontend/settings", "/health"}
-)
+LIBRETRANSLATE_PATHS = frozenset({"/translate", "/translate_file", "/detect", "/health"})
 LONGEST_NUMBER = 40  # digits of one that is repeated in a message
 RETRY_AFTER = 1  # seconds after which a refused client may try again
 LIBRETRANSLATE_STATUS = {401: 403, 415: 400, 422: 400}
@@ -38,12 +36,7 @@ class ProblemType(Enum):
         "Method not allowed",
         "This path does not take this method; the Allow header lists those it takes.",
     )
-    TOO_SLOW = (
-        "too-slow",
-        408,
-        "Too slow",
-        "The body took too long to arrive: send it in one go.",
-    )
+    TOO_SLOW = ("too-slow", 408, "Too slow", "The body took too long to arrive: send it in one go.")
     NO_JOBS = (
         "no-jobs",
         409,

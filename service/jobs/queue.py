@@ -27,7 +27,7 @@ from rq.serializers import JSONSerializer
 from service import limits
 from service.jobs import ReusedError, UnreachableError
 from service.jobs.record import Record
-from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Request, Spec, State
+from service.schemas.jobs import END_STATES, JOB_ID, Event, Job, Spec, State
 
 log = logging.getLogger("passepartout.jobs")
 
@@ -85,15 +85,28 @@ class JobQueue:
             QUEUE_NAME, connection=self._redis, serializer=JSONSerializer, job_class=CorpusJob
         )
 
-    def submit(self, request: Request, by: str | None, key: str | None) -> Job:
-        """Queue a job, or return the existing one if `key` was used for the same request.
+    @staticmethod
+    def id_of(by: str | None, key: str | None) -> str:
+        """The id of a new job, or that which belongs to an admin's idempotency key."""
+        return hashlib.sha256(f"{by}\n{key}".encode()).hexdigest()[:32] if key else secrets.token_hex(16)
 
-        Raises ReusedError if `key` was used for another request.
-        """
-        spec = Spec(request=request, by=by)
-        job_id = _id_of(by, key) if key else secrets.token_hex(16)
+    def sent(self, spec: Spec, job_id: str) -> Job | None:
+        """The job with this id, if it was queued before; ReusedError if that was for another request."""
         with _redis_errors():
-            self._remember(job_id)
+            queued = self._fetch(job_id)
+            if queued is None:
+                return None
+            if queued.spec != spec or (job := self._to_job(queued)) is None:
+                raise ReusedError
+            return job
+
+    def submit(self, spec: Spec, job_id: str) -> Job:
+        """Queue a job. Sent again with the same id, it is the first one; ReusedError if that was another."""
+        with _redis_errors():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
+            pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
+            pipe.execute()
             with suppress(DuplicateJobError):  # the same request arrived at the same time
                 self._queue.enqueue_call(
                     RQ_FUNCTION,
@@ -101,22 +114,14 @@ class JobQueue:
                     timeout=limits.JOB_SECONDS,
                     result_ttl=limits.JOB_KEPT_SECONDS,
                     failure_ttl=limits.JOB_KEPT_SECONDS,
-                    description=request.action,
+                    description=spec.request.action,
                     job_id=job_id,
                     retry=Retry(max=MAX_RESTARTS),
                     unique=True,
                 )
-            return self._matching_job(job_id, spec)
-
-    def sent(self, request: Request, by: str | None, key: str) -> Job | None:
-        """The job of the same request with the same key, if it was sent before; else None.
-
-        Raises ReusedError if `key` was used for another request.
-        """
-        job_id = _id_of(by, key)
-        with _redis_errors():
-            exists = self._fetch(job_id) is not None
-            return self._matching_job(job_id, Spec(request=request, by=by)) if exists else None
+        job = self.sent(spec, job_id)
+        assert job is not None  # it has just been queued
+        return job
 
     def find(self, job_id: str) -> Job | None:
         """The job with this id; None if it is unknown or malformed."""
@@ -154,19 +159,6 @@ class JobQueue:
     def close(self) -> None:
         """Close the connections to Redis."""
         self._redis.close()
-
-    def _matching_job(self, job_id: str, spec: Spec) -> Job:
-        queued = self._fetch(job_id)
-        job = None if queued is None or queued.spec != spec else self._to_job(queued)
-        if job is None:
-            raise ReusedError
-        return job
-
-    def _remember(self, job_id: str) -> None:
-        pipe = self._redis.pipeline(transaction=False)
-        pipe.zadd(JOB_IDS, {job_id: datetime.now(UTC).timestamp()}, nx=True)
-        pipe.zremrangebyrank(JOB_IDS, 0, -JOBS_REMEMBERED - 1)
-        pipe.execute()
 
     def _fetch(self, job_id: str) -> CorpusJob | None:
         try:
@@ -208,11 +200,6 @@ def connect(url: str) -> "Redis":
         socket_connect_timeout=REDIS_SECONDS,
         retry=RedisRetry(NoBackoff(), 0),
     )
-
-
-def _id_of(by: str | None, key: str) -> str:
-    """The job id derived from an admin's idempotency key."""
-    return hashlib.sha256(f"{by}\n{key}".encode()).hexdigest()[:32]
 
 
 def _state_of(queued: CorpusJob, last: Event | None) -> Event:

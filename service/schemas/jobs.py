@@ -20,16 +20,12 @@ State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 END_STATES: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
 Format = Literal["txt", "tsv", "csv", "jsonl", "tmx", "xliff", "po", "cldr"]
 Compression = Literal["none", "gz", "bz2", "xz", "zst"]
-EXAMPLE_UPLOAD = "5d41402abc4b2a76b9719d911017c592"
-UploadId = Annotated[
-    str, Field(pattern=JOB_ID, description="The id that an upload was given.", examples=[EXAMPLE_UPLOAD])
-]
+UploadId = Annotated[str, Field(pattern=JOB_ID, description="The id that an upload was given.")]
 SentenceId = Annotated[
     str,
     Field(
         pattern=SENTENCE_ID,
         description="The sentence's id in answers: LANG:ID, where LANG is its language code.",
-        examples=["de:41"],
     ),
 ]
 
@@ -56,13 +52,11 @@ class NewSentence(RequestModel):
         default_factory=dict,
         description="Anything else to store; answers return it. The names "
         f"{', '.join(sorted(RESERVED_COLUMNS))} are reserved.",
-        examples=[{"project": "pets"}],
     )
     group: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         default=None,
         description="A name of your choice. Sentences with the same group, in any language, are translations "
         "of each other.",
-        examples=["greeting-7"],
     )
 
     @model_validator(mode="after")
@@ -134,9 +128,7 @@ class Rollback(RequestModel):
 
     action: Literal["rollback"]
     version: Annotated[str, Field(pattern=f"^{VERSION_ID.pattern}$")] | None = Field(
-        default=None,
-        description="The version to serve; the previous one if left out.",
-        examples=["20261120-1"],
+        default=None, description="The version to serve; the previous one if left out."
     )
 
 
@@ -159,7 +151,6 @@ class TaughtCaption(RequestModel):
             max_length=100,
             pattern=r"^[^\x00-\x1f]+$",
             description="A picture that the encoder carries, as GET /teach/pictures names it.",
-            examples=["pictograms/1f415"],
         ),
     ]
     text: Annotated[
@@ -169,7 +160,6 @@ class TaughtCaption(RequestModel):
             max_length=1000,
             pattern=r"\S",
             description="What the picture shows, in the new language.",
-            examples=["hundo"],
         ),
     ]
 
@@ -178,9 +168,7 @@ class Teach(RequestModel):
     """Teach the encoder one more language from captions of the pictures that it carries."""
 
     action: Literal["teach"]
-    language: Annotated[
-        str, Field(pattern=LANGUAGE_CODE, description="BCP 47 code of the new language.", examples=["eo"])
-    ]
+    language: Annotated[str, Field(pattern=LANGUAGE_CODE, description="BCP 47 code of the new language.")]
     captions: Annotated[
         list[TaughtCaption],
         Field(min_length=1, max_length=5_000, fail_fast=True, description="The captions to learn from."),
@@ -205,23 +193,19 @@ class Taught(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    language: str = Field(description="BCP 47 code of the language.", examples=["eo"])
-    lines: int = Field(description="Captions given.", examples=[300])
+    language: str = Field(description="BCP 47 code of the language.")
+    lines: int = Field(description="Captions given.")
     asked: int = Field(
-        description="Captions, about a tenth of all, that were held out of a first lesson to measure it.",
-        examples=[30],
+        description="Captions, about a tenth of all, that were held out of a first lesson to measure it."
     )
     r10: float | None = Field(
-        default=None,
-        description="Per cent of these that find their picture among the ten nearest.",
-        examples=[61.2],
+        default=None, description="Per cent of these that find their picture among the ten nearest."
     )
     chance: float | None = Field(
-        default=None, description="The same, per cent, if pictures were drawn at random.", examples=[3.3]
+        default=None, description="The same, per cent, if pictures were drawn at random."
     )
     next_pictures: list[str] = Field(
-        description="Pictures that would teach it most if captioned next, best first.",
-        examples=[["pictograms/1f415"]],
+        description="Pictures that would teach it most if captioned next, best first."
     )
 
 
@@ -230,67 +214,48 @@ class Event(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    state: State = Field(description="Where the job stands.", examples=["running"])
-    stage: str | None = Field(default=None, description="What it is doing now.", examples=["encode"])
-    done: int | None = Field(default=None, description="Units of this stage done.", examples=[120])
-    total: int | None = Field(default=None, description="Units of this stage, about.", examples=[300])
-    unit: str | None = Field(
-        default=None, description="What `done` and `total` count.", examples=["sentences"]
-    )
+    state: State = Field(description="Where the job stands.")
+    stage: str | None = Field(default=None, description="What it is doing now.")
+    done: int | None = Field(default=None, description="Units of this stage done.")
+    total: int | None = Field(default=None, description="Units of this stage, about.")
+    unit: str | None = Field(default=None, description="What `done` and `total` count.")
     version: str | None = Field(
-        default=None,
-        description="The version that the job has made, once it has succeeded.",
-        examples=["20261120-2"],
+        default=None, description="The version that the job has made, once it has succeeded."
     )
     dropped: dict[str, int] | None = Field(
-        default=None,
-        description="Sentences that cleaning dropped, by reason.",
-        examples=[{"duplicate": 2}],
+        default=None, description="Sentences that cleaning dropped, by reason."
     )
     skipped: int | None = Field(
-        default=None,
-        description="Lines or units of the files that were malformed and hence skipped.",
-        examples=[1],
+        default=None, description="Lines or units of the files that were malformed and hence skipped."
     )
     skipped_units: list[str] | None = Field(
-        default=None,
-        description="The first of these, each with file, line and reason.",
-        examples=[["sentences.tsv, line 7: 3 cells, but line 1 names 2: mend the line"]],
+        default=None, description="The first of these, each with file, line and reason."
     )
     taught: Taught | None = Field(
         default=None, description="How well the language was learned, once `teach` has succeeded."
     )
-    reason: str | None = Field(
-        default=None, description="Why it failed and what to change, in one line.", examples=[None]
-    )
+    reason: str | None = Field(default=None, description="Why it failed and what to change, in one line.")
 
 
 class Job(Event):
     """A change of the index: queued, running or ended."""
 
-    id: str = Field(
-        pattern=JOB_ID, description="The job's id.", examples=["7b52009b64fd0a2a49e6d8a939753077"]
-    )
+    id: str = Field(pattern=JOB_ID, description="The job's id.")
     action: Literal["add", "replace", "delete", "build", "rollback", "gc", "teach"] = Field(
         description="What the job does, as requested."
     )
     by: str | None = Field(
-        description="The name of the admin key that requested it; null where none is needed.",
-        examples=["boss"],
+        description="The name of the admin key that requested it; null where none is needed."
     )
     created: AwareDatetime = Field(description="When it was queued.")
-    attempts: int = Field(
-        description="How often it was started: more than once if a worker died.", examples=[1]
-    )
+    attempts: int = Field(description="How often it was started: more than once if a worker died.")
 
 
 class Jobs(BaseModel):
     """The latest jobs, and whether anything works on them."""
 
     jobs: list[Job] = Field(description="The latest 100, newest first.")
-    workers: int = Field(
-        description="Worker processes running; if 0, start one with `passepartout jobs`.", examples=[1]
-    )
+    workers: int = Field(description="Worker processes running; if 0, start one with `passepartout jobs`.")
 
 
 class UploadOptions(BaseModel):
@@ -301,19 +266,14 @@ class UploadOptions(BaseModel):
     format: Format = Field(description="The format of the file.")
     compression: Compression = Field(default="none", description="How the file is compressed.")
     language: Annotated[str, Field(pattern=LANGUAGE_CODE)] | None = Field(
-        default=None,
-        description="The language of its sentences, for formats that do not state it.",
-        examples=["de"],
+        default=None, description="The language of its sentences, for formats that do not state it."
     )
     name: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
-        default=None,
-        description="The name of the file on the user's machine, to be used in errors.",
-        examples=["pets.tmx"],
+        default=None, description="The name of the file on the user's machine, to be used in errors."
     )
     columns: Annotated[str, Field(max_length=1000)] | None = Field(
         default=None,
         description="What the columns of a table mean: LANGUAGE=COLUMN or MEANING=COLUMN, with commas.",
-        examples=["en=English,de=German"],
     )
 
 
@@ -321,10 +281,8 @@ class Upload(UploadOptions):
     """A corpus file that is waiting for a job."""
 
     id: UploadId
-    file: str = Field(
-        description="The name that ids and metadata of its sentences get.", examples=["5eb63bbbe01eeed0.tmx"]
-    )
-    bytes: int = Field(description="The size of the file as uploaded.", examples=[48_213])
+    file: str = Field(description="The name that ids and metadata of its sentences get.")
+    bytes: int = Field(description="The size of the file as uploaded.")
     sha256: str = Field(description="The SHA-256 of the file as uploaded, in hexadecimal.")
     created: AwareDatetime = Field(description="When it was uploaded.")
 
@@ -332,20 +290,19 @@ class Upload(UploadOptions):
 class Version(BaseModel):
     """A version of the index, complete and unchangeable."""
 
-    id: str = Field(description="Its id: the day it was made, and a number.", examples=["20261120-1"])
+    id: str = Field(description="Its id: the day it was made, and a number.")
     base: str | None = Field(description="The version that it is a change of; null if built anew.")
     created: AwareDatetime = Field(description="When it was made.")
-    model: str = Field(description="Name and version of its encoder.", examples=["small@1"])
-    sentences: dict[str, int] = Field(description="Sentences, by language.", examples=[{"de": 322}])
+    model: str = Field(description="Name and version of its encoder.")
+    sentences: dict[str, int] = Field(description="Sentences, by language.")
 
 
 class Versions(BaseModel):
     """The versions of the index, and which of them answers."""
 
-    current: str = Field(description="The version to be served.", examples=["20261120-1"])
+    current: str = Field(description="The version to be served.")
     served: str = Field(
         description="The version that this process serves; an earlier one if `current` is damaged or only "
-        "just published.",
-        examples=["20261120-1"],
+        "just published."
     )
     versions: list[Version] = Field(description="The newest first.")

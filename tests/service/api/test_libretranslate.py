@@ -242,12 +242,7 @@ def test_faults_elsewhere_have_its_shape_on_its_paths(client: TestClient) -> Non
     assert (answer.status_code, list(answer.json())) == (405, ["error"])
 
 
-def test_settings_and_health(client: TestClient) -> None:
-    settings = client.get("/frontend/settings").json()
-    assert (settings["charLimit"], settings["filesTranslation"]) == (1000, True)
-    assert ".po" in settings["supportedFilesFormat"]
-    assert settings["language"]["source"] == {"code": "en", "name": "English"}
-    assert settings["language"]["target"]["code"] == "de"
+def test_health(client: TestClient) -> None:
     assert client.get("/health").json() == {"status": "ok"}
 
 

@@ -45,7 +45,6 @@ def test_it_has_every_path_of_the_api(document: dict[str, Any]) -> None:
         "get /concordance",
         "post /translate",
         "post /detect",
-        "get /frontend/settings",
         "get /health",
         "post /translate_file",
         "get /download_file/{name}",

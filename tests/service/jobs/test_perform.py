@@ -52,9 +52,9 @@ def done(record: Record) -> Event:
     return found
 
 
-def forget(connection: Redis) -> None:
+def forget(connection: Redis, record: Record) -> None:
     """As if the worker had died before it could tell."""
-    connection.hdel(f"passepartout:job:{'0' * 32}", "event")
+    connection.hdel(record.key, "event")
 
 
 def test_a_job_killed_before_it_could_tell_is_not_done_twice(
@@ -63,10 +63,10 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
     first = current(place.index)
     for change in ({"action": "add", "sentences": [HUND]}, {"action": "delete", "ids": ["de:neu"]}):
         there = len(versions(place.index))
-        record.events += "+"
+        record.key += "+"
         perform(spec(**change), record, place)
         made = done(record).version
-        forget(connection)
+        forget(connection, record)
         perform(spec(**change), record, place)
         assert (done(record).state, done(record).version) == ("succeeded", made)
         assert len(versions(place.index)) == there + 1
@@ -74,7 +74,7 @@ def test_a_job_killed_before_it_could_tell_is_not_done_twice(
     # Nor goes it back twice.
     for _ in range(2):
         perform(spec(action="rollback"), record, place)
-        forget(connection)
+        forget(connection, record)
     assert versions(place.index).index(current(place.index)) == 1
     roll_back(place.index, first)
     # One that has told is not begun at all.
@@ -129,7 +129,7 @@ def test_an_unexpected_error_is_reported_without_its_message(
 
 def test_a_job_that_workers_die_of_has_failed(redis: RedisServer, connection: Redis) -> None:
     queue = JobQueue(redis.url)
-    job = queue.submit(spec(action="gc").request, "boss", None)
+    job = queue.submit(spec(action="gc"), queue.id_of("boss", None))
     connection.hset(f"rq:job:{job.id}", "status", "failed")
     connection.hset(f"rq:job:{job.id}", "retries_left", "0")
     found = queue.find(job.id)
