@@ -59,7 +59,7 @@ class Ridge:
         return unit(_weighted(counts[:, self.used], self.rarity) @ self.weights)
 
 
-class Words:
+class WordRidges:
     """A ridge regression for each language, on its words."""
 
     def __init__(self, prepared: CaptionSource, languages: Sequence[str], penalty: float) -> None:
@@ -106,14 +106,15 @@ def measure_ridge(data: Path, compared: Sequence[str], overrides: Iterable[str] 
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(create_run(Path(folder) / "run", recipe, resume=False), data)
     codes = recipe.data.languages
-    candidates = [Words(prepared, codes, penalty) for penalty in RIDGE_PENALTIES]
+    candidates = [WordRidges(prepared, codes, penalty) for penalty in RIDGE_PENALTIES]
     ridge = max(candidates, key=lambda regressions: regressions.validated(prepared.validation))
     return measure(ridge.encode, data, codes, compared)
 
 
 def measure_trigrams(data: Path, compared: Sequence[str], overrides: Iterable[str] = ()) -> Figures:
-    """Measure trigrams, as in `measures`: two scripts share none, so that between them there is nothing."""
-    return measure(weigh, data, ridge_recipe(overrides).data.languages, compared)
+    """Measure trigrams, as in `measures` but between scripts, which share none: there all would tie."""
+    figures = measure(weigh, data, ridge_recipe(overrides).data.languages, compared)
+    return {name: value for name, value in figures.items() if not name.startswith("scripts_")}
 
 
 def centred_space(prepared: CaptionSource) -> Vectors:

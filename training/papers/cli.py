@@ -212,9 +212,9 @@ def reproduce(
         context.find_root().command.main(list(words), prog_name="passepartout", standalone_mode=False)
 
     study = Study(read_claims(files[paper]), data, out, _numbers(seeds), overrides, call)
-    steps = study.steps(only)
+    trials = study.trials(only)
     study.run(
-        steps, math.inf if budget is None else budget, f"{paper}, reproduced", running_command(), click.echo
+        trials, math.inf if budget is None else budget, f"{paper}, reproduced", running_command(), click.echo
     )
 
 

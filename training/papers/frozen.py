@@ -40,7 +40,7 @@ class Frozen(Protocol):
 
 
 @dataclass(frozen=True)
-class Model:
+class RunEncoder:
     """A training run's model and tokenizer as a frozen encoder."""
 
     name: str
@@ -64,12 +64,12 @@ class _Bundled:
         return self._encoder.encode(texts)
 
 
-def open_model(folder: Path, data: Path) -> Model:
+def open_model(folder: Path, data: Path) -> RunEncoder:
     """Open the encoder of a finished run. UsageError if there is none."""
     run = open_run(folder)
     run.result()
     require_sets(data, ("photos",))
-    return Model(run.recipe.name, run.recipe.data.languages, load_model(run, data), run.tokenizer())
+    return RunEncoder(run.recipe.name, run.recipe.data.languages, load_model(run, data), run.tokenizer())
 
 
 def open_frozen(folder: Path, data: Path) -> Frozen:

@@ -14,7 +14,7 @@ A room's claims.toml says what the paper claims, which systems show it, and what
 
 Each system is trained and measured (`measures`), or where a claim has a `command`, by that on the system's
 run. What is finished stays in OUT/SYSTEM/seedN and is not done again, an interrupted training goes on from
-its last checkpoint; OUT/report.md and OUT/results.json are written anew after every step.
+its last checkpoint; OUT/report.md and OUT/results.json are written anew after every trial.
 """
 
 import json
@@ -95,7 +95,7 @@ class Claims(Table):
 
 
 @dataclass(frozen=True)
-class Step:
+class Trial:
     """A claim's measurement of one system with one seed."""
 
     claim: Claim
@@ -121,53 +121,53 @@ class Study:
     overrides: tuple[str, ...]
     call: Callable[[Sequence[str]], None]
 
-    def steps(self, only: Sequence[str] = ()) -> list[Step]:
+    def trials(self, only: Sequence[str] = ()) -> list[Trial]:
         """List what is to be done, seed by seed, as far as it matches a pattern of `only`; () matches all.
 
         UsageError for a pattern without a match, RecipeError for overrides that a recipe can't take.
         """
-        steps = list(self._steps())
+        trials = list(self._trials())
         for pattern in only:
-            if not any(fnmatchcase(step.name, pattern) for step in steps):
+            if not any(fnmatchcase(trial.name, pattern) for trial in trials):
                 claims = ", ".join(claim.name for claim in self.paper.claims)
                 raise UsageError(
-                    f"--only {pattern}: no such step; steps are CLAIM.SYSTEM.SEED, claims {claims}"
+                    f"--only {pattern}: no such trial; trials are CLAIM.SYSTEM.SEED, claims {claims}"
                 )
-        chosen = [s for s in steps if not only or any(fnmatchcase(s.name, pattern) for pattern in only)]
-        for system in dict.fromkeys(step.system for step in chosen if step.system not in BASELINES):
+        chosen = [s for s in trials if not only or any(fnmatchcase(s.name, pattern) for pattern in only)]
+        for system in dict.fromkeys(trial.system for trial in chosen if trial.system not in BASELINES):
             self._recipe(system, self.seeds[0])
         return chosen
 
-    def _steps(self) -> Iterator[Step]:
+    def _trials(self) -> Iterator[Trial]:
         for seed in self.seeds:
             for claim in self.paper.claims:
                 for system in claim.systems:
                     if system not in BASELINES or seed == self.seeds[0]:  # solved, without randomness
-                        yield Step(claim, system, seed)
+                        yield Trial(claim, system, seed)
 
-    def run(self, steps: Sequence[Step], minutes: float, title: str, command: str, say: Say) -> None:
-        """Do what is not done yet; no step begins after `minutes`, and the report is written after each.
+    def run(self, trials: Sequence[Trial], minutes: float, title: str, command: str, say: Say) -> None:
+        """Do what is not done yet; no trial begins after `minutes`, and the report is written after each.
 
-        A step that fails is named, the others go on, and PassepartoutError is raised at the end. UsageError
+        A trial that fails is named, the others go on, and PassepartoutError is raised at the end. UsageError
         if `out` has results of other data or other overrides.
         """
         self._bind()
         began, failed = time.monotonic(), []
-        for step in steps:
-            if self._file(step).is_file():
+        for trial in trials:
+            if self._file(trial).is_file():
                 continue
             if time.monotonic() - began > 60 * minutes:
-                say(f"{step.name}: left, over the budget")
+                say(f"{trial.name}: left, over the budget")
                 continue
             try:
-                figures = self._measured(step)
+                figures = self._measured(trial)
             except PassepartoutError as error:
-                failed.append(step.name)
-                say(f"{step.name}: failed: {error}")
+                failed.append(trial.name)
+                say(f"{trial.name}: failed: {error}")
                 continue
-            replace_text(self._file(step), json.dumps(figures, indent=1) + "\n")
-            shown = (f"{measure_name(key)} {figures[key]:.1f}" for key in _shown(step.claim, figures))
-            say(f"{step.name}: {', '.join(shown)}")
+            replace_text(self._file(trial), json.dumps(figures, indent=1) + "\n")
+            shown = (f"{measure_name(key)} {figures[key]:.1f}" for key in _shown(trial.claim, figures))
+            say(f"{trial.name}: {', '.join(shown)}")
             self.write_report(title, command)
         self.write_report(title, command)
         if failed:
@@ -176,9 +176,9 @@ class Study:
     def figures(self, claim: Claim) -> dict[str, list[Figures]]:
         """System -> the figures of each seed that is done."""
         done: dict[str, list[Figures]] = {system: [] for system in claim.systems}
-        for step in (step for step in self._steps() if step.claim == claim):
-            if (file := self._file(step)).is_file():
-                done[step.system].append(json.loads(file.read_text("utf-8")))
+        for trial in (trial for trial in self._trials() if trial.claim == claim):
+            if (file := self._file(trial)).is_file():
+                done[trial.system].append(json.loads(file.read_text("utf-8")))
         return done
 
     def write_report(self, title: str, command: str) -> None:
@@ -203,22 +203,22 @@ class Study:
     def _folder(self, system: str, seed: int) -> Path:
         return self.out / system / f"seed{seed}"
 
-    def _file(self, step: Step) -> Path:
-        name = step.claim.name if step.claim.command else "figures"
-        return self._folder(step.system, step.seed) / f"{name}.json"
+    def _file(self, trial: Trial) -> Path:
+        name = trial.claim.name if trial.claim.command else "figures"
+        return self._folder(trial.system, trial.seed) / f"{name}.json"
 
-    def _measured(self, step: Step) -> Figures:
-        claim, folder = step.claim, self._folder(step.system, step.seed)
+    def _measured(self, trial: Trial) -> Figures:
+        claim, folder = trial.claim, self._folder(trial.system, trial.seed)
         folder.mkdir(parents=True, exist_ok=True)
-        if step.system in BASELINES:
-            return BASELINES[step.system](self.data, claim.compared, self.overrides)
-        run = self._trained(step.system, step.seed)
+        if trial.system in BASELINES:
+            return BASELINES[trial.system](self.data, claim.compared, self.overrides)
+        run = self._trained(trial.system, trial.seed)
         if not claim.command:
             return measure_run(run, self.data, claim.compared)
         bundle, report = folder / "bundle", folder / claim.name
         if "BUNDLE" in claim.command and not bundle.is_dir():
             export_run(run, self.data, bundle, name=None, version="1", licence="unspecified")
-        words = {"RUN": run, "BUNDLE": bundle, "DATA": self.data, "SEED": step.seed}
+        words = {"RUN": run, "BUNDLE": bundle, "DATA": self.data, "SEED": trial.seed}
         self.call([*(str(words.get(word, word)) for word in claim.command), "--out", str(report)])
         return report_figures(report)
 

@@ -29,8 +29,8 @@ def test_every_system_of_a_claim_is_a_recipe(paper: str, tmp_path: Path) -> None
     claims = read_claims(papers()[paper])
     study = Study(claims, tmp_path, tmp_path, (0, 1), (), lambda words: None)
     assert all(claim.claim and claim.systems for claim in claims.claims)
-    assert {step.system for step in study.steps()} == {s for claim in claims.claims for s in claim.systems}
-    assert [step for step in study.steps() if step.system in BASELINES and step.seed] == []
+    assert {trial.system for trial in study.trials()} == {s for claim in claims.claims for s in claim.systems}
+    assert [trial for trial in study.trials() if trial.system in BASELINES and trial.seed] == []
 
 
 def test_what_is_done_is_kept_and_the_rest_is_named(scenes: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -70,7 +70,7 @@ def test_a_failing_system_is_named_and_does_not_stop_others(
     only = ("--only", "sentences.trigrams.0", "--only", f"sentences.{SYSTEM}.0")
     assert run(words(scenes, tmp_path / "out", *more, *only)) == 1
     out, err = capsys.readouterr()
-    assert f"sentences.{SYSTEM}.0: failed: train {SYSTEM}: the loss is not finite" in out
+    assert f"sentences.{SYSTEM}.0: failed: the loss is not finite" in out
     assert f"sentences.{SYSTEM}.0 failed: repeat the command" in err.splitlines()[-1]
     assert re.search(
         r"^\| trigrams \| 1 \| \d", (tmp_path / "out" / "report.md").read_text("utf-8"), re.MULTILINE
@@ -116,7 +116,7 @@ def test_reports_of_experiments_and_of_suites_are_read(tmp_path: Path) -> None:
     [
         (["--seeds", "0,0"], "--seeds 0,0: give whole numbers from 0, each once"),
         (["--seeds", "one"], "--seeds one: give whole numbers"),
-        (["--only", "spam.*"], "--only spam.*: no such step"),
+        (["--only", "spam.*"], "--only spam.*: no such trial"),
         (["--set", "spam=1"], "unknown key spam"),
         (["--data", "none"], "'none' does not exist"),
         (["--budget", "-1"], "--budget"),

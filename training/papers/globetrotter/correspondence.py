@@ -22,7 +22,7 @@ from index.languages import language
 from index.progress import Progress
 from index.text.normalisation import words
 from training.data.tokens import SEQUENCE, pad
-from training.papers.frozen import Model, open_model
+from training.papers.frozen import RunEncoder, open_model
 from training.papers.report import ExperimentReport, grid
 
 MIN_WORDS = 4  # of a sentence that is cut
@@ -196,7 +196,7 @@ def correspond(runs: Sequence[Path], data: Path, epochs: int, seed: int) -> list
     return [_score(open_model(folder, data), data, epochs, seed) for folder in runs]
 
 
-def _score(model: Model, data: Path, epochs: int, seed: int) -> Scored:
+def _score(model: RunEncoder, data: Path, epochs: int, seed: int) -> Scored:
     parts = read_split_captions(data, model.languages, seed)
     codes = sorted(parts.train)
     seen = tuple(codes[: (len(codes) + 1) // 2])
@@ -206,7 +206,7 @@ def _score(model: Model, data: Path, epochs: int, seed: int) -> Scored:
     return Scored(model.name, seen, accuracy, {c: len(parts.test[c]) for c in codes})
 
 
-def train_head(model: Model, examples: Examples, epochs: int, seed: int) -> HalvesClassifier:
+def train_head(model: RunEncoder, examples: Examples, epochs: int, seed: int) -> HalvesClassifier:
     """Train a head for `epochs` passes over the examples; the model stays frozen."""
     torch.manual_seed(seed)
     head, draw = HalvesClassifier(model.model.text.width), np.random.default_rng(seed)
@@ -227,7 +227,7 @@ def train_head(model: Model, examples: Examples, epochs: int, seed: int) -> Halv
     return head.eval()
 
 
-def _logits(model: Model, head: HalvesClassifier, examples: Examples, rows: Sequence[int]) -> Tensor:
+def _logits(model: RunEncoder, head: HalvesClassifier, examples: Examples, rows: Sequence[int]) -> Tensor:
     ids, mask = pad([examples.ids[i] for i in rows], torch.device("cpu"))
     with torch.no_grad():
         states = model.model.text.states(ids, mask)
@@ -237,7 +237,9 @@ def _logits(model: Model, head: HalvesClassifier, examples: Examples, rows: Sequ
 
 
 @torch.no_grad()
-def _accuracy(model: Model, head: HalvesClassifier, samples: Sequence[SplitSentence], code: str) -> float:
+def _accuracy(
+    model: RunEncoder, head: HalvesClassifier, samples: Sequence[SplitSentence], code: str
+) -> float:
     examples = _examples(model, samples, code)
     right = 0
     for start in range(0, len(samples), BATCH_SIZE):
@@ -247,7 +249,7 @@ def _accuracy(model: Model, head: HalvesClassifier, samples: Sequence[SplitSente
     return 100 * right / len(samples)
 
 
-def _examples(model: Model, samples: Sequence[SplitSentence], code: str) -> Examples:
+def _examples(model: RunEncoder, samples: Sequence[SplitSentence], code: str) -> Examples:
     rows = tokenize_halves(model.tokenizer, samples, code, model.model.text.max_tokens)
     ids = [np.asarray(row, np.int32) for row, _ in rows]
     return Examples(ids, [first for _, first in rows], [sample.belong for sample in samples])

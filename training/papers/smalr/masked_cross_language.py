@@ -4,7 +4,7 @@ Masked words of two sentences about one picture, in two languages, are predicted
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -25,43 +25,31 @@ class MaskedCrossLanguage(Objective):
     S is a whole sentence, S^m the sentence with words masked, S' what a layer shared by all languages adds to
     it (`MaskedPairs`), at the universal layer, where masked words are left out of the mean, and at the last,
     where each is <mask>.
-    mask: the probability that a word is masked. of: the sentence's "partners", in another language, or pairs
-    that are "mined", where no picture has captions in two.
+    mask: the probability that a word is masked.
     """
 
     by_term: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ("text",)
+    supplied: ClassVar[tuple[str, ...]] = ("partners",)
 
     mask: float = Field(default=0.2, gt=0, lt=1)
-    of: Literal["partners", "mined"] = "partners"
-
-    @property
-    def inputs(self) -> frozenset[str]:
-        return frozenset({self.of})
 
     def requires(self, recipe: Tables) -> Iterator[str]:
-        if self.of == "partners":
-            yield from several_captions(recipe)
+        yield from several_captions(recipe)
 
     def modules(self, model: TwoBranch) -> dict[str, Callable[[], nn.Module]]:
         return {"masked_pairs": lambda: MaskedModel(model.text.inner_width, model.dimension)}
 
     def compute(self, forward: Forward) -> dict[str, tuple[Tensor, ...]]:
-        if self.of not in forward.batch.auxiliary:
-            return {}  # nothing is mined yet
-        pair = forward.texts(self.of)
-        if self.of == "partners":
-            pair = ((forward.batch.ids, forward.batch.mask), *pair)
+        pair = ((forward.batch.ids, forward.batch.mask), *forward.texts("partners"))
         hidden = [embed_hidden(forward.model, *side, self.mask) for side in pair]
         whole = [forward.model.embed_layers(*side) for side in pair]
         return {"completed": forward.model.learned["masked_pairs"](hidden, whole)}
 
     def terms(self, step: Step) -> int:
-        return len(step["completed"][0]) if "completed" in step else len(step.text)
+        return len(step["completed"][0])
 
     def __call__(self, step: Step) -> Tensor:
-        if "completed" not in step:
-            return step.text.sum() * 0
         rows = step["completed"]
         losses = [
             (completed - target).norm(dim=1).mean()

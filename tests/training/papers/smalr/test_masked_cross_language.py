@@ -42,14 +42,6 @@ def test_pairs_are_averaged() -> None:
     assert values[0] == pytest.approx(values[1])
 
 
-def test_before_anything_is_mined_it_is_zero_and_still_has_a_gradient() -> None:
-    text = rows(4, 3, 0).requires_grad_()
-    loss = MaskedCrossLanguage(of="mined")(step_of(text, (text,)))
-    loss.backward()
-    assert loss.item() == 0
-    assert loss.requires_grad
-
-
 def test_a_step_predicts_hidden_words_better() -> None:
     torch.manual_seed(0)
     model, loss = MaskedModel(5, 4), MaskedCrossLanguage()
