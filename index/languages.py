@@ -12,8 +12,8 @@ import langcodes
 LANGUAGE_CODE = r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$"
 LONGEST_TAG = 35  # characters: RFC 5646, 4.4.1
 TAGS_REMEMBERED = 1 << 12  # a hostile file may have a different tag in every unit
-# Bokmål goes with Norwegian; the others are LibreTranslate's, and no standard's.
-OTHER_CODES = {"nb": "no", "pb": "pt-BR", "zt": "zh-Hant"}
+# Bokmål goes with Norwegian; Indonesian in tables, where `id` is another column; LibreTranslate's own codes.
+OTHER_CODES = {"nb": "no", "ind": "id", "pb": "pt-BR", "zt": "zh-Hant"}
 # How gettext and the C library name scripts: sr@latin.
 POSIX_SCRIPTS = {"arabic": "Arab", "cyrillic": "Cyrl", "devanagari": "Deva", "latin": "Latn"}
 # Scripts without spaces between words (ISO 15924): the Unicode scripts of their letters.
@@ -250,7 +250,7 @@ def is_named(tag: str) -> bool:
     standard = standard_code(tag)
     return (
         re.match(LANGUAGE_CODE, standard) is not None
-        and (len(first) == 2 or first in languages())
+        and (len(first) == 2 or first in languages() or first in OTHER_CODES)
         and standard.partition("-")[0] in languages()
     )
 

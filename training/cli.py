@@ -144,7 +144,7 @@ def _languages(_ctx: click.Context, _param: click.Parameter, codes: str | None) 
 )
 @click.option(
     "--pooling",
-    type=click.Choice(["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]),
+    type=click.Choice(["mean", "cls", "lasttoken", "weightedmean"]),
     help="How the vectors of tokens become that of the text. [default: as its folder says, else mean]",
 )
 @click.option("--output", help="The output of the ONNX graph to read. [default: the one of a usual name]")

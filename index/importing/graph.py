@@ -1,10 +1,10 @@
 """Adapts a sentence encoder's ONNX graph to the form of a bundle: token ids and mask in, unit vectors out.
 
 Further inputs of the graph are computed before it; pooling, dense layers and normalisation are added after
-it.
+it, written in ONNX's own notation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,47 @@ import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from index.encoder.text_encoder import GRAPH_INPUTS, GRAPH_OUTPUT
 from index.errors import UsageError, listed
 
 TOKEN_TYPES = "token_type_ids"  # which of two texts a token belongs to: all zeros for a single text
-SENTENCE_OUTPUTS = ("sentence_embedding",)
-TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state", "hidden")
-POOLING_MODES = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-ONNX_ACTIVATIONS = {"Identity": None, "Tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}  # torch's: ONNX's
+USUAL_OUTPUTS = ("sentence_embedding", "token_embeddings", "last_hidden_state", "hidden")
+ONNX_ACTIVATIONS = {
+    "Identity": "Identity",
+    "Tanh": "Tanh",
+    "ReLU": "Relu",
+    "Sigmoid": "Sigmoid",
+}  # torch's: ONNX's
 OLDEST_OPSET = 11  # the first with CumSum, which pooling needs
-AXES_ARE_INPUTS = 18  # from this opset on, for ReduceMax
 MAX_PROTOBUF_BYTES = (1 << 31) - 1  # bytes of one protobuf message
 NAME_PREFIX = "encoder/"  # of the original names in the graph
+
+IDS, MASK = GRAPH_INPUTS
+# Pooling of sentence-transformers -> the weight of each token, (n, t), on whichever side the padding is.
+POOLING_WEIGHTS = {
+    "mean": f"weight = Identity ({MASK})",
+    "cls": f"place = CumSum ({MASK}, one) from_start = Mul (place, {MASK}) weight = Equal (from_start, one)",
+    "lasttoken": f"place = CumSum <reverse = 1> ({MASK}, one) from_end = Mul (place, {MASK}) "
+    "weight = Equal (from_end, one)",
+    "weightedmean": f"place = CumSum ({MASK}, one) weight = Mul (place, {MASK})",
+}
+POOLING = """
+    one = Constant <value = int64 {1}> ()
+    to_row = Constant <value = int64[3] {0, 1, -1}> ()
+    to_column = Constant <value = int64[3] {0, -1, 1}> ()
+    to_vector = Constant <value = int64[2] {0, -1}> ()
+    WEIGHT
+    weights = Cast <to = 1> (weight)
+    row = Reshape (weights, to_row)
+    sums = MatMul (row, hidden)
+    mask = Cast <to = 1> (attention_mask)
+    column = Reshape (mask, to_column)
+    total = MatMul (row, column)
+    mean = Div (sums, total)
+    layer0 = Reshape (mean, to_vector)
+"""
 
 
 @dataclass(frozen=True)
@@ -40,40 +67,18 @@ class Dense:
 
 @dataclass(frozen=True)
 class Head:
-    """Turns token vectors into a text vector: one or more POOLING_MODES, concatenated, then dense layers."""
+    """Turns token vectors into a text vector: one of POOLING_WEIGHTS, then dense layers."""
 
-    pooling: tuple[str, ...] = ("mean",)
+    pooling: str = "mean"
     dense: tuple[Dense, ...] = ()
 
 
-class Nodes:
-    """Collects ONNX nodes and constants; each has one value, referred to by its name."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
-        """Append a node; return the name of its output."""
-        name = f"bundle/{len(self.nodes)}/{operator}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
-        return name
-
-    def constant(self, value: NDArray[Any]) -> str:
-        """Append a constant; return its name."""
-        name = f"bundle/constant/{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(value, name))
-        return name
-
-    def named(self, name: str, output: str) -> None:
-        """Give a value another name."""
-        self.nodes.append(helper.make_node("Identity", [name], [output]))
-
-
-def model_of(nodes: Nodes, opset: int) -> Any:  # noqa: ANN401 (onnx is untyped)
-    """Make a model of nodes that read GRAPH_INPUTS and compute GRAPH_OUTPUT."""
-    graph = helper.make_graph(nodes.nodes, "encoder", _inputs(), _outputs(), nodes.constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+def graph_of(lines: str, constants: Mapping[str, NDArray[Any]]) -> Any:  # noqa: ANN401 (onnx is untyped)
+    """Parse a graph in ONNX's notation: GRAPH_INPUTS and constants to GRAPH_OUTPUT, (n, d)."""
+    inputs = ", ".join(f"int64[n, t] {name}" for name in GRAPH_INPUTS)
+    graph = parser.parse_graph(f"encoder ({inputs}) => (float[n, d] {GRAPH_OUTPUT}) {{ {lines} }}")
+    graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in constants.items())
+    return graph
 
 
 def read_graph(path: Path) -> Any:  # noqa: ANN401 (onnx is untyped)
@@ -94,26 +99,39 @@ def with_head(model: Any, head: Head, output: str | None, path: Path) -> Any:  #
     `output` names its present output: token vectors (n, t, d), which are pooled, or text vectors (n, d); by
     default, the one with a usual name, or the only one. UsageError for other inputs or outputs.
     """
-    opset = _opset(model, path)
+    opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+    if opset < OLDEST_OPSET:
+        raise UsageError(f"{path}: ONNX opset {opset}: export it again with {OLDEST_OPSET} or later")
     name, rank = _choose(model, output, path)
     model = onnx.compose.add_prefix(model, NAME_PREFIX)
-    before, after = _feed(model, path), Nodes()
-    rows = after.add("Cast", NAME_PREFIX + name, to=TensorProto.FLOAT)
-    if rank == 3:
-        rows = _dense(after, _pool(after, rows, head.pooling, opset), head.dense)
-    normalise(after, rows)
-    nodes = [*before, *model.graph.node, *after.nodes]
-    for field, values in (("node", nodes), ("input", _inputs()), ("output", _outputs())):
+    before = _feed(model, path)
+    read = helper.make_node("Cast", [NAME_PREFIX + name], ["hidden"], to=TensorProto.FLOAT)
+    after = _after(head) if rank == 3 else graph_of(normalised("hidden"), {})
+    nodes = [*before, *model.graph.node, read, *after.node]
+    for field, values in (("node", nodes), ("input", after.input), ("output", after.output)):
         kept = list(values)
         model.graph.ClearField(field)
         getattr(model.graph, field).extend(kept)
-    model.graph.initializer.extend(after.constants)
+    model.graph.initializer.extend(after.initializer)
     return model
 
 
-def normalise(nodes: Nodes, rows: str) -> None:
-    """Append the normalisation of rows (n, d) to unit vectors, as OUTPUT."""
-    nodes.named(nodes.add("LpNormalization", rows, axis=-1, p=2), GRAPH_OUTPUT)
+def _after(head: Head) -> Any:  # noqa: ANN401 (onnx is untyped)
+    lines = [POOLING.replace("WEIGHT", POOLING_WEIGHTS[head.pooling])]
+    constants: dict[str, NDArray[np.float32]] = {}
+    for number, layer in enumerate(head.dense):
+        constants |= {f"weights{number}": layer.weights, f"bias{number}": layer.bias}
+        lines.append(
+            f"product{number} = MatMul (layer{number}, weights{number})"
+            f"sum{number} = Add (product{number}, bias{number})"
+            f"layer{number + 1} = {ONNX_ACTIVATIONS[layer.activation]} (sum{number})"
+        )
+    return graph_of("\n".join([*lines, normalised(f"layer{len(head.dense)}")]), constants)
+
+
+def normalised(rows: str) -> str:
+    """The line that gives rows (n, d) as unit vectors, GRAPH_OUTPUT."""
+    return f"{GRAPH_OUTPUT} = LpNormalization <axis = -1, p = 2> ({rows})"
 
 
 def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is untyped)
@@ -127,7 +145,7 @@ def save_without_notes(model: Any, path: Path) -> None:  # noqa: ANN401 (onnx is
 
 
 def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
-    """Write a model as `save_without_notes` does; return the dimension of OUTPUT.
+    """Write a model as `save_without_notes` does; return the dimension of its vectors.
 
     Raises UsageError if ONNX Runtime cannot run it.
     """
@@ -141,26 +159,11 @@ def save_graph(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
     return int(vectors.shape[1])
 
 
-def _inputs() -> list[Any]:
-    return [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in GRAPH_INPUTS]
-
-
-def _outputs() -> list[Any]:
-    return [helper.make_tensor_value_info(GRAPH_OUTPUT, TensorProto.FLOAT, ["n", "d"])]
-
-
-def _opset(model: Any, path: Path) -> int:  # noqa: ANN401 (onnx is untyped)
-    opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
-    if opset < OLDEST_OPSET:
-        raise UsageError(f"{path}: ONNX opset {opset}: export it again with {OLDEST_OPSET} or later")
-    return int(opset)
-
-
 def _choose(model: Any, wanted: str | None, path: Path) -> tuple[str, int]:  # noqa: ANN401 (onnx is untyped)
     """Choose the output to read; return its name and its rank, 2 or 3."""
     ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in model.graph.output}
-    usual = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in ranks]
-    name = wanted or (next(iter(ranks)) if len(ranks) == 1 else next(iter(usual), ""))
+    usual = next((name for name in USUAL_OUTPUTS if name in ranks), "")
+    name = wanted or (next(iter(ranks)) if len(ranks) == 1 else usual)
     if name not in ranks:
         problem = f"no output {wanted!r}" if wanted else "several outputs, none of them of a usual name"
         raise UsageError(f"{path}: {problem}: name one with --output: {listed(list(ranks))}")
@@ -175,90 +178,18 @@ def _feed(model: Any, path: Path) -> list[Any]:  # noqa: ANN401 (onnx is untyped
     """The nodes that compute the inputs of the graph, whose names have NAME_PREFIX, from GRAPH_INPUTS."""
     initial = {value.name for value in model.graph.initializer}
     inputs = {
-        value.name.removeprefix(NAME_PREFIX): value
+        value.name.removeprefix(NAME_PREFIX): value.type.tensor_type.elem_type
         for value in model.graph.input
         if value.name not in initial
     }
-    sources = {name: name for name in GRAPH_INPUTS} | {TOKEN_TYPES: "bundle/zeros"}
+    sources = {name: name for name in GRAPH_INPUTS} | {TOKEN_TYPES: "zeros"}
     if unknown := set(inputs) - set(sources):
         raise UsageError(f"{path}: reads {listed(sorted(unknown))}, not only {listed(list(sources))}")
     if missing := set(GRAPH_INPUTS) - set(inputs):
         raise UsageError(f"{path}: does not read {listed(sorted(missing))}: export it with both inputs")
-    nodes = [helper.make_node("Sub", [GRAPH_INPUTS[0], GRAPH_INPUTS[0]], ["bundle/zeros"])]
-    for name, value in inputs.items():
-        kind = value.type.tensor_type.elem_type
-        nodes.append(helper.make_node("Cast", [sources[name]], [NAME_PREFIX + name], to=kind))
-    return nodes
-
-
-def _pool(nodes: Nodes, hidden: str, modes: Sequence[str], opset: int) -> str:
-    """Pool token vectors (n, t, d) to text vectors (n, d); the results of several modes are concatenated."""
-    pooled = [
-        _maximum(nodes, hidden, opset) if mode == "max" else _mean(nodes, hidden, mode) for mode in modes
-    ]
-    return pooled[0] if len(pooled) == 1 else nodes.add("Concat", *pooled, axis=-1)
-
-
-def _mean(nodes: Nodes, hidden: str, mode: str) -> str:
-    """A weighted mean over tokens, which may select a single one, on whichever side the padding is."""
-    mask = GRAPH_INPUTS[1]
-    chosen = nodes.add("Cast", POOLING_WEIGHTS[mode](nodes, mask), to=TensorProto.FLOAT)
-    row = nodes.add("Reshape", chosen, nodes.constant(np.array([0, 1, -1])))  # (n, 1, t)
-    sums = nodes.add("MatMul", row, hidden)
-    column = nodes.add(
-        "Reshape", nodes.add("Cast", mask, to=TensorProto.FLOAT), nodes.constant(np.array([0, -1, 1]))
+    zeros = helper.make_node("Sub", [IDS, IDS], ["zeros"])
+    casts = (
+        helper.make_node("Cast", [sources[name]], [NAME_PREFIX + name], to=kind)
+        for name, kind in inputs.items()
     )
-    total = nodes.add("MatMul", row, column)
-    if mode == "mean_sqrt_len_tokens":
-        total = nodes.add("Sqrt", total)
-    return nodes.add("Reshape", nodes.add("Div", sums, total), nodes.constant(np.array([0, -1])))
-
-
-def _places(nodes: Nodes, mask: str) -> str:
-    """Number the tokens of each text 1, 2, ...; 0 for padding."""
-    return nodes.add("Mul", mask, nodes.add("CumSum", mask, nodes.constant(np.array(1))))
-
-
-def _first(nodes: Nodes, mask: str) -> str:
-    return nodes.add("Equal", _places(nodes, mask), nodes.constant(np.array(1)))
-
-
-def _last(nodes: Nodes, mask: str) -> str:
-    """Select the token whose number is the number of tokens."""
-    row = nodes.add("Reshape", mask, nodes.constant(np.array([0, 1, -1])))
-    column = nodes.add("Reshape", mask, nodes.constant(np.array([0, -1, 1])))
-    floats = [nodes.add("Cast", part, to=TensorProto.FLOAT) for part in (row, column)]
-    count = nodes.add("Reshape", nodes.add("MatMul", *floats), nodes.constant(np.array([0, 1])))
-    return nodes.add("Equal", _places(nodes, mask), nodes.add("Cast", count, to=TensorProto.INT64))
-
-
-def _all(_: Nodes, mask: str) -> str:
-    return mask
-
-
-# Pooling -> the weight of each token, (n, t).
-POOLING_WEIGHTS: dict[str, Callable[[Nodes, str], str]] = {
-    "cls": _first,
-    "mean": _all,
-    "mean_sqrt_len_tokens": _all,
-    "weightedmean": _places,
-    "lasttoken": _last,
-}
-
-
-def _maximum(nodes: Nodes, hidden: str, opset: int) -> str:
-    column = nodes.add("Reshape", GRAPH_INPUTS[1], nodes.constant(np.array([0, -1, 1])))
-    is_token = nodes.add("Cast", column, to=TensorProto.BOOL)
-    masked = nodes.add("Where", is_token, hidden, nodes.constant(np.array(-1e9, np.float32)))
-    if opset < AXES_ARE_INPUTS:
-        return nodes.add("ReduceMax", masked, axes=[1], keepdims=0)
-    return nodes.add("ReduceMax", masked, nodes.constant(np.array([1])), keepdims=0)
-
-
-def _dense(nodes: Nodes, rows: str, layers: Sequence[Dense]) -> str:
-    for layer in layers:
-        product = nodes.add("MatMul", rows, nodes.constant(layer.weights))
-        rows = nodes.add("Add", product, nodes.constant(layer.bias))
-        if operator := ONNX_ACTIVATIONS[layer.activation]:
-            rows = nodes.add(operator, rows)
-    return rows
+    return [zeros, *casts]

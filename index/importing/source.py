@@ -15,8 +15,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from index.errors import UsageError, listed
-from index.importing.graph import ONNX_ACTIVATIONS, POOLING_MODES, Dense, Head
+from index.errors import UsageError
+from index.importing.graph import ONNX_ACTIVATIONS, POOLING_WEIGHTS, Dense, Head
 from index.languages import LANGUAGE_CODE, standard_code
 
 MODULES, CONFIG, TOKENIZER, CARD = "modules.json", "config.json", "tokenizer.json", "README.md"
@@ -130,22 +130,22 @@ def _head(folder: Path, modules: list[tuple[str, str]]) -> Head:
     )
 
 
-def _pooling(folder: Path) -> tuple[str, ...]:
-    """The modes of a Pooling module, as older and newer versions of sentence-transformers write them."""
+def _pooling(folder: Path) -> str:
+    """The mode of a Pooling module, as older and newer versions of sentence-transformers write it."""
     path = folder / CONFIG
     config = _json(path)
-    named = config.get("pooling_mode")
-    if named:
-        modes = (named,) if isinstance(named, str) else tuple(map(str, named))
-    else:
-        flags = {mode: f"{mode}_tokens" for mode in ("mean", "max", "weightedmean")} | {"cls": "cls_token"}
-        modes = tuple(mode for mode in POOLING_MODES if config.get(f"pooling_mode_{flags.get(mode, mode)}"))
-    if not modes or (unknown := [mode for mode in modes if mode not in POOLING_MODES]):
-        problem = f"pooling {listed(unknown)}" if modes else "no pooling"
-        raise UsageError(f"{path}: {problem}: one of {', '.join(POOLING_MODES)} is read")
+    named = config.get("pooling_mode") or [
+        key.removeprefix("pooling_mode_").replace("_tokens", "").replace("_token", "")
+        for key, value in config.items()
+        if key.startswith("pooling_mode_") and value is True
+    ]
+    modes = [named] if isinstance(named, str) else list(map(str, named))
+    if len(modes) != 1 or modes[0] not in POOLING_WEIGHTS:
+        known = ", ".join(POOLING_WEIGHTS)
+        raise UsageError(f"{path}: pooling {' and '.join(modes) or 'not stated'}: one of {known} is read")
     if config.get("include_prompt") is False:
         raise UsageError(f"{path}: leaves a prompt's tokens out of pooling, which a bundle cannot do")
-    return modes
+    return modes[0]
 
 
 def _dense(folder: Path) -> Dense:

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto
+from onnx import helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from index.encoder.bundle import ENCODER, Bundle, Origin, staging_folder
-from index.encoder.text_encoder import GRAPH_INPUTS
 from index.importing.bundle import Description, publish_imported, write_tokenizer
-from index.importing.graph import Nodes, model_of, normalise, save_graph
+from index.importing.graph import graph_of, normalised, save_graph
 from index.storage.files import sha256
 
 USE_VERSION = "3"
@@ -47,6 +46,63 @@ ONNX_OPSET = 17  # the first with LayerNormalization
 # Tokens that a convolution sees, and how many of them are to the left.
 CONVOLUTION_WINDOWS = ((2, 0), (3, 1), (5, 2))
 BRANCH_WIDTH = 256  # of a branch
+# Token i of the 8-bit table is in chunk i mod c, each of which has a scale. (n, t, d) is turned to (n, d, t).
+EMBEDDING = """
+    to_row = Constant <value = int64[3] {0, 1, -1}> ()
+    mask = Cast <to = 1> (attention_mask)
+    row = Reshape (mask, to_row)
+    code = Gather (table, input_ids)
+    chunk = Mod (input_ids, chunks)
+    scale_of = Gather (scale, chunk)
+    low_of = Gather (low, chunk)
+    levels = Cast <to = 1> (code)
+    scaled = Mul (levels, scale_of)
+    embedded = Add (scaled, low_of)
+    projected = MatMul (embedded, projection)
+    shifted = Add (projected, projection_bias)
+    normed = LayerNormalization <axis = -1, epsilon = EPSILON> (shifted, branch_gain, branch_bias)
+    turned = Transpose <perm = [0, 2, 1]> (normed)
+    channels = Mul (turned, row)
+    branch0, branch1, branch2 = Split <axis = 1> (channels)
+    part = Transpose <perm = [0, 2, 1]> (embedded)
+"""
+# Padding must not influence the last tokens.
+CONVOLUTION = """
+    masked{name} = Mul ({rows}, row)
+    convolved{name} = Conv <pads = [{before}, {after}]> (masked{name}, kernel{name}, bias{name})
+    positive{name} = Relu (convolved{name})
+    layer{name} = Add (positive{name}, masked{name})
+"""
+# The sum over the tokens of a text by the square root of their number; then dense layers with shortcuts.
+DEEP = """
+    joined = Concat <axis = 1> (part, layer2_2, layer2_3, layer2_5)
+    aligned = Transpose <perm = [0, 2, 1]> (joined)
+    features = LayerNormalization <axis = -1, epsilon = EPSILON> (aligned, gain, bias)
+    to_vector = Constant <value = int64[2] {0, -1}> ()
+    to_number = Constant <value = int64[2] {-1, 1}> ()
+    last = Constant <value = int64[1] {2}> ()
+    summed = MatMul (row, features)
+    sums = Reshape (summed, to_vector)
+    counted = ReduceSum (row, last)
+    count = Reshape (counted, to_number)
+    offset = Mul (count, cnn_b)
+    weighted = MatMul (sums, cnn_W)
+    total = Add (weighted, offset)
+    root = Sqrt (count)
+    mean = Div (total, root)
+    dense0 = MatMul (mean, d0)
+    first = Relu (dense0)
+    dense1 = MatMul (first, d1)
+    short1 = MatMul (mean, p1)
+    sum1 = Add (short1, dense1)
+    second = Relu (sum1)
+    dense2 = MatMul (second, d2)
+    third = Relu (dense2)
+    dense3 = MatMul (third, d3)
+    short3 = MatMul (second, p3)
+    sum3 = Add (short3, dense3)
+    rows = Tanh (sum3)
+"""
 
 Weights = dict[str, NDArray[Any]]
 
@@ -60,7 +116,10 @@ def import_use(name: str, out: Path) -> Bundle:
     file = resources / "weights.npz"
     with np.load(file, allow_pickle=False) as archive:
         weights = dict(archive)
-    dimension = save_graph(model_of(_graph(weights), ONNX_OPSET), staging / ENCODER)
+    model = helper.make_model(
+        _graph(weights), opset_imports=[helper.make_opsetid("", ONNX_OPSET)], ir_version=10
+    )
+    dimension = save_graph(model, staging / ENCODER)
     write_tokenizer(_tokenizer(resources / "sp.model"), None, False, staging)
     origin = Origin(name=name, sha256=sha256(file))
     description = Description(
@@ -69,93 +128,44 @@ def import_use(name: str, out: Path) -> Bundle:
     return publish_imported(staging, out, description, dimension)
 
 
-def _graph(weights: Weights) -> Nodes:
-    nodes = Nodes()
-    ids, mask = GRAPH_INPUTS
-    row = nodes.add("Reshape", nodes.add("Cast", mask, to=TensorProto.FLOAT), _shape(nodes, 0, 1, -1))
-    embedded = _embed(nodes, weights, ids)
-    projected = _linear(nodes, embedded, *(_branches(weights, f"{name}{{}}") for name in ("proj", "proj_b")))
-    scaled = _layer_norm(
-        nodes, projected, _branches(weights, "ln_g{}"), _branches(weights, "ln_b{}"), weights
-    )
-    channels = nodes.add(
-        "Mul", nodes.add("Transpose", scaled, perm=[0, 2, 1]), row
-    )  # (n, 3 * BRANCH_WIDTH, t)
-    parts = [nodes.add("Transpose", embedded, perm=[0, 2, 1])]
+def _graph(weights: Weights) -> Any:  # noqa: ANN401 (onnx is untyped)
+    lines = [EMBEDDING]
+    kernels: Weights = {}
     for number, (size, before) in enumerate(CONVOLUTION_WINDOWS):
-        bounds = [nodes.constant(np.array([edge * BRANCH_WIDTH])) for edge in (number, number + 1)]
-        branch = nodes.add("Slice", channels, *bounds, nodes.constant(np.array([1])))
-        for layer in (1, 2):
-            branch = nodes.add("Mul", branch, row)  # padding must not influence the last tokens
-            branch = _convolve(nodes, branch, weights, f"{layer}_{size}", (before, size - 1 - before))
-        parts.append(branch)
-    features = nodes.add("Transpose", nodes.add("Concat", *parts, axis=1), perm=[0, 2, 1])
-    features = _layer_norm(nodes, features, weights["ln_g"], weights["ln_b"], weights)
-    normalise(nodes, _deep(nodes, weights, _average(nodes, weights, features, row)))
-    return nodes
+        for layer, rows in ((1, f"branch{number}"), (2, f"layer1_{size}")):
+            name = f"{layer}_{size}"
+            matrix = weights[f"w{name}"]  # (tokens * in, out)
+            kernel = matrix.reshape(-1, BRANCH_WIDTH, matrix.shape[1]).transpose(2, 1, 0)
+            kernels |= {f"kernel{name}": np.ascontiguousarray(kernel), f"bias{name}": weights[f"b{name}"]}
+            lines.append(CONVOLUTION.format(name=name, rows=rows, before=before, after=size - 1 - before))
+    text = "\n".join([*lines, DEEP, normalised("rows")])
+    return graph_of(text.replace("EPSILON", f"{float(weights['eps']):.10f}"), _constants(weights) | kernels)
 
 
-def _shape(nodes: Nodes, *axes: int) -> str:
-    return nodes.constant(np.array(axes))
+def _constants(weights: Weights) -> Weights:
+    chunks = len(weights["scale"])
+    table = np.empty((chunks * len(weights["q1"]), weights["q1"].shape[1]), np.uint8)
+    for number in range(chunks):
+        table[number::chunks] = weights[f"q{number + 1}"]
+    dense = ("cnn_W", "cnn_b", "d0", "d1", "d2", "d3", "p1", "p3")
+    return {
+        "table": table,
+        "chunks": np.array(chunks),
+        "scale": weights["scale"][:, None].astype(np.float32),
+        "low": weights["lo"][:, None].astype(np.float32),
+        "projection": _branches(weights, "proj{}"),
+        "projection_bias": _branches(weights, "proj_b{}"),
+        "branch_gain": _branches(weights, "ln_g{}"),
+        "branch_bias": _branches(weights, "ln_b{}"),
+        "gain": weights["ln_g"],
+        "bias": weights["ln_b"],
+        **{name: weights[name] for name in dense},
+    }
 
 
 def _branches(weights: Weights, name: str) -> NDArray[np.float32]:
     """Concatenate the tensors of all branches along the last axis."""
     return np.concatenate([weights[name.format(size)] for size, _ in CONVOLUTION_WINDOWS], axis=-1)
-
-
-def _embed(nodes: Nodes, weights: Weights, ids: str) -> str:
-    """Embed tokens, (n, t, d). The 8-bit table has c chunks, with a scale each; token i is in i mod c."""
-    chunks = len(weights["scale"])
-    table = np.empty((chunks * len(weights["q1"]), weights["q1"].shape[1]), np.uint8)
-    for number in range(chunks):
-        table[number::chunks] = weights[f"q{number + 1}"]
-    rows = nodes.add("Cast", nodes.add("Gather", nodes.constant(table), ids), to=TensorProto.FLOAT)
-    chunk = nodes.add("Mod", ids, nodes.constant(np.array(chunks)))
-    scale, low = (
-        nodes.add("Gather", nodes.constant(weights[name][:, None].astype(np.float32)), chunk)
-        for name in ("scale", "lo")
-    )
-    return nodes.add("Add", nodes.add("Mul", rows, scale), low)
-
-
-def _linear(nodes: Nodes, rows: str, matrix: NDArray[Any], bias: NDArray[Any]) -> str:
-    return nodes.add("Add", nodes.add("MatMul", rows, nodes.constant(matrix)), nodes.constant(bias))
-
-
-def _layer_norm(nodes: Nodes, rows: str, scale: NDArray[Any], bias: NDArray[Any], weights: Weights) -> str:
-    constants = [nodes.constant(part) for part in (scale, bias)]
-    return nodes.add("LayerNormalization", rows, *constants, axis=-1, epsilon=float(weights["eps"]))
-
-
-def _convolve(nodes: Nodes, rows: str, weights: Weights, name: str, padding: tuple[int, int]) -> str:
-    """relu(convolution) + input; the package stores a kernel as (tokens * in, out)."""
-    matrix = weights[f"w{name}"]
-    kernel = matrix.reshape(-1, BRANCH_WIDTH, matrix.shape[1]).transpose(2, 1, 0)
-    constants = [nodes.constant(np.ascontiguousarray(part)) for part in (kernel, weights[f"b{name}"])]
-    convolved = nodes.add("Relu", nodes.add("Conv", rows, *constants, pads=list(padding)))
-    return nodes.add("Add", convolved, rows)
-
-
-def _average(nodes: Nodes, weights: Weights, features: str, row: str) -> str:
-    """Project the sum over the tokens of a text and divide it by the square root of their number: (n, d)."""
-    sums = nodes.add("Reshape", nodes.add("MatMul", row, features), _shape(nodes, 0, -1))
-    count = nodes.add("Reshape", nodes.add("ReduceSum", row, _shape(nodes, 2)), _shape(nodes, -1, 1))
-    bias = nodes.add("Mul", count, nodes.constant(weights["cnn_b"]))
-    projected = nodes.add("Add", nodes.add("MatMul", sums, nodes.constant(weights["cnn_W"])), bias)
-    return nodes.add("Div", projected, nodes.add("Sqrt", count))
-
-
-def _deep(nodes: Nodes, weights: Weights, mean: str) -> str:
-    """Dense layers with skip connections."""
-
-    def times(rows: str, name: str) -> str:
-        return nodes.add("MatMul", rows, nodes.constant(weights[name]))
-
-    first = nodes.add("Relu", times(mean, "d0"))
-    second = nodes.add("Relu", nodes.add("Add", times(mean, "p1"), times(first, "d1")))
-    third = nodes.add("Relu", times(second, "d2"))
-    return nodes.add("Tanh", nodes.add("Add", times(second, "p3"), times(third, "d3")))
 
 
 def _tokenizer(path: Path) -> Tokenizer:

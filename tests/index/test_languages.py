@@ -87,7 +87,7 @@ def test_what_is_spelled_the_same_goes_first() -> None:
 
 
 def test_columns_are_languages_that_have_names() -> None:
-    assert all(map(is_named, ("en", "pt_BR", "nb", "zh-TW", "fil", "dag")))
+    assert all(map(is_named, ("en", "pt_BR", "nb", "ind", "zh-TW", "fil", "dag")))
     assert not any(map(is_named, ("text", "may", "url", "source", "qq", "")))
 
 

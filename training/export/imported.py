@@ -82,7 +82,7 @@ def _with(encoder: SourceEncoder, overrides: Overrides) -> SourceEncoder:
         licence=overrides.licence or encoder.licence,
         prefix=encoder.prefix if overrides.prefix is None else overrides.prefix,
         max_tokens=overrides.max_tokens or encoder.max_tokens,
-        head=replace(head, pooling=(overrides.pooling,)) if overrides.pooling else head,
+        head=replace(head, pooling=overrides.pooling) if overrides.pooling else head,
     )
 
 

@@ -36,15 +36,13 @@ def modules(*kinds: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, ("mean",)),
-        ({"pooling_mode_weightedmean_tokens": True}, ("weightedmean",)),
-        ({"pooling_mode": "lasttoken"}, ("lasttoken",)),
-        ({"pooling_mode": ["cls", "max"]}, ("cls", "max")),
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, "mean"),
+        ({"pooling_mode_weightedmean_tokens": True}, "weightedmean"),
+        ({"pooling_mode": "lasttoken"}, "lasttoken"),
+        ({"pooling_mode": ["cls"]}, "cls"),
     ],
 )
-def test_poolings_of_older_and_newer_folders(
-    config: dict[str, object], expected: tuple[str, ...], folder: Path
-) -> None:
+def test_poolings_of_older_and_newer_folders(config: dict[str, object], expected: str, folder: Path) -> None:
     write(folder / "1_Pooling" / "config.json", config)
     head = read_source(folder).head
     assert head is not None
@@ -55,7 +53,8 @@ def test_poolings_of_older_and_newer_folders(
     ("config", "said"),
     [
         ({"pooling_mode": "attention"}, "pooling attention"),
-        ({"pooling_mode_mean_tokens": False}, "no pooling"),
+        ({"pooling_mode_mean_tokens": False}, "pooling not stated"),
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": True}, "pooling mean and max"),
         ({"pooling_mode": "mean", "include_prompt": False}, "prompt"),
     ],
 )

@@ -34,8 +34,6 @@ def hidden_states(folder: Path, text: str) -> Tensor:
 POOLED: dict[str, Callable[[Tensor], Tensor]] = {
     "cls_token": lambda hidden: hidden[0],
     "mean_tokens": lambda hidden: hidden.mean(0),
-    "max_tokens": lambda hidden: hidden.max(0).values,
-    "mean_sqrt_len_tokens": lambda hidden: hidden.sum(0) / len(hidden) ** 0.5,
     "weightedmean_tokens": lambda hidden: (
         (hidden * torch.arange(1, len(hidden) + 1)[:, None]).sum(0) / sum(range(len(hidden) + 1))
     ),
