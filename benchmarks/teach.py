@@ -25,7 +25,7 @@ from index.encoder.pictures import PICTOGRAM_SET, Pictures
 from index.encoder.text_encoder import TextEncoder
 from index.teaching.examples import read_captions as read_examples
 from index.teaching.learn_language import Given, learn_language
-from index.teaching.lesson import Recall, places_among
+from index.teaching.subword_regression import Recall, places_among
 
 STORYBOOKS = "storybooks"
 STORYBOOK_LINES = 300  # of storybooks

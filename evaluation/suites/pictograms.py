@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from evaluation.suites.sets import available, read_table
-from index.encoder.pictograms import family
+from index.encoder.pictures import family
 from index.errors import DataError
 
 Part = Literal["train", "dev", "test"]

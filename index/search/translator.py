@@ -10,7 +10,7 @@ import numpy as np
 
 from index.confidence.domain import Domain
 from index.encoder.bundle import open_index_encoder
-from index.encoder.pictograms import Pictograms
+from index.encoder.pictures import Pictograms
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, listed

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from index.encoder.pictograms import EMOJI_PRESENTATION, emoji
-from index.encoder.pictures import PICTOGRAM_SET, Pictures
+from index.encoder.pictures import EMOJI_PRESENTATION, PICTOGRAM_SET, Pictures, emoji
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UsageError, listed

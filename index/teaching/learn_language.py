@@ -1,25 +1,43 @@
-"""Teaches a bundle one more language, as `passepartout learn-language` and the service do."""
+"""Teaches a bundle, or the encoder of an index, one more language, as `learn-language` and the service do."""
 
+import os
 import re
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from index.encoder.bundle import CARD, Bundle, publish_bundle, staging_folder, taught_file
+from index.encoder.bundle import (
+    CARD,
+    Bundle,
+    open_index_encoder,
+    publish_bundle,
+    staging_folder,
+    taught_file,
+)
 from index.encoder.pictures import Pictures
 from index.encoder.taught import TaughtLanguage
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.languages import LANGUAGE_CODE
 from index.progress import Progress
-from index.teaching.examples import Examples
-from index.teaching.lesson import Recall, choose_base, held_out, learn, places_of
-from index.teaching.mining import known_sentences, mine
+from index.storage.index_manifest import IndexManifest
+from index.storage.versions import ENCODER, building, made_by, next_version, open_version, publish
+from index.teaching.examples import Examples, read_captions
 from index.teaching.report import Learned, with_card_section
+from index.teaching.subword_regression import (
+    Recall,
+    choose_base,
+    held_out,
+    known_sentences,
+    learn,
+    mine,
+    places_of,
+)
 from index.teaching.suggestions import suggestions
 from index.text.normalisation import words
 
@@ -88,6 +106,46 @@ def learn_language(bundle: Bundle, code: str, given: Given, pictures: Pictures |
     )
     _publish(bundle, taught, learned, examples, out)
     return learned
+
+
+def teach_index(
+    index: Path,
+    code: str,
+    captions: Sequence[tuple[str, str]],
+    *,
+    base: str | None = None,
+    job: str | None = None,
+) -> tuple[IndexManifest, Learned | None]:
+    """Teach the language `code` from captions, (picture, text); return the new version and what was learned.
+
+    The new version differs from the previous one in its encoder only, since the vectors of the other
+    languages do not change. It translates from the new language; sentences can be added in it.
+    `base`: the version to change. `job`: who asks; if a version was made for it, the result is that and None.
+    Raises UsageError for invalid captions, BusyError while another build runs.
+    """
+    folder, manifest = open_version(index, base)
+    bundle = open_index_encoder(folder, manifest)
+    check_language(bundle, code)
+    pictures = Pictures.open(bundle)
+    if pictures is None:
+        raise UsageError(f"the index's encoder {bundle.name} carries no pictures to teach with")
+    lines = ["\t".join(" ".join(cell.split()) for cell in pair) for pair in captions]
+    given = Given([read_captions(lines, "captions", pictures)])
+    with building(index) as work:
+        if job and (made := made_by(index, job)):
+            return made, None
+        learned = learn_language(bundle, code, given, pictures, work / ENCODER)
+        for name in manifest.files:
+            if not name.startswith(f"{ENCODER}/"):
+                os.link(folder / name, work / name)
+        update = {
+            "version": next_version(index),
+            "base": manifest.version,
+            "created": datetime.now(UTC),
+            "model": f"{bundle.manifest.name}@{learned.version}",
+            "job": job,
+        }
+        return publish(index, work, manifest.model_copy(update=update)), learned
 
 
 def _base(encoder: TextEncoder, examples: Sequence[Examples]) -> float:

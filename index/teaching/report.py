@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from index.encoder.pictograms import emoji
-from index.encoder.pictures import PICTOGRAM_SET
+from index.encoder.pictures import PICTOGRAM_SET, emoji
 from index.languages import language
-from index.teaching.lesson import Recall
+from index.teaching.subword_regression import Recall
 
 SOURCE_NAMES = {
     "captions": "captions of pictures",

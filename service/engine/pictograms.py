@@ -5,8 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from index.encoder.pictograms import emoji, family
-from index.encoder.pictures import PICTOGRAM_SET, Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictures, emoji, family
 from index.search.translator import Translator
 from index.teaching.suggestions import ordered
 from service.engine.answers import SCORE_DIGITS

@@ -29,8 +29,8 @@ from index.progress import Progress, Step, heard_by
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, version_before, versions
+from index.teaching.learn_language import teach_index
 from index.teaching.report import Learned
-from index.teaching.teach_index import teach_index
 from service import limits
 from service.jobs.record import Record
 from service.jobs.spool import NO_SPACE, open_spool

@@ -28,7 +28,7 @@ from index.encoder.pictures import packed
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors, unit
 from index.errors import DataError, UsageError
-from index.teaching.lesson import Recall, places_among
+from index.teaching.subword_regression import Recall, places_among
 from training.data.folder import DataFolder
 from training.data.pictograms import is_drawing, open_artists
 from training.data.picture_sets import move_onto_first_set, open_set, set_of

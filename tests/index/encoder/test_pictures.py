@@ -31,13 +31,6 @@ def test_eight_bits_keep_directions(tmp_path: Path) -> None:
     assert cosines.min() > 0.9999
 
 
-def test_older_bundles_have_pictograms_alone(tmp_path: Path) -> None:
-    file = tmp_path / "pictograms.safetensors"
-    lines = np.frombuffer(b"1f415\n1f408", np.uint8)
-    file.write_bytes(save({"vectors": np.eye(2, 8, dtype=np.float16), "codes": lines}))
-    assert read_pictures(file, 8).names == (DOG, "pictograms/1f408")
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -45,7 +38,7 @@ def test_older_bundles_have_pictograms_alone(tmp_path: Path) -> None:
         b"no tensors",
         packed([DOG], np.eye(2, 8, dtype=np.float32)),
         packed([DOG, PAGE], np.eye(2, 7, dtype=np.float32)),
-        save({"vectors": np.full((1, 8), np.nan, np.float16), "codes": np.frombuffer(b"1f415", np.uint8)}),
+        save({"vectors": np.full((1, 8), np.nan, np.float16), "names": np.frombuffer(b"1f415", np.uint8)}),
     ],
     ids=["empty", "noise", "too few names", "another dimension", "no number"],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.suites.pictograms import part_of, read_names
 from index.encoder.bundle import Bundle, open_bundle
-from index.encoder.pictograms import Pictograms, emoji
+from index.encoder.pictures import Pictograms, emoji
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from passepartout import run

@@ -9,7 +9,7 @@ from index.encoder.bundle import Bundle
 from index.errors import UsageError
 from index.search.translator import Translator
 from index.storage.versions import VERSIONS, open_version
-from index.teaching.teach_index import teach_index
+from index.teaching.learn_language import teach_index
 from tests.bundles import DRAWN, make_corpus
 
 CAPTIONS = [
