@@ -14,14 +14,13 @@ if TYPE_CHECKING:  # reports need no torch, but their package's rooms do
     from training.papers.report import ExperimentReport
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 DATA = click.option("--data", type=FOLDER, required=True)
 SEED_OPTION = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 
 @click.group()
 def experiment() -> None:
-    """Experiments with a finished encoder: Globetrotter's appendix A and inference. Each writes a report."""
+    """Globetrotter's experiments with a finished encoder. Each writes a report."""
 
 
 @experiment.command()
@@ -77,90 +76,6 @@ def families(encoder: Path, data: Path, sets: tuple[str, ...], languages: str, o
     frozen = open_frozen(encoder, data)
     codes = [code.strip() for code in languages.split(",") if code.strip()] or families.PAPER_LANGUAGES
     _write(families.report(frozen, data, sets, codes), out)
-
-
-@experiment.command()
-@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run.")
-@DATA
-@click.option("--target", default="en", show_default=True, help="The language to write.")
-@click.option("--epochs", type=click.IntRange(1), default=4, show_default=True)
-@click.option(
-    "--width",
-    type=click.IntRange(8),
-    default=128,
-    show_default=True,
-    help="Width of the GPT-2; a multiple of 4.",
-)
-@click.option(
-    "--noise", type=click.FloatRange(0), default=0.5, show_default=True, help="Noise on the training vectors."
-)
-@click.option(
-    "--sentences",
-    type=click.IntRange(2),
-    default=500,
-    show_default=True,
-    help="Sentences to write per language.",
-)
-@SEED_OPTION
-@click.option("--out", type=FOLDER, required=True, help="The report's folder; it quotes sentences.")
-def generate(
-    encoder: Path,
-    data: Path,
-    target: str,
-    epochs: int,
-    width: int,
-    noise: float,
-    sentences: int,
-    seed: int,
-    out: Path,
-) -> None:
-    """A.5: train a small GPT-2 to write from sentence vectors, then translate from other languages."""
-    import sacrebleu  # noqa: F401 (fails here, not after the training, where it is missing)
-
-    from training.papers.frozen import open_frozen
-    from training.papers.globetrotter import generation
-    from training.papers.globetrotter.writer import WriterSettings
-
-    if width % WriterSettings.heads:
-        raise UsageError(f"--width {width}: give a multiple of {WriterSettings.heads}")
-    frozen = open_frozen(encoder, data)
-    settings = WriterSettings(epochs=epochs, width=width, noise=noise, seed=seed)
-    _write(generation.report(frozen, data, target, sentences, settings), out)
-
-
-@experiment.command()
-@click.option("--encoder", type=FOLDER, required=True, help="A bundle or a run; it stays frozen.")
-@click.option("--data", type=FOLDER, help="The data of the run; not needed for a bundle.")
-@click.option("--train", type=FILE, required=True, help="A TSV file in the format of MultiNLI or XNLI.")
-@click.option("--dev", type=FILE, help="Pairs for early stopping. [default: a tenth of --train]")
-@click.option(
-    "--test", "tests", type=FILE, required=True, multiple=True, help="Pairs to test on; repeatable."
-)
-@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True, help="Most epochs.")
-@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=2e-5, show_default=True)
-@SEED_OPTION
-@click.option("--out", type=FOLDER, required=True, help="The report's folder.")
-def nli(
-    encoder: Path,
-    data: Path | None,
-    train: Path,
-    dev: Path | None,
-    tests: tuple[Path, ...],
-    epochs: int,
-    learning_rate: float,
-    seed: int,
-    out: Path,
-) -> None:
-    """Krasner et al. 2025, 3.4: train an inference probe in one language and test it in others."""
-    from training.papers.caption_tuning import nli
-    from training.papers.frozen import open_frozen
-
-    train_pairs = nli.joined(nli.read_pairs(train).values())
-    dev_pairs = nli.joined(nli.read_pairs(dev).values()) if dev else None
-    test_pairs = nli.by_language([nli.read_pairs(file, file.stem) for file in tests])
-    settings = nli.ProbeSettings(epochs=epochs, learning_rate=learning_rate, seed=seed)
-    inferred = nli.infer(open_frozen(encoder, data or Path()), train_pairs, dev_pairs, test_pairs, settings)
-    _write(nli.report(inferred), out)
 
 
 @click.command()

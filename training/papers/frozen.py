@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from evaluation.suites.sets import available, line_up, read_aligned, read_captions, read_split
+from evaluation.suites.sets import available, line_up, read_captions, read_split
 from index.encoder.bundle import open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
@@ -91,16 +91,6 @@ def photo_captions(
     if not lines[codes[0]]:
         raise DataError(f"{folder}: no picture of split {split} has a caption in each of {', '.join(codes)}")
     return lines
-
-
-def benchmarks(data: Path, languages: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Read set -> language -> aligned lines: every folder of `data`/benchmark with two of `languages`."""
-    sets = {}
-    for folder in sorted(path for path in (data / "benchmark").glob("*") if path.is_dir()):
-        codes = [code for code in languages if (folder / f"{code}.txt").is_file()]
-        if len(codes) > 1:
-            sets[folder.name] = read_aligned(folder, codes)
-    return sets
 
 
 def encoded(encoder: Frozen, texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
