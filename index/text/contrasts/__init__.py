@@ -3,7 +3,8 @@
 A language is one file, LANG.toml: what its words say on each axis. An axis has values that exclude each
 other (`side` has left and right), and a value lists the words that say it. `*` stands for any letters of a
 word, `$` after a word for the end of its clause. `negation` is an axis with one value. `ignore` lists phrases
-that say nothing of the kind although they contain such words ("good night", "no problem").
+that say nothing of the kind although they contain such words ("good night", "no problem"), `affirmative`
+words that only look like negations (Czech "neděle", Sunday).
 
 Values mean the same in every language, so that sentences of two languages can be compared like those of one.
 Numbers are compared in number_words.py.
@@ -11,8 +12,8 @@ Numbers are compared in number_words.py.
 
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,10 +21,14 @@ from pathlib import Path
 from index.languages import has_spaces
 from index.text.normalisation import ELIDING_LANGUAGES, bare, clean, words
 
-NEGATION, ORDER = "negation", "order"
-IGNORE = "ignore"
+NEGATION, ORDER, FORM = "negation", "order", "form"
+IGNORE, AFFIRMATIVE = "ignore", "affirmative"
 CLAUSE_ENDS = re.compile(r"[.,;:!?…。，、；：！？؟،؛।]+")
+NOTHING = "\0"  # in no cleaned text
 TEXTS_CACHED = 1 << 13
+MIN_STEM, LONGEST_ENDING, LONGEST_FUNCTION_WORD = 3, 4, 3  # letters
+POSTPOSITIONS = {"hi": ("को", "ने", "से", "का", "की", "के", "में", "पर")}  # which say the part of the word before
+ARABIC_PREFIX = re.compile("^(?:وال|ال|ي|ت)")
 TURKISH_I = str.maketrans({"I": "ı", "İ": "i"})
 
 Said = Mapping[str, Mapping[str, Sequence[str]]]  # axis -> value -> the words that say it
@@ -48,8 +53,8 @@ def contrasts(question: str, source: str, answer: str, target: str) -> list[Cont
     """Find on which axes an answer in `target` says something else than the question in `source`.
 
     A negation that only one of them has is a contrast. On other axes each must say what the other does not:
-    "a man and a woman" does not exclude "a man". Within a language, words that change places around others
-    are a contrast, too ("the dog bites the man"). Empty if the words of either language are unknown.
+    "a man and a woman" does not exclude "a man". Within any one language, the same words in other places or
+    forms are a contrast, too ("the dog bites the man"). Of languages without a file nothing else is known.
     """
     found = []
     if {source, target} <= known_languages():
@@ -59,26 +64,97 @@ def contrasts(question: str, source: str, answer: str, target: str) -> list[Cont
             for axis in sorted({*asked, *answered})
             if _exclude(axis, set(asked.get(axis, ())), set(answered.get(axis, ())))
         ]
-    if source == target and (exchanged := _exchanged(words(question, source), words(answer, source))):
-        found.append(Contrast(ORDER, exchanged, exchanged))
+    if source == target and (rearranged := _rearranged(question, answer, source)):
+        found.append(rearranged)
     return found
 
 
-def _exchanged(question: Sequence[str], answer: Sequence[str]) -> tuple[str, ...]:
-    """The words that change places around others: of A M B and B M A, all but equal ends. Empty if none do.
+def _rearranged(question: str, answer: str, language: str) -> Contrast | None:
+    """What two sentences of the same words say differently by the order or the forms of these words.
 
-    That one phrase moves, as in "today we eat" and "we eat today", exchanges nothing.
+    One phrase that moves changes nothing ("today we eat", "we eat today"), two that change places do, and so
+    do other endings of words that stay in place ("the guest is here", "the guests are here").
     """
-    if len(question) != len(answer) or list(question) == list(answer) or Counter(question) != Counter(answer):
-        return ()
-    differ = [place for place, pair in enumerate(zip(question, answer, strict=True)) if pair[0] != pair[1]]
-    asked, answered = question[differ[0] : differ[-1] + 1], answer[differ[0] : differ[-1] + 1]
-    for first in range(1, len(asked) - 1):
-        for last in range(1, len(asked) - first):
-            middle = asked[first : len(asked) - last]
-            if [*asked[len(asked) - last :], *middle, *asked[:first]] == list(answered):
-                return (*asked[:first], *asked[len(asked) - last :])
-    return ()
+    asked, answered = _units(question, language), _units(answer, language)
+    partners = _partners(asked, answered, language)
+    if partners is None:
+        return None
+    order = [place for place in partners if place is not None]
+    changed = {
+        place: word for word, place in zip(answered, partners, strict=True)
+        if place is not None and word != asked[place]
+    }  # fmt: skip
+    if order == sorted(order):
+        if not changed:
+            return None
+        return Contrast(FORM, tuple(asked[place] for place in changed), tuple(changed.values()))
+    exchanged = _exchanged(order, changed)
+    if not exchanged:
+        return None
+    return Contrast(ORDER, *(2 * (tuple(asked[place] for place in exchanged),)))
+
+
+def _units(text: str, language: str) -> list[str]:
+    """The words of a text, in languages with postpositions together with these."""
+    units: list[str] = []
+    for word in words(text, language):
+        if units and word in POSTPOSITIONS.get(language, ()):
+            units[-1] += f" {word}"
+        else:
+            units.append(word)
+    return units
+
+
+def _partners(asked: Sequence[str], answered: Sequence[str], language: str) -> list[int | None] | None:
+    """The place of each answered word among those asked, by itself or by its stem.
+
+    None stands for a short word without a partner, such as an article. None instead of the list says that a
+    longer word of either sentence has no partner.
+    """
+    if abs(len(asked) - len(answered)) > 2 or list(asked) == list(answered):
+        return None
+    free = dict.fromkeys(range(len(asked)))
+    partners: list[int | None] = [None] * len(answered)
+    for same in (str.__eq__, lambda one, other: _same_stem(one, other, language)):
+        for number, word in enumerate(answered):
+            if partners[number] is None:
+                found = next((place for place in free if same(word, asked[place])), None)
+                if found is not None:
+                    partners[number] = found
+                    del free[found]
+    alone = [word for word, place in zip(answered, partners, strict=True) if place is None]
+    if any(len(word) > LONGEST_FUNCTION_WORD for word in [*alone, *(asked[place] for place in free)]):
+        return None
+    return partners
+
+
+def _same_stem(one: str, other: str, language: str) -> bool:
+    one, other = (_plain(word, language) for word in (one, other))
+    pairs = enumerate(zip(one, other, strict=False))
+    common = next((place for place, (first, second) in pairs if first != second), min(len(one), len(other)))
+    return common >= MIN_STEM and max(len(one), len(other)) - common <= LONGEST_ENDING
+
+
+def _plain(word: str, language: str) -> str:
+    """A word without accents, and in Arabic without article and the prefixes of verbs."""
+    if language == "ar":
+        word = ARABIC_PREFIX.sub("", word)
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if unicodedata.category(sign) != "Mn")
+
+
+def _exchanged(order: Sequence[int], changed: Collection[int]) -> list[int]:
+    """The places that change with each other: A M B becomes B M A; without M only if they change forms."""
+    differ = [number for number, place in enumerate(order) if place != sorted(order)[number]]
+    now = list(order[differ[0] : differ[-1] + 1])
+    before = sorted(now)
+    for first in range(1, len(before)):
+        for last in range(1, len(before) - first + 1):
+            end = len(before) - last
+            ends = [*before[:first], *before[end:]]
+            moved_alone = first == end and not any(place in changed for place in ends)
+            if now == [*before[end:], *before[first:end], *before[:first]] and not moved_alone:
+                return ends
+    return []
 
 
 def _exclude(axis: str, asked: set[str], answered: set[str]) -> bool:
@@ -95,11 +171,11 @@ def _words(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 def said(text: str, language: str) -> Said:
     """What a text says on each axis, with the words that say it, lower-cased."""
     found: dict[str, dict[str, list[str]]] = {}
-    ignored, axes = _lexicon(language)
+    ignored, affirmative, axes = _lexicon(language)
     for clause in _clauses(text, language):
         rest = ignored.sub(" ", clause)
         for axis, (pattern, values) in axes.items():
-            for match in pattern.finditer(rest):
+            for match in pattern.finditer(affirmative.sub(" ", rest) if axis == NEGATION else rest):
                 value = values[match.lastindex or 0]
                 found.setdefault(axis, {}).setdefault(value, []).append(match.group())
     return found
@@ -120,12 +196,19 @@ def _bare(clause: str) -> str:
 
 
 @cache
-def _lexicon(language: str) -> tuple[re.Pattern[str], Mapping[str, tuple[re.Pattern[str], Sequence[str]]]]:
-    """The pattern of ignored phrases; of each axis a pattern, whose group n + 1 finds the value number n."""
+def _lexicon(
+    language: str,
+) -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[re.Pattern[str], Sequence[str]]]]:
+    """The patterns of what is ignored and of what is affirmative, and of each axis that of its values.
+
+    Group n + 1 of the pattern of an axis finds the value number n that stands beside it.
+    """
     axes = tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text("utf-8"))
-    ignored = _pattern({IGNORE: axes.pop(IGNORE)}, language)[0]
+    ignored, affirmative = (
+        _pattern({name: axes.pop(name, [NOTHING])}, language)[0] for name in (IGNORE, AFFIRMATIVE)
+    )
     axes[NEGATION] = {NEGATION: axes[NEGATION]}
-    return ignored, {axis: _pattern(values, language) for axis, values in axes.items()}
+    return ignored, affirmative, {axis: _pattern(values, language) for axis, values in axes.items()}
 
 
 def _pattern(values: Mapping[str, Sequence[str]], language: str) -> tuple[re.Pattern[str], Sequence[str]]:
