@@ -15,7 +15,7 @@ from index.encoder.text_encoder import TextEncoder
 class Engine:
     """Where texts are encoded: in processes of this machine, or on a Ray cluster.
 
-    `address` of a Ray cluster: HOST:PORT, ray://HOST:PORT or auto; None starts one on this machine.
+    `address` of a Ray cluster: HOST:PORT, ray://HOST:PORT or auto; None: that of this machine.
     """
 
     kind: Literal["local", "ray"] = "local"

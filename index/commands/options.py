@@ -160,7 +160,7 @@ def encoding(command: Command) -> Command:
         "--ray-address",
         envvar="RAY_ADDRESS",
         metavar="HOST:PORT",
-        help="The Ray cluster. [default: start one on this machine]",
+        help="The Ray cluster. [default: the one that this machine belongs to]",
     )
     @wraps(command)
     def with_engine(

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
@@ -17,7 +19,7 @@ from index.build.build_index import build_index
 from index.build.encoding import Pool, Shards
 from index.build.job import LOCAL_ENGINE, Engine, Job
 from index.build.lexicon import detector_of
-from index.build.ray import Cluster, RayPool
+from index.build.ray import RayPool, Setup
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import PassepartoutError, UsageError
@@ -32,16 +34,23 @@ WORKERS = 2
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    """Started once, as `--engine ray` starts it; builds of this process share it."""
+def cluster() -> Iterator[str]:
+    """The address of a cluster, which this process belongs to."""
+    import ray as library
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
             patch.delenv(name, raising=False)
         # What other tests leave to the machine is no reason to kill workers here.
         patch.setenv("RAY_memory_monitor_refresh_ms", "0")
-        cluster = Cluster(None, WORKERS, 128 << 20)
-        yield cluster
-        cluster.close()
+        for name, value in ray.ENVIRONMENT.items():
+            patch.setenv(name, value)
+        folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # a longer path has no room for sockets
+        options = {"num_cpus": WORKERS, "include_dashboard": False, "log_to_driver": False}
+        library.init("local", object_store_memory=128 << 20, _temp_dir=folder, **options)
+        yield library.get_runtime_context().gcs_address
+        library.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -62,7 +71,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 
 @pytest.fixture
-def encoders(cluster: Cluster, job: Job, detector: Detector) -> Iterator[RayPool]:
+def encoders(cluster: str, job: Job, detector: Detector) -> Iterator[RayPool]:
     with RayPool(job, detector) as encoders:
         assert isinstance(encoders, RayPool)
         yield encoders
@@ -128,7 +137,7 @@ def folder(index: Path, manifest: IndexManifest) -> dict[str, str]:
 def test_a_local_build_can_be_resumed_on_a_cluster(
     bundle: Bundle,
     corpora: dict[str, Path],
-    cluster: Cluster,
+    cluster: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -158,7 +167,7 @@ def test_a_local_build_can_be_resumed_on_a_cluster(
 
 
 def test_a_shard_that_kills_its_workers_is_given_up(
-    cluster: Cluster, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: str, job: Job, detector: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray, "TASK_RETRIES", 1)  # a try takes a second
     with RayPool(job, detector) as encoders:
@@ -190,11 +199,11 @@ def test_vectors_and_words_are_those_of_this_machine(encoders: RayPool, job: Job
 
 
 def test_other_software_is_refused_by_the_worker(bundle: Bundle, detector: Detector) -> None:
-    setup = ray.Setup.of(bundle, detector, 64)
+    setup = Setup.of(bundle, detector, 64)
     other = {**setup.software, "onnxruntime": "0.1"}
     with pytest.raises(PassepartoutError, match=r"^a Ray worker has onnxruntime \d.*, this machine 0\.1: "):
-        ray._worker_of(ray.Setup(setup.files, detector, 64, other))
-    assert ray._worker_of(setup).encode("en", ["A dog."], False).foreign == [False]
+        setup._replace(software=other).worker()
+    assert setup.worker().encode("en", ["A dog."], False).foreign == [False]
 
 
 def test_the_error_of_a_worker_is_passed_on(encoders: RayPool) -> None:
@@ -207,16 +216,14 @@ def _refuse() -> None:
 
 
 def test_the_command_joins_a_cluster_by_its_address(
-    bundle: Bundle, cluster: Cluster, tmp_path: Path, index_dir: Path
+    bundle: Bundle, cluster: str, tmp_path: Path, index_dir: Path
 ) -> None:
     files = make_corpus(tmp_path / "corpus")
     corpora = [word for code, path in files.items() for word in ("--corpus", f"{code}={path}")]
-    address = cluster.ray.get_runtime_context().gcs_address
-    assert address.startswith("127.0.0.1:")
     words = ["--encoder", bundle.folder, *corpora, "--out", tmp_path / "index", "--engine", "ray"]
     done = subprocess.run(
         [sys.executable, "-m", "passepartout", "index", "build", *words, "--threads", "1", "--json"],
-        env=os.environ | {"RAY_ADDRESS": address},
+        env=os.environ | {"RAY_ADDRESS": cluster},
         capture_output=True,
         text=True,
         timeout=120,
