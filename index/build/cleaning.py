@@ -57,7 +57,7 @@ class Cleaner:
 
     def __init__(self, cleaning: Cleaning, record: TextIO | None = None) -> None:
         self.cleaning, self.done = cleaning, Cleaned()
-        self.seen = SeenTexts("near" not in cleaning.off, cleaning.likeness)
+        self.seen = SeenTexts("near" not in cleaning.off)
         off = cleaning.off
         self._longest = None if "long" in off else cleaning.longest
         self._unconfirmed = "unconfirmed" in off  # whether they are kept

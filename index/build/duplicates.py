@@ -1,30 +1,20 @@
-"""Texts and ids seen before, exactly or nearly, in bounded memory: most lie in temporary SQLite files.
+"""Texts and ids seen before, exactly or nearly, in bounded memory: most lie in a temporary SQLite file.
 
-Near duplicates differ only in case, punctuation and spaces; or, if `likeness` is below 1, have at least that
-estimated Jaccard similarity of character 5-grams (MinHash: Broder 1997; banding: Leskovec et al.
-2020, chapter 3).
+Near duplicates differ only in case, punctuation and spaces.
 """
 
 import json
+import sqlite3
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from zlib import crc32
+from collections.abc import Collection, Iterable, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
-from index.storage.groups import temporary_database
-
+CACHE_KIB = 32768  # of an SQLite database
 LATEST_KEYS = 1 << 17  # kept in memory, in addition to those of a batch
 MIN_LETTERS = 12  # letters: shorter texts are near duplicates of none ("Polish" is not "polish")
 # Punctuation that says something; the Greek question mark is a semicolon.
 MEANINGFUL_PUNCTUATION = frozenset("?？؟;;%#&@*/")
-GRAM, HASHES, BAND = 5, 128, 4  # characters of a gram; hashes of a signature; hashes of a band
-HASH_PRIME = np.uint64((1 << 31) - 1)
-
 CHECK_BITS = 16  # of a text's hash, stored with its first row to tell identical texts from near duplicates
 
-Signature = NDArray[np.uint32]
 TextKeys = Mapping[str, tuple[int, int]]  # text -> the key that its near duplicates share, its check bits
 
 
@@ -39,7 +29,11 @@ class FirstRows:
     def __init__(self) -> None:
         self._latest: dict[int, int] = {}
         self._expected: dict[int, int] = {}
-        self._database = temporary_database("CREATE TABLE rows (key INTEGER PRIMARY KEY, row INTEGER);")
+        self._database = sqlite3.connect("")  # a file of its own, written only when the cache is full
+        self._database.executescript(
+            f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+            "CREATE TABLE rows (key INTEGER PRIMARY KEY, row INTEGER);"
+        )
 
     def close(self) -> None:
         """Close the database, which deletes its file."""
@@ -47,10 +41,6 @@ class FirstRows:
 
     def __contains__(self, key: int) -> bool:
         return key in self._latest or key in self._expected
-
-    def __setitem__(self, key: int, row: int) -> None:
-        """Set the row of a key that had none when it was asked for."""
-        self._latest[key] = row
 
     def expect(self, keys: Collection[int]) -> None:
         """Fetch the stored rows of the keys that will be asked for next."""
@@ -77,26 +67,16 @@ class FirstRows:
 class SeenTexts:
     """The first row of every text. `expect` the texts of a batch, then ask for them one by one.
 
-    near: near duplicates count as the same text. likeness: their least Jaccard similarity; 1: only case,
-    punctuation and spaces may differ.
+    near: near duplicates count as the same text.
     """
 
-    def __init__(self, near: bool = True, likeness: float = 1.0) -> None:
-        self._near, self._likeness = near, likeness
-        self._rows = FirstRows()
+    def __init__(self, near: bool = True) -> None:
+        self._near, self._rows = near, FirstRows()
         self._keys: TextKeys = {}
-        self._database = temporary_database(
-            "CREATE TABLE bands (key BLOB, row INTEGER, PRIMARY KEY (key, row)) WITHOUT ROWID;"
-            "CREATE TABLE signatures (row INTEGER PRIMARY KEY, signature BLOB);"
-        )
-        random = np.random.default_rng(0)
-        self._factors = random.integers(1, int(HASH_PRIME), HASHES, dtype=np.uint64)[:, None]
-        self._shifts = random.integers(0, int(HASH_PRIME), HASHES, dtype=np.uint64)[:, None]
 
     def close(self) -> None:
-        """Close the databases, which deletes their files."""
+        """Close the database, which deletes its file."""
         self._rows.close()
-        self._database.close()
 
     def keys_of(self, texts: Iterable[str]) -> TextKeys:
         """The keys by which each text is looked up."""
@@ -122,37 +102,7 @@ class SeenTexts:
         seen = self._rows.first(key, _packed(row, check))
         if seen is not None:
             return seen >> CHECK_BITS, seen % (1 << CHECK_BITS) == check
-        if self._likeness < 1 and row >= 0 and len(folded := fold(text)) >= MIN_LETTERS:
-            like = self._like(self._signature(folded), row)
-            if like is not None:
-                self._rows[key] = _packed(like, check)
-                return like, False
         return None
-
-    def _like(self, signature: Signature, row: int) -> int | None:
-        bands = [bytes([band]) + values.tobytes() for band, values in enumerate(signature.reshape(-1, BAND))]
-        for candidate, values in self._candidates(bands):
-            if (signature == np.frombuffer(values, np.uint32)).mean() >= self._likeness:
-                return candidate
-        self._database.executemany("INSERT INTO bands VALUES (?, ?)", [(key, row) for key in bands])
-        self._database.execute("INSERT INTO signatures VALUES (?, ?)", (row, signature.tobytes()))
-        return None
-
-    def _candidates(self, bands: list[bytes]) -> Iterator[tuple[int, bytes]]:
-        marks = ",".join("?" * len(bands))
-        yield from self._database.execute(
-            f"SELECT DISTINCT row, signature FROM bands JOIN signatures USING (row) WHERE key IN ({marks}) "
-            "ORDER BY row",
-            bands,
-        ).fetchall()
-
-    def _signature(self, folded: str) -> Signature:
-        """(HASHES,) the least hash of the text's grams under each of as many hash functions."""
-        grams = {folded[start : start + GRAM] for start in range(len(folded) - GRAM + 1)}
-        codes = [crc32(gram.encode("utf-8", "surrogatepass")) % int(HASH_PRIME) for gram in grams]
-        hashes = (self._factors * np.array(codes, np.uint64) + self._shifts) % HASH_PRIME
-        signature: Signature = hashes.min(axis=1).astype(np.uint32)
-        return signature
 
 
 def _keys(text: str, near: bool) -> tuple[int, int]:

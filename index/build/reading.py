@@ -23,7 +23,7 @@ from index.errors import CorpusError
 from index.formats.sentence import Sentence
 from index.languages import language
 from index.progress import Progress
-from index.storage.groups import Links
+from index.storage.groups import write_groups
 from index.storage.index_manifest import LanguageEntry
 from index.storage.options import Cleaning
 from index.storage.tables import SENTENCE_COLUMNS, writing_table
@@ -113,7 +113,6 @@ class SentenceWriter:
             self.cleaner = files.enter_context(Cleaner(cleaning, files.enter_context(record)))
             self.table = files.enter_context(writing_table(job.path(f"{code}.arrow"), SENTENCE_COLUMNS))
             files.callback(ids.close)
-            self.links = files.enter_context(Links(job.parts))
             self.shards = files.enter_context(Shards(job, code, pool))
             self.files = files.pop_all()
 
@@ -150,7 +149,7 @@ class SentenceWriter:
         resembles = self._resembled() if done.dropped["language"] > done.lines / 2 else None
         if not done.kept:
             raise CorpusError(self._nothing_kept(corpus, done, resembles))
-        links = self.links.write(self.job.path(f"{self.code}.groups.arrow"))
+        links = write_groups(self.job.path(f"{self.code}.groups.arrow"), done.rows, done.groups)
         self.shards.close()
         return LanguageEntry(
             sentences=done.kept,
@@ -189,9 +188,6 @@ class SentenceWriter:
         )
         place = {text: row for row, text in enumerate(batch.wanted)}
         self.shards.finish(shard, [place[batch.texts[number]] for number, _ in kept])
-        done = self.cleaner.done
-        self.links.add(done.rows, done.groups)
-        del done.rows[:], done.groups[:]
         self.bar.advance(characters)
 
     def _retain(self, kept: KeptRows, shard: Shard, more: bool) -> None:
@@ -201,7 +197,8 @@ class SentenceWriter:
         vectors = kept.vectors.copy()
         vectors[kept.changed] = shard.result().vectors
         self.shards.add(vectors)
-        self.links.add(kept.rows, kept.groups)
+        self.cleaner.done.rows.extend(kept.rows)
+        self.cleaner.done.groups.extend(kept.groups)
 
     def _write(self, ids: list[str], texts: list[str], metadata: list[str]) -> None:
         self.table.add({"id": ids, "text": texts, "metadata": metadata})

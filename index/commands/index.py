@@ -135,13 +135,6 @@ def _factory(_ctx: click.Context, _param: click.Parameter, factory: str | None) 
     help="Drop sentences longer than this many characters.",
 )
 @click.option(
-    "--likeness",
-    type=click.FloatRange(0.5, 1),
-    default=1.0,
-    show_default=True,
-    help="Drop near-duplicates at least this similar; 1: equal but for case, punctuation and spaces.",
-)
-@click.option(
     "--factory",
     metavar="STRING",
     callback=_factory,
@@ -188,7 +181,6 @@ def build(
     corpora: Corpora,
     keep: Sequence[Rule],
     longest: int,
-    likeness: float,
     factory: str | None,
     store: str | None,
     least_count: int,
@@ -208,7 +200,7 @@ def build(
         corpora.sources,
         out,
         threads=threads,
-        cleaning=Cleaning(tuple(sorted(set(keep))), longest, likeness),
+        cleaning=Cleaning(tuple(sorted(set(keep))), longest),
         options=Options(factory, store, least_count, phrases),
         engine=engine,
         measure_aligned=measure_aligned,

@@ -16,13 +16,11 @@ class Cleaning:
     long         more than `longest` characters
     language     clearly in another language of the encoder
     duplicate    the same text as an earlier sentence
-    near         nearly an earlier one: equal but for case, punctuation and spaces, or, if `likeness` is
-                 below 1, at least that similar (Jaccard of character 5-grams, estimated)
+    near         nearly an earlier one: equal but for case, punctuation and spaces
     """
 
     off: tuple[Rule, ...] = ()
     longest: int = 1000
-    likeness: float = 1.0
 
 
 # Drops only duplicates; for measurements.

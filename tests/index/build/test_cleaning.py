@@ -108,14 +108,6 @@ def test_what_differs_in_meaning_is_no_near_duplicate(one: str, other: str) -> N
     assert len(cleaned([one, other])[0]) == 2
 
 
-def test_likeness_drops_looser_ones() -> None:
-    one = "a man in a blue shirt is standing on a ladder cleaning a window of the old house"
-    other = one.replace("old", "big")
-    third = "two children are playing with a ball in the park near the lake on a sunny day"
-    assert cleaned([one, other, third])[0] == [one, other, third]
-    assert cleaned([one, other, third], Cleaning(likeness=0.7))[0] == [one, third]
-
-
 def test_a_dropped_duplicate_leaves_its_group_to_the_row_that_is_kept() -> None:
     cleaner = Cleaner(Cleaning())
     texts = ["A cat.", "A dog.", "A cat.", "A dog."]

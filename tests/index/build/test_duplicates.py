@@ -26,18 +26,6 @@ def test_the_first_row_of_a_key_is_what_a_dictionary_says(batches: list[list[str
         rows.close()
 
 
-def test_a_key_may_be_given_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicates, "LATEST_KEYS", 1)
-    rows, (first, second) = FirstRows(), map(key_of, "ab")
-    rows.expect([first])
-    assert rows.first(first, 7) is None
-    rows[first] = 3
-    for _ in range(3):
-        rows.expect([first, second])
-        assert rows.first(first, 9) == 3
-    rows.close()
-
-
 def test_different_texts_have_different_keys() -> None:
     keys = {key_of(str(number)) for number in range(1000)}
     assert len(keys) == 1000

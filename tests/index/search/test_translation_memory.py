@@ -17,7 +17,7 @@ from index.formats.registry import Source
 from index.search.ranking import Original
 from index.search.translation_memory import MIN_SIMILARITY, Comparison, Likeness
 from index.search.translator import Match, Translator
-from index.storage.groups import Groups, Links
+from index.storage.groups import Groups, write_groups
 from index.storage.options import Cleaning
 from index.storage.versions import open_version
 from index.text.normalisation import clean
@@ -212,9 +212,7 @@ def test_groups_are_a_relation(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
 ) -> None:
     path = tmp_path_factory.mktemp("groups") / "x.arrow"
-    with Links(path.parent) as table:
-        table.add([row for row, _ in pairs], [group for _, group in pairs])
-        links = table.write(path)
+    links = write_groups(path, [row for row, _ in pairs], [group for _, group in pairs])
     groups = Groups.open(path, links)
     assert links == len(groups) == len(set(pairs))
     assert list(groups) == sorted((group, row) for row, group in set(pairs))
