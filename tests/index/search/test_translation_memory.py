@@ -145,7 +145,7 @@ def test_the_manifest_counts_links_and_the_dropped_are_listed(memory: Path) -> N
     lines = (folder / "en.dropped.tsv").read_text("utf-8").splitlines()
     (row,) = csv.DictReader(lines, delimiter="\t")
     assert (row["reason"], row["file"], row["id"], row["text"]) == ("duplicate", "m.tsv", "x", ENGLISH[0])
-    assert manifest.cleaning.off == ("language", "near")
+    assert manifest.cleaning.off == ("near", "language")
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "tmx"])
