@@ -13,7 +13,7 @@ import click
 from index.errors import PassepartoutError
 
 if TYPE_CHECKING:  # the names of EXPORTS
-    from index.search.translator import Translator as Translator
+    from index.answers.translator import Translator as Translator
     from service.client import Client as Client
 
 # Set before anything is loaded: idle OpenMP threads (torch's and FAISS's) must sleep, not spin; and numpy's
@@ -71,7 +71,7 @@ EXTRAS = {
 
 
 # The names that `from passepartout import NAME` provides -> their modules.
-EXPORTS = {"Client": "service.client", "Translator": "index.search.translator"}
+EXPORTS = {"Client": "service.client", "Translator": "index.answers.translator"}
 
 
 def __getattr__(name: str) -> object:

@@ -21,6 +21,7 @@ import click
 import numpy as np
 
 from benchmarks.recombined import recombined
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.job import Job
 from index.build.lexicon import detector_of
@@ -28,7 +29,6 @@ from index.build.ray import RayPool
 from index.build.reading import SHARD_LINES
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
-from index.search.translator import Translator
 from index.storage.options import Options
 from index.storage.versions import open_version
 from index.vectors import milvus as milvus_vectors
@@ -116,7 +116,8 @@ def _compared(
         questions = list(recombined(captions[source], asked, source, seed=1))
         vectors = exact.encode(questions)
         for target in (code for code in captions if code != source):
-            rows = [each._sentences[target].vectors.search(vectors, NEAREST)[1] for each in (stored, exact)]
+            indexes = [each.sentence_indexes[target] for each in (stored, exact)]
+            rows = [index.vectors.search(vectors, NEAREST)[1] for index in indexes]
             answers = [
                 [{match.id for match in row} for row in each.sentences(questions, source, target, NEAREST)]
                 for each in (stored, exact)

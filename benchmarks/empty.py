@@ -9,7 +9,8 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 
-from service.schemas import SentenceRequest, SentenceResponse
+from index.answers.answer import SentenceResponse
+from index.answers.request import SentenceRequest
 
 answer = Path(os.environ["ANSWER"]).read_bytes()
 document = SentenceResponse.model_validate_json(answer)

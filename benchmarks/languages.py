@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from index.search.translator import Kind, Translator
-from index.search.word_index import fold
+from index.answers.translator import Kind, Translator
+from index.answers.word_index import fold
 from index.text.fasttext_model import fasttext_chances, fasttext_name
 
 CORPORA = Path(__file__).resolve().parents[1] / "corpora"

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 import click
 
 from benchmarks.servers import serving
+from index.answers.answer import Answers
 from service.client.client import Client
-from service.schemas import Answer
 
 FOLDER = Path(__file__).parents[1] / "tests" / "people"
 ANSWERS_SHOWN = 3
@@ -35,7 +35,7 @@ class Question(NamedTuple):
     near: tuple[str, ...]
     right: tuple[str, ...]
 
-    def judge(self, answers: list[Answer]) -> Verdict:
+    def judge(self, answers: Answers) -> Verdict:
         """What a person would say of the answers on the first screen."""
         above = [answer.text for answer in answers if answer.match != "near"]
         texts = [answer.text for answer in answers]
@@ -62,7 +62,7 @@ def read_questions() -> Iterator[Question]:
             yield Question(kind, source, target, text, needed, (*needed, *filter(None, more.split(" & "))))
 
 
-def ask(client: Client, question: Question) -> list[Answer]:
+def ask(client: Client, question: Question) -> Answers:
     """The answers on the first screen."""
     translate = client.words if question.kind == "word" else client.sentences
     response = translate(

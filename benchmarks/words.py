@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.suites.words import Dictionary, read_dictionary
-from index.confidence.calibration import calibration_error
-from index.search.translator import Translator
-from index.search.word_index import fold
+from index.answers.translator import Translator
+from index.answers.word_index import fold
+from index.confidence.models import calibration_error
 
 KS = (1, 5, 10)
 SURE_CONFIDENCE = 0.5

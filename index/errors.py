@@ -7,7 +7,9 @@ PassepartoutError            exit 1: the work failed
 │   ├── CorpusError          an input file that is not what it should be
 │   ├── DataError            training or evaluation data that is missing or malformed
 │   ├── RecipeError          a recipe with an unknown key or a value out of range
-│   └── UnknownLanguageError a language that the bundle or the index does not have
+│   └── RequestError         a question that cannot be answered; `faults` say which fields are wrong
+│       ├── UnknownLanguageError     a language that the bundle or the index does not have
+│       └── UndetectedLanguageError  a text whose language is not clear
 ├── BundleError              an encoder bundle or index on disk that must not be used
 │   ├── FormatError          a format version that this code does not read
 │   └── DamagedError         a file is missing, truncated or altered
@@ -18,6 +20,7 @@ PassepartoutError            exit 1: the work failed
 """
 
 import collections.abc
+from dataclasses import dataclass
 
 NAMES_LISTED = 10  # in an error
 
@@ -58,7 +61,28 @@ class RecipeError(UsageError):
     pass
 
 
-class UnknownLanguageError(UsageError):
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with one field of a request, and what to change."""
+
+    field: str
+    message: str
+    limit: float | None = None
+    allowed: list[str] | None = None
+    candidates: list[str] | None = None
+
+
+class RequestError(UsageError):
+    def __init__(self, message: str, faults: collections.abc.Sequence[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
+class UnknownLanguageError(RequestError):
+    pass
+
+
+class UndetectedLanguageError(RequestError):
     pass
 
 

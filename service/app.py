@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from index.answers.translator import Translator
 from index.build.encoding import when_parent_ends
 from index.errors import PassepartoutError
-from index.search.translator import Translator
 from service import limits
 from service.api.admin import router as admin
 from service.api.amagama import router as amagama

@@ -17,7 +17,7 @@ from service.observability.logs import logging_config
 from service.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
-    from index.search.translator import Translator
+    from index.answers.translator import Translator
 
 START_SECONDS = 120  # that a worker has to open an index and to answer its supervisor
 
@@ -68,7 +68,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _open(settings: Settings) -> "Translator":
-    from index.search.translator import Translator
+    from index.answers.translator import Translator
 
     return Translator.open(settings.index, threads=settings.threads)
 

@@ -13,13 +13,8 @@ from index.confidence import MIN_CONFIDENCE
 from index.errors import UsageError
 
 if TYPE_CHECKING:
-    from service.schemas import (
-        Answer,
-        SentenceRequest,
-        SentenceResponse,
-        WordRequest,
-        WordResponse,
-    )
+    from index.answers.answer import Answer, SentenceResponse, WordResponse
+    from index.answers.request import Request
 
 KEY_VARIABLE = "PASSEPARTOUT_KEY"
 
@@ -95,25 +90,23 @@ def _read(texts: Sequence[str]) -> list[str]:
     return cleaned
 
 
-def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "SentenceRequest | WordRequest":
-    from service.schemas import SentenceRequest, WordRequest
+def _request(texts: list[str], word: bool, choices: dict[str, Any]) -> "Request":
+    from index.answers.request import SentenceRequest, WordRequest
 
     return WordRequest(word=texts, **choices) if word else SentenceRequest(text=texts, **choices)
 
 
-def _ask(url: str, request: "SentenceRequest | WordRequest") -> "SentenceResponse | WordResponse":
+def _ask(url: str, request: "Request") -> "SentenceResponse | WordResponse":
     from service.client import Client
 
     with Client(url, key=os.environ.get(KEY_VARIABLE) or None) as client:
         return client.ask(request)
 
 
-def _search(
-    folder: Path | None, request: "SentenceRequest | WordRequest"
-) -> "SentenceResponse | WordResponse":
+def _search(folder: Path | None, request: "Request") -> "SentenceResponse | WordResponse":
     """Search an index in this process; without `folder`, the one that `serve` would serve."""
-    from index.search.translator import Translator
-    from service.engine.local import answer
+    from index.answers.respond import answer
+    from index.answers.translator import Translator
     from service.settings import load_settings
 
     return answer(Translator.open(load_settings(index=folder).index), request)
@@ -121,7 +114,7 @@ def _search(
 
 def _lines(response: "SentenceResponse | WordResponse", several: bool) -> Iterable[str]:
     """One line for each answer, with its target if there are `several`, below its text if there are more."""
-    from service.schemas import SentenceResult
+    from index.answers.answer import SentenceResult
 
     for result in response.results:
         if len(response.results) > 1:

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from index.confidence.calibration import Calibration
+from index.confidence.models import Model, Models
 from index.encoder.bundle import PICTURES, Bundle, BundleManifest, Origin, publish_bundle
 from index.encoder.pictures import packed
 from index.encoder.vectors import unit
@@ -48,6 +48,13 @@ TEMPLATES = {
 # Emoji of nouns and places, as code points.
 DRAWN = {"dog": "1f415", "cat": "1f408", "horse": "1f40e", "bird": "1f426", "beach": "1f3d6", "snow": "2744"}
 FILLERS = ["a", "on", "the", "der", "ist", "und", "o", "na", "的", "在", "في", ".", ":", "。"]
+# Not fitted, like the bundle itself; a build asks no probes of it.
+CALIBRATION = Models(
+    sentence=Model(weights={"score": 8.0}, bias=-2.5, n=0),
+    word=Model(
+        weights={"cosine": 1.7, "score": 1.3, "gap": 3.0, "shortfall": 4.0, "rarer": 1.0}, bias=-0.8, n=0
+    ),
+)
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]")
 
 
@@ -95,7 +102,7 @@ def make_bundle(
     int8: bool = False,
     compact: bool = False,
     pictograms: bool = True,
-    calibration: Calibration | None = None,
+    calibration: Models = CALIBRATION,
 ) -> Bundle:
     """Build and publish a bundle at `folder`; `noise` is how far the words of one concept lie apart. A
     `compact` one has the 8-bit graph and nothing that it gives."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
-from index.confidence.calibration import Calibration, calibration_error
-from index.search.encoder_calibration import top_answers
+from index.build.encoder_calibration import top_answers
+from index.confidence.models import Model, calibration_error
 
 ECE = "ece"
 Vectors = NDArray[np.floating]
@@ -17,23 +17,23 @@ Vectors = NDArray[np.floating]
 def with_calibration(
     table: Table,
     vectors: Mapping[str, Vectors],
-    calibration: Calibration | None,
+    calibration: Model,
     chosen: Sequence[str] = (),
 ) -> Table:
     """Add the expected calibration error, in per cent, to each pair of a table.
 
-    Half of the questions have their right answer removed. The table is returned unchanged without a
+    Half of the questions have their right answer removed. The table is returned unchanged without a fitted
     calibration, or with fewer than two candidates.
     """
-    if calibration is None or table.n < 2:
+    if not calibration.n or table.n < 2:
         return table
     pairs = [_calibrated(pair, vectors, calibration) for pair in table.pairs]
     return table_of_pairs(table.name, table.note, pairs, chosen)
 
 
-def _calibrated(pair: PairScore, vectors: Mapping[str, Vectors], calibration: Calibration) -> PairScore:
+def _calibrated(pair: PairScore, vectors: Mapping[str, Vectors], calibration: Model) -> PairScore:
     cosines = vectors[pair.source] @ vectors[pair.target].T
     answers = [top_answers(cosines.copy(), answerable) for answerable in (True, False)]
-    values, right = (np.concatenate(parts) for parts in zip(*answers, strict=True))
-    error = 100 * calibration_error(calibration.probability(values), right)
+    chances = np.concatenate([calibration.probability(columns) for columns, _ in answers])
+    error = 100 * calibration_error(chances, np.concatenate([right for _, right in answers]))
     return replace(pair, measures={**pair.measures, ECE: error})

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from evaluation.measures.scores import ALL_PAIRS, PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, in_common, languages_in, read_aligned
+from index.answers.answer import Answers
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import other_kinds
 from index.confidence import MIN_CONFIDENCE
-from index.confidence.calibration import calibration_error
+from index.confidence.models import calibration_error
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.progress import Progress
-from index.search.ranking import Match
-from index.search.translator import Translator
 from index.storage.options import DEDUPLICATION_ONLY, Options
 from index.text.normalisation import SENTENCE_ENDS, clean
 
@@ -131,7 +131,7 @@ def _error(answers: Sequence[Answered]) -> float:
     return 100 * calibration_error(all_answers.confidences, all_answers.right)
 
 
-def _answered(matches: Sequence[Sequence[Match]], right_texts: Sequence[str] | None = None) -> Answered:
+def _answered(matches: Sequence[Answers], right_texts: Sequence[str] | None = None) -> Answered:
     """The first of the matches to each question; without `right_texts`, none of them is right."""
     first = [answers[0] for answers in matches]
     right = [match.text == clean(text) for match, text in zip(first, right_texts or [], strict=False)]

@@ -14,11 +14,11 @@ import numpy as np
 
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import TEXT_PREFIX, available, read_aligned, read_lines
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError
 from index.languages import language
-from index.search.translator import Translator
 from index.storage.options import DEDUPLICATION_ONLY
 
 BENCHMARK = "multi30k_test_2016"

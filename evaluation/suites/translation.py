@@ -70,7 +70,7 @@ def _scored(
     encoder: TextEncoder, name: str, note: str, vectors: Mapping[str, Vectors], chosen: Sequence[str]
 ) -> Table:
     table = score_translation(name, note, vectors, chosen)
-    return with_calibration(table, vectors, encoder.bundle.manifest.calibration, chosen)
+    return with_calibration(table, vectors, encoder.bundle.manifest.calibration.sentence, chosen)
 
 
 def photos(encoder: TextEncoder, data: Path, known: Sequence[str], chosen: Sequence[str]) -> list[Table]:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from evaluation.measures.scores import PairScore, Table, table_of_pairs
 from evaluation.suites.sets import read_table
 from evaluation.suites.truth import MUTUAL_TOP, Pairs, Sentences, Truth, find_truth, read_text, units_of
+from index.answers.word_index import fold
 from index.encoder.text_encoder import TextEncoder
 from index.encoder.vectors import Vectors
 from index.errors import UnknownLanguageError, UsageError
-from index.search.word_index import fold
 from index.text.normalisation import words
 from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores
 from index.words.procrustes import align

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from index.answers.candidates import nearest, ranked
+from index.answers.sentence_index import SentenceIndex
 from index.build.job import Job, save_array
 from index.build.probes import Probes
-from index.search.ranking import select
-from index.search.sentence_index import SentenceIndex
 from index.vectors.neighbourhoods import neighbourhood_means
-from index.vectors.vector_index import CANDIDATE_COUNT
 
 PROBES_PER_LANGUAGE = 1000  # texts of other kinds, for each language of answers
 # An attractor is the first answer to at least so many of these, and so many times as many as the average.
@@ -56,10 +55,9 @@ def attractors(
     vectors, first_answers = [], []
     for seed, (source, probes) in enumerate(questions.items()):
         chosen = probes.take(probes.draw(-(-PROBES_PER_LANGUAGE // len(questions)), seed))
-        nearest = index.vectors.search(chosen.vectors, CANDIDATE_COUNT)
-        _, rows, _, _ = select(*nearest, index.means_from(source)[nearest[1]], 1)
+        cosines, neighbours = nearest(index.vectors, chosen.vectors, 1)
         vectors.append(chosen.vectors)
-        first_answers.append(rows[:, 0])
+        first_answers.append(ranked(cosines, neighbours, index.means_from(source)[neighbours], 1)["row"])
     if not first_answers:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     rows, counts = np.unique(np.concatenate(first_answers), return_counts=True)

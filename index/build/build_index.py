@@ -20,9 +20,10 @@ from index.build.encoding import Pool
 from index.build.job import LOCAL_ENGINE, Engine, Job, save_array
 from index.build.lexicon import choose_words, count_language, detector_of, write_words
 from index.build.previous_version import PreviousVersion
-from index.build.quality_report import with_quality
+from index.build.quality import with_quality
 from index.build.reading import read_corpus, vectors_of
 from index.build.vectors import move_to_store, write_indexes, write_neighbourhoods
+from index.confidence.models import Confidence
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, OutdatedError, UsageError
@@ -158,6 +159,7 @@ class _Build:
             created=datetime.now(UTC),
             model=job.bundle.name,
             dimension=job.encoder.dimension,
+            confidence=Confidence.of_encoder(job.bundle.manifest.calibration),
             options=plan.options,
             languages=self.entries,
             alignment=_summary(alignment),

@@ -5,10 +5,10 @@ from heapq import merge
 from itertools import groupby
 from pathlib import Path
 
+from index.answers.sentence_index import sentence_of
 from index.errors import UsageError
 from index.formats.sentence import Sentence
 from index.formats.tsv import write_tsv
-from index.search.sentence_index import sentence_of
 from index.storage.files import output_file
 from index.storage.groups import Groups
 from index.storage.tables import SENTENCE_COLUMNS, read_table

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Job:
         return self.parts / name
 
 
-def save_array(path: Path, values: NDArray[np.float32]) -> None:
+def save_array(path: Path, values: NDArray[Any]) -> None:
     """Write an array to `path`, whatever its extension."""
     with path.open("wb") as file:
         np.save(file, values, allow_pickle=False)

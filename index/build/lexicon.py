@@ -7,6 +7,7 @@ from concurrent.futures import Future
 import numpy as np
 from numpy.typing import NDArray
 
+from index.answers.sentence_features import Features
 from index.build.encoding import Pool, result_of
 from index.build.job import Job, save_array
 from index.build.reading import texts_of, vectors_of
@@ -64,7 +65,7 @@ def choose_words(words: Counter[str], phrases: Mapping[str, int], least_count: i
 def write_words(
     job: Job, counts: Mapping[str, Counter[str]], sentences: Mapping[str, int]
 ) -> tuple[Alignment, dict[str, Vectors]]:
-    """Align the words of each language, and write LANG.words.arrow and LANG.words.rotation.npy.
+    """Align the words of each language; write LANG.words.arrow, LANG.words.rotation.npy and LANG.features.*.
 
     `counts`: the words with their counts; `sentences`: the number of sentences of each language. Returns the
     alignment and the aligned unit vectors (n, d) of each language.
@@ -80,6 +81,9 @@ def write_words(
             vectors, iterations=MAX_ALIGNMENT_ROUNDS, pulls=pulls, threads=job.threads, progress=bar.advance
         )
     for code, rotation in alignment.rotations.items():
+        features = Features.of(texts_of(job, code, SENTENCES_PAIRED), vocabulary[code], code)
+        for name, values in features.arrays(code).items():
+            save_array(job.path(name), values)
         vectors[code] = vectors[code] @ rotation
         save_array(job.path(f"{code}.words.rotation.npy"), rotation)
         numbers = np.array([counts[code][word] for word in vocabulary[code]], np.int64)

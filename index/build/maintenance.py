@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from index.answers.sentence_index import open_vectors
 from index.encoder.bundle import open_index_encoder
-from index.search.sentence_index import open_vectors
 from index.storage.files import fsync
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import (

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from index.answers.sentence_index import open_vectors
 from index.build.corpus import metadata_of
 from index.encoder.vectors import Vectors
 from index.formats.sentence import Sentence, group_number
-from index.search.sentence_index import open_vectors
 from index.storage.groups import Groups
 from index.storage.index_manifest import IndexManifest
 from index.storage.tables import SENTENCE_COLUMNS, read_table

@@ -5,7 +5,7 @@ headlines or proverbs, are from corpora/elsewhere.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,14 @@ def scenes(language: str) -> list[str]:
     """The first scenes in a language, line i the same in each; empty for a language without scenes."""
     path = PROBE_FOLDER / "everyday" / f"{language}.txt"
     return path.read_text("utf-8").splitlines()[: SAYINGS.start] if path.is_file() else []
+
+
+def dictionary() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Yield source, target and entries, (word, translation), of each file of corpora/dictionary."""
+    for path in sorted((PROBE_FOLDER / "dictionary").glob("*.tsv")):
+        source, _, target = path.stem.partition("-")
+        lines = path.read_text("utf-8").splitlines()
+        yield source, target, [(word, other) for word, _, other in (line.partition("\t") for line in lines)]
 
 
 def shortened(texts: Sequence[str]) -> list[str]:

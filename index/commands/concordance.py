@@ -12,7 +12,7 @@ from index.commands.options import INDEX_ARGUMENT, JSON_OPTION
 from index.errors import UnknownLanguageError, UsageError
 
 if TYPE_CHECKING:
-    from index.search.concordance import Occurrence
+    from index.answers.concordance import Occurrence
 
 
 @click.command()
@@ -31,8 +31,8 @@ def concordance(
     folder: Path, phrase: str, source: str, targets: tuple[str, ...], count: int, begin: int, as_json: bool
 ) -> None:
     """Show where a word or phrase stands in the index, with its translations."""
-    from index.search.concordance import concordance
-    from index.search.translator import Translator
+    from index.answers.concordance import concordance
+    from index.answers.translator import Translator
     from index.text.normalisation import clean
 
     if not clean(phrase):

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from index.answers.translator import Translator
 from index.errors import UsageError, listed
 from index.progress import Progress
-from index.search.translator import Translator
 from index.storage.files import output_file
 
 DICTIONARY_COLUMNS = ("word", "translation", "confidence", "score", "count")

@@ -46,8 +46,8 @@ def translate_file(
     What the index translates word for word becomes translated, what it nearly translates fuzzy, as the format
     marks it; the rest stays empty.
     """
+    from index.answers.translator import Translator
     from index.formats.filling import translate_file
-    from index.search.translator import Translator
 
     if out is None:
         out = path.with_name(f"{path.stem}.{target}{path.suffix}")

@@ -246,8 +246,8 @@ def info(folder: Path, as_json: bool) -> None:
 @JSON_OPTION
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of every version against its checksum, and open the current version."""
+    from index.answers.translator import Translator
     from index.build.maintenance import verify_version
-    from index.search.translator import Translator
     from index.storage.versions import current, versions
 
     served = current(folder)

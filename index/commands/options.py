@@ -194,8 +194,8 @@ def describe(folder: Path, manifest: IndexManifest, as_json: bool) -> None:
         click.echo(f"{file}: {count} sentences in languages that the encoder does not know")
     if best := [quality.r1 for quality in manifest.quality.values()]:
         click.echo(f"translations of the index found first: {min(best):.3f} to {max(best):.3f} by pair")
-    confidence = "calibrated" if manifest.calibrated else "not calibrated"
-    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence {confidence}")
+    fitted = manifest.confidence.source
+    click.echo(f"{folder}: version {manifest.version}, encoder {manifest.model}, confidence: {fitted}")
 
 
 def _language(code: str, entry: LanguageEntry) -> str:

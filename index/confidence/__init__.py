@@ -1,6 +1,22 @@
-"""The confidence of an answer (calibration.py), whether a text is of a kind that the index holds (domain.py),
-and the quality of an index for each pair of languages (quality.py)."""
+"""Confidence: the probability that an answer is right, and what an answer is called by it.
 
+An answer has evidence: named columns of numbers, such as its score and how much of the question its words
+cover (answers/evidence.py lists them). A `Model` weighs these columns by name, adds them up and squashes the
+sum to a probability: logistic regression, as Platt (1999) does with one score. There is one for sentences and
+one for words. Both come with the encoder, fitted on text whose right answers are known; a build fits the one
+for sentences again, on the index itself, where it can (build/calibration.py). Where a column is missing, the
+model that was fitted without it is used.
+
+A text may be of a kind that the index does not hold at all, such as a headline among captions. A third model
+gives the probability that it is not, with which the confidence is multiplied. Finally, an answer with other
+numbers than its question is never likely. What is left decides, in `match_of`, what the answer is called.
+"""
+
+from typing import Literal
+
+# "exact": the corpus has a translation of this very text; "memory": of nearly this text; "translation": found
+# by vectors; "near": found by vectors, too unlikely to be a translation, but the same scene in other details.
+MatchKind = Literal["exact", "memory", "translation", "near"]
 # The least confidence with which the page, the commands and every protocol show an answer as a translation
 # (docs/decisions/0084).
 MIN_CONFIDENCE = 0.1

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat
 
-from index.confidence.calibration import Calibration
+from index.confidence.models import UNFITTED, Models
 from index.errors import BundleError, DamagedError
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry, describe, plain_name, replace_folder, verify
@@ -25,6 +25,8 @@ from index.storage.manifest import MANIFEST_NAME, Manifest, read_manifest, write
 from index.storage.versions import ENCODER as INDEX_ENCODER
 
 Precision = Literal["fp32", "int8", "int4"]
+
+BUNDLE_FORMAT = 2  # 1: a confidence whose weights have no names
 
 ENCODER = "encoder.onnx"
 TOKENIZER, EMBEDDINGS, CARD = "tokenizer.json", "word_embeddings.safetensors", "README.md"
@@ -68,9 +70,11 @@ class BundleManifest(Manifest):
     precision: the recommended graph. words: how word vectors are computed, from the "table" of token
     embeddings, or by the "encoder", as those of short sentences. punctuation: whether the encoder reads
     punctuation. prefix: the text to prepend to every input, such as "query: ". data: what the encoder was
-    trained on; None if its makers do not say.
+    trained on; None if its makers do not say. calibration: the confidence
+    of an index that cannot fit its own.
     """
 
+    format: int = BUNDLE_FORMAT
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
     version: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$")
     licence: str
@@ -84,7 +88,7 @@ class BundleManifest(Manifest):
     recipe: Origin
     data: Origin | None
     measures: dict[str, FiniteFloat] = Field(default_factory=dict)
-    calibration: Calibration | None = None
+    calibration: Models = UNFITTED
     created: AwareDatetime
     files: dict[str, FileEntry] = Field(default_factory=dict)
 

@@ -83,6 +83,8 @@ class TextEncoder:
         Texts of similar length share a batch, so that little padding is needed. A row does not depend on the
         other rows of its batch.
         """
+        if 0 < len(tokens) <= batch_size and not progress:
+            return self._run(tokens)
         vectors = np.empty((len(tokens), self.dimension), np.float32)
         order = np.argsort(tokens.lengths, kind="stable")
         ordered, begin = tokens.take(order), 0

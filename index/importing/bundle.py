@@ -10,13 +10,11 @@ import numpy as np
 from pydantic import ValidationError
 from tokenizers import Tokenizer, normalizers
 
-from index.build.probes import scenes
-from index.confidence.calibration import Calibration
+from index.build.encoder_calibration import calibrate_scenes
 from index.encoder.bundle import CARD, TOKENIZER, Bundle, BundleManifest, Origin, publish_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import UsageError
 from index.languages import language
-from index.search.encoder_calibration import calibrate
 from index.storage.files import describe
 
 CARD_TEXT = """# {title}
@@ -34,7 +32,7 @@ well it does, its makers say; most such encoders learned from parallel text.
 
 {calibration}
 """
-UNCALIBRATED_NOTE = """Confidence is not fitted: corpora/everyday has scenes in fewer than two of its
+CALIBRATED_NOTE = """Confidence is not fitted: corpora/everyday has scenes in fewer than two of its
 languages. An index of aligned sentences fits it anyway."""
 CALIBRATED_NOTE = """Confidence was fitted on {n} answers to the scenes of corpora/everyday, half of them to
 questions whose right answer was not there (expected calibration error {ece:.3f})."""
@@ -91,8 +89,7 @@ def publish_imported(staging: Path, out: Path, description: Description, dimensi
     manifest = _manifest(description, dimension)
     encoder = TextEncoder(Bundle(staging, manifest.model_copy(update={"files": describe(staging)})))
     _check(encoder)
-    calibration = _calibration(encoder)
-    manifest = manifest.model_copy(update={"calibration": calibration})
+    manifest = manifest.model_copy(update={"calibration": calibrate_scenes(encoder, CALIBRATION_SEED)})
     (staging / CARD).write_text(_card(manifest, description.source), "utf-8")
     return publish_bundle(staging, out, manifest)
 
@@ -130,15 +127,8 @@ def _check(encoder: TextEncoder) -> None:
         )
 
 
-def _calibration(encoder: TextEncoder) -> Calibration | None:
-    texts = {code: lines for code in encoder.bundle.manifest.languages if (lines := scenes(code))}
-    if len(texts) < 2:
-        return None
-    return calibrate([{code: encoder.encode(lines) for code, lines in texts.items()}], CALIBRATION_SEED)
-
-
 def _card(manifest: BundleManifest, source: str) -> str:
-    fitted = manifest.calibration
+    fitted = manifest.calibration.sentence
     return CARD_TEXT.format(
         title=f"{manifest.name}@{manifest.version}",
         source=source,
@@ -147,5 +137,5 @@ def _card(manifest: BundleManifest, source: str) -> str:
         max_tokens=manifest.max_tokens,
         prefix=f"`{manifest.prefix}`" if manifest.prefix else "nothing",
         licence=manifest.licence,
-        calibration=CALIBRATED_NOTE.format(n=fitted.n, ece=fitted.ece or 0) if fitted else UNCALIBRATED_NOTE,
+        calibration=CALIBRATED_NOTE.format(n=fitted.n, ece=fitted.ece or 0),
     )

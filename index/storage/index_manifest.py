@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from index.confidence.quality import Confidence, HubnessEntry, PairQuality
+from index.confidence.models import Confidence
 from index.languages import LANGUAGE_CODE
 from index.storage.files import FileEntry
 from index.storage.manifest import VERSION_ID, Manifest
 from index.storage.options import Cleaning, Options
 
-INDEX_FORMAT = 5
+INDEX_FORMAT = 6
 
 
 class SearchSettings(BaseModel):
@@ -52,6 +52,30 @@ class LanguageEntry(BaseModel):
     word_search: SearchSettings = SearchSettings()
 
 
+class PairQuality(BaseModel):
+    """Results of translating `n` sentences of one language whose translation into another is known.
+
+    `r1`, `r10`: the share whose translation is the best answer, or among the best ten. `ece`: the expected
+    calibration error of a confidence fitted without the answers that it is measured on; None if none was.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    r1: float = Field(ge=0, le=1)
+    r10: float = Field(ge=0, le=1)
+    n: int = Field(ge=1)
+    ece: float | None = Field(default=None, ge=0, le=1)
+
+
+class HubnessEntry(BaseModel):
+    """Skewness of how often sentences are among the best answers in a language pair, by cosine and CSLS."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cosine: float
+    csls: float
+
+
 class WordAlignment(BaseModel):
     """How the word spaces were aligned (`procrustes.align`); `anchors` by "de-en"; `pull` None: no rotation.
 
@@ -83,14 +107,13 @@ class IndexManifest(Manifest):
     model: str
     dimension: int = Field(ge=1, le=65536)
     options: Options = Options()
-    calibrated: bool = False  # whether confidences of sentences were fitted for this encoder
     job: str | None = None
     languages: dict[Annotated[str, Field(pattern=LANGUAGE_CODE)], LanguageEntry] = Field(min_length=1)
     alignment: WordAlignment
     detects: tuple[str, ...]
     cleaning: Cleaning
     skipped: dict[str, int] = Field(default_factory=dict)
-    confidence: Confidence = Confidence()
+    confidence: Confidence
     quality: dict[str, PairQuality] = Field(default_factory=dict)
     hubness: dict[str, HubnessEntry] = Field(default_factory=dict)
     files: dict[str, FileEntry] = Field(default_factory=dict)

@@ -17,6 +17,7 @@ from index.errors import CorpusError, DamagedError
 
 SENTENCE_COLUMNS = ("id", "text", "metadata")  # of LANG.arrow; metadata is a JSON object
 BATCH_ROWS = 1 << 16  # of a record batch, in tables written incrementally
+SMALL_BYTES = 4096  # of an array that is read rather than mapped
 
 Columns = Mapping[str, Sequence[str] | NDArray[np.int64]]
 
@@ -93,14 +94,20 @@ def read_table(path: Path, columns: Sequence[str], rows: int) -> Any:  # noqa: A
     return table
 
 
-def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Map a verified .npy file of float32; DamagedError if it has another shape or type. Never pickled."""
+def read_array(path: Path, shape: tuple[int, ...], kind: type[np.generic] = np.float32) -> NDArray[Any]:
+    """Map a verified .npy file; DamagedError if it has another shape or type. Never pickled.
+
+    An axis of -1 may have any length.
+    """
     try:
-        # An empty file cannot be mapped.
-        values = np.load(path, mmap_mode="r" if np.prod(shape) else None, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        # What is empty cannot be mapped.
+        small = path.stat().st_size <= SMALL_BYTES
+        values: NDArray[Any] = np.load(path, mmap_mode=None if small else "r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
         raise DamagedError(f"{path}: not a numpy array: build the index again") from error
-    if values.shape != shape or values.dtype != np.float32:
-        raise DamagedError(f"{path}: not float32 of shape {shape}: build the index again")
-    array: NDArray[np.float32] = values
-    return array
+    fits = len(values.shape) == len(shape) and all(
+        wanted in (-1, length) for wanted, length in zip(shape, values.shape, strict=True)
+    )
+    if not fits or values.dtype != kind:
+        raise DamagedError(f"{path}: not {kind.__name__} of shape {shape}: build the index again")
+    return values.view(np.ndarray)  # on which numpy is faster than on a memmap

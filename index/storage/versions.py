@@ -34,6 +34,7 @@ COLLECTIONS = "COLLECTIONS"  # in work/: the collections that were made in Milvu
 ENCODER, DETECTOR, DOMAIN = "encoder", "detector.npy", "domain.npy"
 SENTENCE_FILES = ("{}.arrow", "{}.hubness.npy", "{}.groups.arrow", "{}.dropped.tsv")
 WORD_FILES = ("{}.words.faiss", "{}.words.arrow", "{}.words.hubness.npy", "{}.words.rotation.npy")
+FEATURE_FILES = tuple(f"{{}}.features.{name}.npy" for name in ("lengths", "offsets", "words", "numbers"))
 
 
 def current(index: Path) -> str:
@@ -87,7 +88,8 @@ def open_version(
 def _check(folder: Path, name: str, manifest: IndexManifest) -> None:
     if manifest.version != name:
         raise DamagedError(f"{folder}: its manifest says version {manifest.version}: build the index again")
-    wanted = {form.format(code) for code in manifest.languages for form in (*SENTENCE_FILES, *WORD_FILES)}
+    forms = (*SENTENCE_FILES, *WORD_FILES, *FEATURE_FILES)
+    wanted = {form.format(code) for code in manifest.languages for form in forms}
     wanted |= {f"{code}.faiss" for code, entry in manifest.languages.items() if not entry.search.collection}
     wanted |= {DETECTOR, DOMAIN}
     expected = {file for file in manifest.files if not file.startswith(f"{ENCODER}/")}

@@ -1,16 +1,21 @@
 """Suggestions: the pictures whose captions would help most."""
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.encoder.pictures import Pictures
+from index.encoder.pictures import PICTOGRAM_SET, Pictograms, Pictures, emoji, family
 from index.encoder.taught import spelled
 from index.teaching.examples import Examples
 
 SUGGESTED_PICTURES = 50
+TEACHING_PICTURES = 300  # listed at most
+# In the Unicode names of signs that stand for themselves, which nobody could say a name of.
+SIGN_NAMES = re.compile(r"\b(SQUARED|CLOCK FACE|DIGIT|INPUT SYMBOL|ARROWS?|TRIANGLE)\b")
 RARE_COUNT = 1  # how often a rare word occurs
 
 
@@ -41,6 +46,19 @@ def suggestions(
 def ordered(pictures: Pictures, count: int) -> list[str]:
     """The names of `count` pictures to begin with, those that represent the others best first."""
     return [pictures.names[row] for row in _uncovered(pictures, [], count)]
+
+
+def teaching_pictures(pictograms: Pictograms) -> list[tuple[str, str]]:
+    """List the pictograms to caption first, (SET/NAME, emoji); one variant of each concept, and no signs."""
+    first = {family(code): row for row, code in reversed(list(enumerate(pictograms.codes)))}
+    rows = sorted(row for row in first.values() if not is_sign(pictograms.codes[row]))
+    plain = Pictures(tuple(pictograms.codes[row] for row in rows), pictograms.vectors[rows])
+    return [(f"{PICTOGRAM_SET}/{code}", emoji(code)) for code in ordered(plain, TEACHING_PICTURES)]
+
+
+def is_sign(code: str) -> bool:
+    """Whether a pictogram, by its code points, is a sign such as an arrow, a digit or a squared letter."""
+    return SIGN_NAMES.search(unicodedata.name(emoji(code)[0], "")) is not None
 
 
 def _uncovered(pictures: Pictures, captioned: Sequence[int], count: int) -> list[int]:

@@ -41,7 +41,15 @@ def numbers_in(text: str, text_words: Sequence[str], language: str) -> Counter[N
     return counts
 
 
-def contradict(some: Counter[Number], others: Counter[Number]) -> bool:
+def may_have_number(text_words: Sequence[str], language: str) -> bool:
+    """Whether any of some lower-cased words is, or begins, a number in words."""
+    starts = _spelled_out(language)[1].keys()
+    return not starts.isdisjoint(text_words) or any(
+        word.replace(LOWER_CASED_DOT, "") in starts for word in text_words if LOWER_CASED_DOT in word
+    )
+
+
+def contradict(some: Counter[int], others: Counter[int]) -> bool:
     """Whether each of two texts has a number that the other lacks; fewer numbers contradict nothing."""
     return bool(some - others) and bool(others - some)
 

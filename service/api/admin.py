@@ -17,7 +17,6 @@ from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import read_manifest
 from index.storage.versions import VERSIONS, current, versions
 from service.api.dependencies import EngineNow, IndexManagerNow, JobsNow, SettingsNow
-from service.api.validation import unknown_language
 from service.engine.engine import Engine
 from service.engine.index_manager import IndexManager
 from service.http.bodies import media_type, unsupported
@@ -158,7 +157,7 @@ def _check_options(options: UploadOptions, engine: Engine) -> None:
     """Raise ProblemError for a language that is missing or unknown, or for wrong columns."""
     form, language = options.format, options.language
     if language is not None and engine.languages.find(language) != language:
-        error = unknown_language("language", language, engine.languages)
+        error = engine.languages.unknown("language", language)
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, [error])
     if language is None and form in WITHOUT_LANGUAGE:
         raise _invalid(
@@ -178,7 +177,7 @@ async def _check(body: Request, engine: Engine, spool: Spool) -> None:
     if isinstance(body, Add | Replace):
         codes = [sentence.id.partition(":")[0] for sentence in body.sentences]
         unknown = (
-            unknown_language(f"sentences[{number}].id", code, engine.languages)
+            engine.languages.unknown(f"sentences[{number}].id", code)
             for number, code in enumerate(codes)
             if engine.languages.find(code) != code
         )

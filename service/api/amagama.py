@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
+from index.answers.answer import Answer, likely
+from index.answers.request import Choices, Query
 from index.text.normalisation import clean
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
-from service.api.validation import check_sizes
+from service.api.validation import check_texts
 from service.engine.engine import Engine
-from service.engine.languages import Query
-from service.schemas import Answer, Choices
 from service.settings import Settings
 
 
@@ -103,14 +103,13 @@ async def _suggest(
     text: str, pair: tuple[str, str], k: int, min_confidence: float, engine: Engine, settings: Settings
 ) -> list[Suggestion]:
     source_tag, target_tag = pair
-    check_sizes("sentence", "text", [text], Choices(target=[target_tag], k=k), settings)
+    check_texts("text", [text], Choices(target=[target_tag], k=k), settings.max_characters)
     cleaned = clean(text)
-    source, target = engine.languages.match(source_tag), engine.languages.match(target_tag)
+    source, target = engine.languages.find(source_tag), engine.languages.find(target_tag)
     if not cleaned or source is None or target is None or target not in engine.languages.targets(source):
         return []
-    query = Query(cleaned, source, (target,))
-    (answers,) = await engine.translate("sentence", [query], k, min_confidence)
-    return [_suggestion(text, answer) for answer in answers[target]]
+    (answers,) = await engine.answers([Query("sentence", cleaned, source, target, k)])
+    return [_suggestion(text, answer) for answer in likely(answers, min_confidence)]
 
 
 def _suggestion(text: str, answer: Answer) -> Suggestion:

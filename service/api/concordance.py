@@ -6,11 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from index.answers.concordance import Occurrence, concordance
 from index.formats.sentence import Sentence
-from index.search.concordance import Occurrence, concordance
 from index.text.normalisation import clean
 from service.api.dependencies import EngineNow
-from service.api.validation import unknown_language
 from service.http.problems import ProblemError, ProblemType
 from service.schemas import Concordance, ConcordanceLine, FieldError, Translation
 
@@ -59,9 +58,7 @@ async def find(
     translator = engine.translator
     indexes = translator.sentence_indexes
     wanted = [("source", source), *(("target", code) for code in target or ())]
-    unknown = [
-        unknown_language(field, code, engine.languages) for field, code in wanted if code not in indexes
-    ]
+    unknown = [engine.languages.unknown(field, code) for field, code in wanted if code not in indexes]
     if unknown:
         raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
     if text is not None and not clean(text):

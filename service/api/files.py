@@ -21,7 +21,6 @@ from index.formats.registry import DOCUMENT_EXTENSIONS, open_document, suffix_of
 from service import limits
 from service.api.dependencies import EngineNow, SettingsNow
 from service.api.libretranslate import FAILURES
-from service.api.validation import unknown_language, unreachable_target
 from service.engine.engine import Engine
 from service.engine.files import NoRoomError, open_files
 from service.http.access import check_body_key
@@ -139,17 +138,10 @@ async def download_file(
 
 
 def _languages(fields: dict[str, str], engine: Engine) -> tuple[str | None, str]:
-    stated = fields.get("source", "auto")
-    source = None if stated == "auto" else engine.languages.match(stated)
-    target = engine.languages.match(fields.get("target", ""))
-    unknown = []
-    if source is None and stated != "auto":
-        unknown.append(unknown_language("source", stated, engine.languages))
-    if target is None:
-        unknown.append(unknown_language("target", fields.get("target", ""), engine.languages))
-    if unknown or target is None:
-        raise ProblemError.of_fields(ProblemType.UNKNOWN_LANGUAGE, unknown)
-    return source, target
+    """The source, None if it is to be detected, and the target. Raises UnknownLanguageError."""
+    given = [("source", fields.get("source", "auto")), ("target", fields.get("target", ""))]
+    *source, target = engine.languages.known(given[given[0][1] == "auto" :])
+    return (source[0] if source else None), target
 
 
 async def _filled(
@@ -168,10 +160,7 @@ async def _filled(
         return document, source_language(document, engine.translator, source)
 
     document, code = await engine.run_slow(read)
-    if target not in engine.languages.targets(code):
-        raise ProblemError.of_fields(
-            ProblemType.INVALID_REQUEST, [unreachable_target("file", code, target, engine.languages)]
-        )
+    engine.languages.check_reachable("file", code, [target])
     matches = await _matches(document, code, target, engine, settings.max_characters)
 
     def write() -> tuple[Summary, bytes]:

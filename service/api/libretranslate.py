@@ -16,6 +16,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from index.answers.answer import Answers, likely
+from index.answers.request import Choices, Query
+from index.answers.respond import check_answers, clean_texts, divide_texts, field_names
 from index.text.identification import clear_language
 from index.text.normalisation import clean
 from index.text.sentences import joined
@@ -31,22 +34,12 @@ from service.api.libretranslate_schemas import (
     Translated,
     TranslateRequest,
 )
-from service.api.validation import (
-    check_parts,
-    check_sizes,
-    field_names,
-    unclear_language,
-    unknown_language,
-    unreachable_target,
-)
-from service.engine.answers import Answers
+from service.api.validation import check_texts
 from service.engine.engine import Engine
-from service.engine.languages import Query
-from service.engine.sentences import answer_parts
 from service.http.access import check_body_key
 from service.http.bodies import read_fields, validation_error
 from service.http.problems import ProblemError, ProblemType, brief
-from service.schemas import Choices, FieldError
+from service.schemas import FieldError
 from service.settings import Settings
 
 FAILURES: dict[int | str, dict[str, Any]] = {"default": {"model": Failure, "description": "What went wrong."}}
@@ -87,11 +80,7 @@ async def translate(request: Request, engine: EngineNow, settings: SettingsNow) 
     await check_body_key(request, fields.get("api_key"))
     body = _read(TranslateRequest, fields)
     _check(body, settings)
-    target = engine.languages.match(body.target)
-    if target is None:
-        raise ProblemError.of_fields(
-            ProblemType.UNKNOWN_LANGUAGE, [unknown_language("target", body.target, engine.languages)]
-        )
+    (target,) = engine.languages.known([("target", body.target)])
     texts = await _texts(body, engine)
     answers = await _answers(texts, target, body, engine, settings)
     whole = await _put_together(texts, answers, target, body, engine, settings)
@@ -116,8 +105,8 @@ async def detect(request: Request, engine: EngineNow, settings: SettingsNow) -> 
     fields = await read_fields(request, EXTRA_FORM_FIELDS)
     await check_body_key(request, fields.get("api_key"))
     body = _read(DetectRequest, fields)
-    check_sizes("sentence", "q", [body.q], Choices(target=["none"]), settings)
-    (chances,) = await engine.language_chances("sentence", [clean(body.q)])
+    check_texts("q", [body.q], Choices(target=["none"]), settings.max_characters)
+    (chances,) = await engine.run("detect", engine.translator.sentence_chances, [clean(body.q)])
     return JSONResponse(
         [
             _detected(code, chance)
@@ -149,27 +138,20 @@ def _check(body: TranslateRequest, settings: Settings) -> None:
             ProblemType.INVALID_REQUEST, [FieldError(field="alternatives", message=message, limit=limit)]
         )
     choices = Choices(target=[body.target], k=body.alternatives + 1)
-    check_sizes("sentence", "q", body.q, choices, settings)
+    check_texts("q", body.q, choices, settings.max_characters)
 
 
 async def _texts(body: TranslateRequest, engine: Engine) -> list[Text]:
     """The texts with their languages; ProblemError for a language that is unknown or not recognised."""
-    cleaned = await engine.clean(body.q, clean_markup if body.format == "html" else clean)
+    cleaned = await clean_texts(body.q, engine, clean_markup if body.format == "html" else clean)
     if body.source != "auto":
-        source = engine.languages.match(body.source)
-        if source is None:
-            raise ProblemError.of_fields(
-                ProblemType.UNKNOWN_LANGUAGE, [unknown_language("source", body.source, engine.languages)]
-            )
+        (source,) = engine.languages.known([("source", body.source)])
         return [Text(sent, text, source) for sent, text in zip(body.q, cleaned, strict=True)]
-    rows = await engine.language_chances("sentence", cleaned)
-    errors = [
-        unclear_language(name, chances, engine.languages)
-        for name, text, chances in zip(field_names("q", cleaned), cleaned, rows, strict=True)
-        if text and clear_language(chances) is None
-    ]
-    if errors:
-        raise ProblemError.of_fields(ProblemType.UNDETECTED_LANGUAGE, errors)
+    rows = await engine.run("detect", engine.translator.sentence_chances, cleaned)
+    named = zip(field_names("q", cleaned), cleaned, rows, strict=True)
+    engine.languages.check_clear(
+        [(name, chances, clear_language(chances)) for name, text, chances in named if text]
+    )
     return [
         Text(sent, text, *next(iter(chances.items()), ("", 0.0)))
         for sent, text, chances in zip(body.q, cleaned, rows, strict=True)
@@ -181,17 +163,12 @@ async def _answers(
 ) -> list[Answers | None]:
     """The answers to each text that are likely enough; None for one that needs no translation."""
     needed = [text for text in texts if text.needs(target)]
-    errors = [
-        unreachable_target("q", source, target, engine.languages)
-        for source in sorted({text.source for text in needed})
-        if target not in engine.languages.targets(source)
-    ]
-    if errors:
-        raise ProblemError.of_fields(ProblemType.INVALID_REQUEST, errors)
-    queries = [Query(text.cleaned, text.source, (target,)) for text in needed]
-    min_confidence = settings.min_confidence
-    rows = iter(await engine.translate("sentence", queries, body.alternatives + 1, min_confidence))
-    return [next(rows)[target] if text.needs(target) else None for text in texts]
+    for source in sorted({text.source for text in needed}):
+        engine.languages.check_reachable("q", source, [target])
+    queries = [Query("sentence", text.cleaned, text.source, target, body.alternatives + 1) for text in needed]
+    rows = iter(await engine.answers(queries))
+    least = settings.min_confidence
+    return [likely(next(rows), least) if text.needs(target) else None for text in texts]
 
 
 async def _put_together(
@@ -208,17 +185,21 @@ async def _put_together(
     the translation memory has as a whole.
     """
     remembered = [bool(row and row[0].match in ("exact", "memory")) for row in answers]
-    queries = [Query(text.cleaned, text.source, (target,)) for text in texts]
+    divided = await divide_texts([(text.cleaned, text.source) for text in texts], engine)
     rows = [
         [] if matches is None or known else row
-        for row, matches, known in zip(await engine.divide(queries), answers, remembered, strict=True)
+        for row, matches, known in zip(divided, answers, remembered, strict=True)
     ]
-    check_parts("q", sum(map(len, rows)), Choices(target=[target]))
-    parts = await answer_parts(engine, rows, 1, settings.min_confidence)
-    answered = [[row[target] for _, row in part] for part in parts]
+    check_answers("q", sum(map(len, rows)), Choices(target=[target]), limits.MAX_ANSWERS)
+    queries = [
+        Query("sentence", part, text.source, target)
+        for text, row in zip(texts, rows, strict=True)
+        for part in row
+    ]
+    found = iter(await engine.answers(queries) if queries else [])
+    parts = [[likely(next(found), settings.min_confidence) for _ in row] for row in rows]
     return [
-        joined([answer[0].text for answer in part], target) if part and all(part) else None
-        for part in answered
+        joined([answer[0].text for answer in part], target) if part and all(part) else None for part in parts
     ]
 
 

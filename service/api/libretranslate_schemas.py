@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from service.schemas import Texts
+from index.answers.request import Texts
 
 # A list may hold blank texts, which are their own translation.
 Q_SCHEMA = WithJsonSchema(

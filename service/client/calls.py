@@ -7,17 +7,14 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from pydantic import TypeAdapter
 
+from index.answers.answer import SentenceResponse, WordResponse
+from index.answers.request import Include, SentenceRequest, WordRequest
 from service.schemas import (
     Concordance,
-    Include,
     Language,
     Readiness,
-    SentenceRequest,
-    SentenceResponse,
     TeachingPictures,
     TranslatedFile,
-    WordRequest,
-    WordResponse,
 )
 from service.schemas.jobs import Compression, Format, Job, Jobs, Request, Upload, Versions
 

@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol
 
 from cachetools import TTLCache
 
+from index.answers.answer import Answers
+from index.answers.request import Kind
 from service import limits
-from service.engine.answers import Answers
 from service.observability.metrics import Metrics
-from service.schemas import Kind
 from service.settings import Settings
 
 log = logging.getLogger("passepartout.cache")

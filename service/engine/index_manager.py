@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from index.answers.translator import Translator
 from index.errors import PassepartoutError
-from index.search.translator import Translator
 from index.storage.versions import CURRENT, current, open_version
 from service.engine.engine import Engine
 

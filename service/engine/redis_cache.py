@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 
-from service.engine.answers import Answers
+from index.answers.answer import Answers
 from service.engine.cache import CacheKey
 from service.redis_connection import Attempts, async_options
 

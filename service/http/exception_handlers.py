@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from index.errors import RequestError, UndetectedLanguageError, UnknownLanguageError
 from service.http.bodies import JSON_TYPE, media_type, unsupported
 from service.http.problems import ProblemError, ProblemType, brief
 from service.schemas import FieldError
@@ -48,6 +49,7 @@ LIMIT_KEYS = ("min_length", "max_length", "ge", "le")
 
 def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ProblemError, _problem)
+    app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
 
@@ -55,6 +57,16 @@ def add_handlers(app: FastAPI) -> None:
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError)
     return error.response(request.scope)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    kinds = {
+        UnknownLanguageError: ProblemType.UNKNOWN_LANGUAGE,
+        UndetectedLanguageError: ProblemType.UNDETECTED_LANGUAGE,
+    }
+    kind = kinds.get(type(error), ProblemType.INVALID_REQUEST)
+    return ProblemError.of_fields(kind, error.faults).response(request.scope)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

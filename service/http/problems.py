@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
+from index.errors import Fault
 from service.schemas import ERRORS_SHOWN, FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -160,11 +161,12 @@ class ProblemError(HTTPException):
         )
 
     @classmethod
-    def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError]) -> "ProblemError":
+    def of_fields(cls, kind: ProblemType, errors: Sequence[FieldError | Fault]) -> "ProblemError":
         """Make one problem for all `errors`; its detail quotes the first three."""
         messages = "; ".join(error.message for error in errors[:3])
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
-        return cls(kind, messages + more, errors=errors)
+        fields = [FieldError(**vars(error)) for error in errors[:ERRORS_SHOWN]]
+        return cls(kind, messages + more, errors=fields)
 
     def response(self, scope: Scope) -> Response:
         """The response to a request: a problem document, or LibreTranslate's error object on its paths."""

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from index.answers.request import Kind
 from service.observability.tracing import Tracing
-from service.schemas import Kind
 
 # compute: the time until an answer that is not cached, which includes queue, tokenise, encode and search.
 Stage = Literal["clean", "detect", "cache", "compute", "queue", "tokenise", "encode", "search"]

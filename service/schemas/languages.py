@@ -38,7 +38,3 @@ class Language(BaseModel):
         "when the index was built.",
         examples=[{"pt": {"r1": 0.81, "r10": 0.95, "n": 200, "ece": 0.03}}],
     )
-    calibrated: bool = Field(
-        description="Whether the confidence of sentences was fitted to data; otherwise, and for words "
-        "always, it is a fixed function of the score."
-    )

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 
 from benchmarks.people import Question, read_questions
+from index.answers.answer import Answer
 from index.languages import languages
-from service.schemas import Answer
 
 
 def answer(text: str, match: str = "translation") -> Answer:

@@ -14,7 +14,7 @@ def modules_after(statement: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["index.search.translator", "index.build.build_index", "index.commands.index"]
+    "module", ["index.answers.translator", "index.build.build_index", "index.commands.index"]
 )
 def test_the_index_needs_no_training(module: str) -> None:
     assert not modules_after(f"import {module}") & {
@@ -28,7 +28,7 @@ def test_the_index_needs_no_training(module: str) -> None:
 
 
 def test_a_translator_does_not_load_the_segmenter() -> None:
-    assert "icu4py" not in modules_after("import index.search.translator")
+    assert "icu4py" not in modules_after("import index.answers.translator")
 
 
 def test_the_commands_are_cheap_to_list() -> None:

@@ -15,10 +15,10 @@ from fastapi.routing import APIRoute
 from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.formats.registry import Source
-from index.search.translator import Translator
 from service import redis_connection
 from service.app import create_app
 from service.settings import Settings

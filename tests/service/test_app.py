@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from index.answers.translator import Translator
 from index.errors import BundleError
-from index.search.translator import Translator
 from service.app import create_app
 from service.http.problems import MEDIA_TYPE, ProblemType
 from service.settings import Settings

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from index.answers.answer import SentenceResponse
 from passepartout import run
-from service.schemas import SentenceResponse
 
 Capture = pytest.CaptureFixture[str]
 DOG = "The black dog runs on the snow."

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from evaluation.measures.scores import ALL_PAIRS, score_translation
+from index.build.encoder_calibration import calibrate
 from index.encoder.bundle import (
     CARD,
     EMBEDDINGS,
@@ -26,7 +27,6 @@ from index.encoder.bundle import (
 )
 from index.encoder.text_encoder import TextEncoder
 from index.errors import TrainingError, UsageError
-from index.search.encoder_calibration import calibrate
 from index.storage.files import describe
 from index.text.normalisation import bare, clean
 from training.data.captions import CaptionedPictures
@@ -163,12 +163,13 @@ def _measure(
         (staging / ENCODER_GRAPHS[precision]).unlink()
     told = {f"validation_r1_{precision}": score for precision, score in scores.items() if precision != FULL}
     measures = {"onnx_cosine_distance": distance, "validation_r1": scores[FULL], **told}
+    encoder = TextEncoder(bundle, precision=kept)
     others = [_encode(bundle, lines, kept) for lines in more if len(lines) > 1]
     return manifest.model_copy(
         update={
             "measures": {name: round(value, 6) for name, value in measures.items()},
             "precision": kept,
-            "calibration": calibrate([vectors[kept], *others], run.recipe.seed),
+            "calibration": calibrate(encoder, [vectors[kept], *others], run.recipe.seed),
         }
     )
 

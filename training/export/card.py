@@ -143,9 +143,7 @@ def _terms(terms: Mapping[str, Terms]) -> str:
 
 
 def _calibration(manifest: BundleManifest) -> str:
-    calibration = manifest.calibration
-    if calibration is None:
-        return ""
+    calibration = manifest.calibration.sentence
     return (
         f"Confidence was fitted on {calibration.n} answers, half of them to questions whose right answer was "
         f"not\nthere (expected calibration error {calibration.ece:.3f})."

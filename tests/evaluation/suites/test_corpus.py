@@ -4,11 +4,11 @@ import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from evaluation.suites.corpus import corpus_translation, score, tokeniser
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, UnknownLanguageError
-from index.search.translator import Translator
 from tests.bundles import sentences
 
 CODES = ("en", "de", "zh")

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.answers.translator import Translator
 from index.build import corpus
 from index.build.build_index import build_index
 from index.build.encoding import Encoded, Worker
@@ -20,7 +21,6 @@ from index.build.maintenance import collect
 from index.encoder.bundle import Bundle, open_bundle
 from index.errors import BundleError, CorpusError, DamagedError, UnknownLanguageError, UsageError
 from index.formats.registry import Source, read
-from index.search.translator import Translator
 from index.storage.files import describe
 from index.storage.index_manifest import IndexManifest
 from index.storage.versions import current, open_version, versions

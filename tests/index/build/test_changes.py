@@ -19,6 +19,9 @@ from hypothesis.stateful import (
 )
 from numpy.typing import NDArray
 
+from index.answers.answer import Original
+from index.answers.translator import Translator
+from index.answers.word_index import WORD_COLUMNS
 from index.build.build_index import build_index
 from index.build.changes import change_index, rebuild_index
 from index.build.encoding import Worker
@@ -26,9 +29,6 @@ from index.build.maintenance import collect, roll_back
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, CorpusError, DamagedError, OutdatedError, UsageError
 from index.formats.registry import Source
-from index.search.ranking import Original
-from index.search.translator import Translator
-from index.search.word_index import WORD_COLUMNS
 from index.storage.difference import Difference, compare
 from index.storage.files import describe
 from index.storage.options import Options
@@ -78,7 +78,7 @@ FACTORY = "PQ16x4fs,RFlat"
 
 
 def vectors(translator: Translator) -> NDArray[np.float32]:
-    index = translator._sentences["en"].vectors
+    index = translator.sentence_indexes["en"].vectors
     return index.reconstruct(range(len(index)))
 
 
@@ -114,7 +114,7 @@ def test_alignments_outlive_changes(index: Path, tmp_path: Path) -> None:
     translator = Translator.open(index)
     (first,) = translator.sentences([ENGLISH[9 * 40]], "en", "de")[0]
     assert (first.text, first.id, first.metadata["note"]) == ("Ein Hund.", "de:9", "n")
-    assert first.original == Original(ENGLISH[9 * 40], "en:9")
+    assert first.original == Original(text=ENGLISH[9 * 40], id="en:9")
     (other,) = translator.sentences([ENGLISH[5 * 40]], "en", "de")[0]
     assert other.original is None or other.original.id != "en:5"
 
@@ -404,9 +404,9 @@ class Changes(RuleBasedStateMachine):
     def a_sentence_is_found_by_its_own_text(self) -> None:
         translator = Translator.open(self.index)
         own = sorted(self.model)[0]
-        index = translator._sentences[own[:2]]
-        (found,) = index.search(translator.encode([self.model[own]]), "ar")[0]
-        assert found.cosine == pytest.approx(1, abs=1e-5)
+        index = translator.sentence_indexes[own[:2]]
+        cosines, _ = index.vectors.search(translator.encode([self.model[own]]), 1)
+        assert cosines[0, 0] == pytest.approx(1, abs=1e-5)
 
     @invariant()
     def no_version_changes(self) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from index.answers.translator import Translator
 from index.commands.dictionary import DICTIONARY_COLUMNS, export_dictionary, split_pair
 from index.errors import UsageError
-from index.search.translator import Translator
 from passepartout import run
 from tests.bundles import lexicon
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from index.confidence.calibration import Calibration
+from index.confidence.models import Model, Models
 from index.encoder.bundle import Bundle, BundleManifest, Origin, open_bundle, publish_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, DamagedError, FormatError
@@ -81,7 +81,8 @@ def test_an_8_bit_encoder_is_part_of_the_bundle(tmp_path: Path) -> None:
 
 
 def test_a_calibration_survives(tmp_path: Path) -> None:
-    calibration = Calibration(weights=(1.0, 2.0, 0.5, -0.1), bias=0.1, n=100, ece=0.02)
+    sentence = Model(weights={"score": 1.0, "gap": -0.1}, bias=0.1, n=100, ece=0.02)
+    calibration = Models(sentence=sentence, word=Model(weights={"cosine": 2.0}, bias=0.0, n=7))
     make_bundle(tmp_path / "b", calibration=calibration)
     assert open_bundle(tmp_path / "b").manifest.calibration == calibration
 

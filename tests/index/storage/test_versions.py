@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from index.answers.translator import Translator
 from index.encoder.bundle import open_index_encoder
 from index.errors import BundleError, DamagedError, FormatError, UsageError
-from index.search.translator import Translator
 from index.storage.files import FileEntry
 from index.storage.index_manifest import IndexManifest
 from index.storage.manifest import write_manifest

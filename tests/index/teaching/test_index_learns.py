@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.errors import UsageError
-from index.search.translator import Translator
 from index.storage.versions import VERSIONS, open_version
 from index.teaching.learn_language import teach_index
 from tests.bundles import DRAWN, make_corpus

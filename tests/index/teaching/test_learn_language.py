@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.probes import PROBE_FOLDER
 from index.encoder.bundle import Bundle, open_bundle
 from index.encoder.pictures import Pictures
 from index.encoder.text_encoder import TextEncoder
-from index.search.translator import Translator
 from index.storage.manifest import MANIFEST_NAME
 from passepartout import run
 from tests.bundles import DRAWN, LANGUAGES, lexicon, make_bundle, make_corpus, sentences

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import passepartout
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.build.changes import change_index
 from index.build.maintenance import collect, roll_back, verify_version
 from index.encoder.bundle import Bundle
 from index.errors import BundleError, DamagedError, StoreError, UsageError
 from index.formats.registry import Source
-from index.search.translator import Translator
 from index.storage.index_manifest import SearchSettings
 from index.storage.options import Options
 from index.storage.versions import manifest_of, open_version, versions
@@ -104,13 +104,13 @@ def test_the_index_has_everything_except_the_vectors(
     assert {name for name, _ in theirs - ours} == {"de.faiss", "en.faiss"}
     assert (manifest.quality, manifest.hubness) == (plain.quality, plain.hubness)
     np.testing.assert_array_equal(
-        everything(vectors(stored, "de")), everything(Translator.open(files)._sentences["de"].vectors)
+        everything(vectors(stored, "de")), everything(Translator.open(files).sentence_indexes["de"].vectors)
     )
     assert vectors(stored, "de").reconstruct([298, 2]).shape == (2, manifest.dimension)
 
 
 def test_a_collection_is_an_index_like_any_other(files: Path, stored: Path) -> None:
-    ours, theirs = vectors(stored, "de"), Translator.open(files)._sentences["de"].vectors
+    ours, theirs = vectors(stored, "de"), Translator.open(files).sentence_indexes["de"].vectors
     queries = Translator.open(files).encode(QUESTIONS)
     for k in (1, 10, 1000):
         cosines, rows = ours.search(queries, k)

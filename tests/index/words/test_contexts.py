@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
-from index.search.translator import Translator
 from index.text.normalisation import words
 from index.words import contexts
 from index.words.contexts import Contexts, occurrences
@@ -54,9 +54,9 @@ def test_an_index_has_its_words_in_their_contexts(bundle: Bundle, tmp_path: Path
     build_index(bundle, make_corpus(tmp_path, ["en", "de"], 300), tmp_path / "index")
     translator = Translator.open(tmp_path / "index")
     for code in ("en", "de"):
-        index, sentences = translator._words[code], translator._sentences[code]
+        index, sentences = translator.word_indexes[code], translator.sentence_indexes[code]
         vectors = sentences.vectors.reconstruct(range(len(sentences)))
-        texts = [set(words(text, code)) for text in sentences._texts.to_pylist()]
+        texts = [set(words(text, code)) for text in sentences.texts(0, len(sentences)).to_pylist()]
         for row, (word, _) in enumerate(index.vocabulary()):
             there = vectors[[word in text for text in texts]][: contexts.CONTEXTS_PER_WORD]
             direction = there.mean(axis=0) - vectors.mean(axis=0) if len(there) else 0 * vectors[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from index.answers.translator import Translator
 from index.build import lexicon
 from index.build.build_index import build_index
 from index.build.encoding import Pool
@@ -14,7 +15,6 @@ from index.build.job import Job
 from index.build.lexicon import count_language, detector_of
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
-from index.search.translator import Translator
 from index.storage.options import Options
 from index.storage.tables import SENTENCE_COLUMNS, strings, write_table
 from index.text.normalisation import words

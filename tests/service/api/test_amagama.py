@@ -1,13 +1,12 @@
 """amaGama's protocol, by the requests that Weblate's tmserver machinery and amaGama's own page send."""
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 
-from index.search.translator import Translator
+from index.answers.translator import Translator
 from service import limits
 from service.http.problems import MEDIA_TYPE
 from tests.bundles import sentences
@@ -56,8 +55,8 @@ def test_its_options(
 ) -> None:
     chances = (0.95, 0.9, 0.85, 0.8, 0.75, 0.705, 0.5, 0.31, 0.2)
     (real,) = translator.sentences([DOG], "en", "de", 1)[0]
-    matches = [replace(real, confidence=chance) for chance in chances]
-    monkeypatch.setattr(translator, "begin", lambda *asked: lambda: [matches[: asked[4]]])
+    answers = tuple(real.model_copy(update={"confidence": chance}) for chance in chances)
+    monkeypatch.setattr(translator, "answer", lambda asked, *_: [answers[: query.k] for query in asked])
     monkeypatch.setattr(limits, "MAX_K", 8)
     client = make_client()
 

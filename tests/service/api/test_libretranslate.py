@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
-from index.search.translator import Translator
+from index.answers.translator import Translator
 from service import limits
 from service.api.libretranslate import text_of
 from tests.bundles import sentences

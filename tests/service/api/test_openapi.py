@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from index.answers.answer import SentenceResponse, WordResponse
 from service.app import create_app
 from service.http.problems import LIBRETRANSLATE_PATHS, MEDIA_TYPE
-from service.schemas import SentenceResponse, WordResponse
 from service.settings import Settings
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "reference" / "openapi.json"

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from service.engine.pictograms import is_sign
+from index.teaching.suggestions import is_sign
 from tests.bundles import sentences
 
 DOG = "🐕\ufe0f"

@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from index.answers.translator import Translator
 from index.errors import PassepartoutError
-from index.search.translator import Translator
 from service.client import AsyncClient, Client, RefusedError, UnreachableError
 from tests.service.http.test_access import ENTRIES, KEY
 from tests.service.server import serving

@@ -7,10 +7,9 @@ import tracemalloc
 
 import pytest
 
-from service.engine.answers import Answers
+from index.answers.answer import Answer, Answers
 from service.engine.cache import CacheKey, MemoryCache, open_cache, size_of
 from service.engine.redis_cache import shared_key
-from service.schemas import Answer
 from service.settings import Settings
 
 A = CacheKey("small@1", "20261120-1", "sentence", "A dog.", "en", "de", 1)

@@ -13,14 +13,13 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from index.search.translator import Translator
-from service.engine.answers import Answers
+from index.answers.answer import Answer, Answers
+from index.answers.request import Kind, Query
+from index.answers.translator import Translator
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import Cache, CacheKey, MemoryCache
 from service.engine.engine import Engine
-from service.engine.languages import Query
 from service.observability.metrics import Metrics
-from service.schemas import Answer
 from tests.service.conftest import ClientFactory, RedisServer
 
 DOG, CAT = "A small dog runs on the beach.", "A big cat sleeps on the street."
@@ -55,10 +54,11 @@ def test_only_missing_answers_are_computed_and_each_once(translator: Translator)
 
     async def main() -> None:
         engine = engine_of(translator, cache)
-        dog, cat = Query(DOG, "en", ("de", "ar")), Query(CAT, "en", ("de",))
-        first = await engine.translate("sentence", [dog, dog], 2)
-        second = await engine.translate("sentence", [dog, cat], 2)
-        assert first[0] == first[1] == second[0]
+        dog = [Query("sentence", DOG, "en", target, 2) for target in ("de", "ar")]
+        cat = Query("sentence", CAT, "en", "de", 2)
+        first = await engine.answers([*dog, *dog])
+        second = await engine.answers([*dog, cat])
+        assert first[:2] == first[2:] == second[:2]
 
     asyncio.run(main())
     assert cache.asked == [2, 3]
@@ -68,27 +68,20 @@ def test_only_missing_answers_are_computed_and_each_once(translator: Translator)
 def test_sentences_and_words_are_not_mixed_up(translator: Translator) -> None:
     async def main() -> None:
         engine = engine_of(translator, MemoryCache(100, 60))
-        asked = [Query("dog", "en", ("de",))]
-        sentence = await engine.translate("sentence", asked, 1)
-        word = await engine.translate("word", asked, 1)
-        assert sentence[0]["de"][0].id != word[0]["de"][0].id == "de:word:hund"
+        kinds: tuple[Kind, ...] = "sentence", "word"
+        sentence, word = await engine.answers([Query(kind, "dog", "en", "de") for kind in kinds])
+        assert sentence[0].id != word[0].id == "de:word:hund"
 
     asyncio.run(main())
 
 
 @pytest.mark.parametrize("kind", ["sentence", "word"])
-def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translator, kind: str) -> None:
+def test_a_batch_over_sources_and_targets_equals_its_parts(translator: Translator, kind: Kind) -> None:
     async def main() -> None:
         engine = engine_of(translator, MemoryCache(0, 60))
-        batch = [
-            Query("dog", "en", ("de", "zh")),
-            Query("hund", "de", ("en", "zh")),
-            Query("cat", "en", ("ar",)),
-        ]
-        whole = await engine.translate(kind, batch, 4)  # type: ignore[arg-type]
-        parts = [await engine.translate(kind, [query], 4) for query in batch]  # type: ignore[arg-type]
-        assert whole == [part[0] for part in parts]
-        assert [list(row) for row in whole] == [["de", "zh"], ["en", "zh"], ["ar"]]
+        asked = [("dog", "en", "de"), ("dog", "en", "zh"), ("hund", "de", "en"), ("cat", "en", "ar")]
+        batch = [Query(kind, *query, 4) for query in asked]
+        assert await engine.answers(batch) == [(await engine.answers([query]))[0] for query in batch]
 
     asyncio.run(main())
 
@@ -126,7 +119,7 @@ def test_a_hit_in_redis_equals_the_computed_answer(
     assert ask(client)[0] == computed
     stored(redis_server)
     # From here on, nothing can be computed.
-    monkeypatch.setattr(Translator, "begin", None)
+    monkeypatch.setattr(Translator, "answer", None)
     assert ask(client)[0] == computed
     assert ask(other)[0] == computed
 

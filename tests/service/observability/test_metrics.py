@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from index.search.translator import Translator
+from index.answers.translator import Translator
 from service.app import create_app
 from service.observability.metrics import STAGES, is_loopback
 from service.settings import Settings

@@ -11,8 +11,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from starlette.testclient import TestClient
 
+from index.answers.translator import Translator
 from index.errors import UsageError
-from index.search.translator import Translator
 from service.app import create_app
 from service.settings import Settings, load_settings
 

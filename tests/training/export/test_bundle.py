@@ -246,8 +246,7 @@ def test_word_vectors_are_the_learned_embeddings(bag_run: Run, bag_bundle: Bundl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_confidence_is_fitted(kind: str, request: pytest.FixtureRequest) -> None:
-    calibration = bundle_of(kind, request).manifest.calibration
-    assert calibration is not None
+    calibration = bundle_of(kind, request).manifest.calibration.sentence
     assert calibration.n == 6 * 2 * 15, "every pair of languages, with and without the answer, 15 pictures"
     assert calibration.ece is not None
 
@@ -336,8 +335,7 @@ def test_a_language_that_is_not_offered_is_in_no_part_of_the_bundle(
     assert bundle.manifest.languages == ("de", "en")
     assert (bundle.words("pt"), bundle.words("de")) == (None, bundle.folder / "words" / "de.tsv")
     assert "Portuguese" not in bundle.card.read_text("utf-8")
-    assert bundle.manifest.calibration is not None
-    assert bundle.manifest.calibration.n == 2 * 2 * 15
+    assert bundle.manifest.calibration.sentence.n == 2 * 2 * 15
     with pytest.raises(UsageError, match=r"--without fr: .* knows en, de, pt"):
         offered("fr")
     with pytest.raises(UsageError, match="knows one language; a bundle needs two"):

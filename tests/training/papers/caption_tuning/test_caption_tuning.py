@@ -10,12 +10,12 @@ import torch
 from tokenizers import Tokenizer
 
 from evaluation.suites.sets import read_aligned, read_lines
+from index.answers.translator import Translator
 from index.build.build_index import build_index
 from index.encoder.bundle import Bundle
 from index.encoder.text_encoder import TextEncoder
 from index.errors import DataError, RecipeError
 from index.formats.registry import Source
-from index.search.translator import Translator
 from tests.training.tiny import BAG, recipe
 from training.encoders.tiny import write_tiny_vit, write_tiny_xlmr
 from training.export.bundle import export_run

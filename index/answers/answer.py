@@ -1,0 +1,251 @@
+"""Answers, and the responses that they come in, as HTTP returns them and everything else reads them."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from index.confidence import MatchKind
+
+DIGITS = 4  # of scores, confidences and cosines
+
+
+class Pictogram(BaseModel):
+    """A drawing that the encoder learned from and that is near to a text, as an emoji."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    emoji: str = Field(description="What it shows.", examples=["🐕"])
+    cosine: float = Field(description="Its cosine similarity to the text, from -1 to 1.", examples=[0.62])
+
+
+Pictograms = Annotated[
+    list[Pictogram] | None,
+    Field(
+        exclude_if=lambda seen: seen is None,
+        description="The pictograms nearest to the text, nearest first; only if `include` names them.",
+    ),
+]
+
+
+class Original(BaseModel):
+    """The sentence of the corpus whose translation an answer is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(description="The sentence.", examples=["A dog runs on the beach."])
+    id: str = Field(description="Its id in the index.", examples=["en:41"])
+
+
+class Differs(BaseModel):
+    """Words of the text that an answer leaves out, and words that it adds, spelled as in their texts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: tuple[str, ...] = Field(
+        default=(), description="Words of the text without a counterpart in the answer.", examples=[["beach"]]
+    )
+    answer: tuple[str, ...] = Field(
+        default=(), description="Words of the answer without a counterpart in the text.", examples=[["Wiese"]]
+    )
+
+
+NO_DIFFERENCES = Differs()
+
+
+class Answer(BaseModel):
+    """A sentence or word of the index that may be the translation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(description="The sentence or word.", examples=["Ein Hund rennt am Strand."])
+    score: float = Field(
+        allow_inf_nan=False,
+        description="Cosine similarity corrected for hubness (CSLS). The candidates with the highest scores "
+        "are ordered by confidence.",
+    )
+    confidence: float = Field(
+        ge=0,
+        le=1,
+        description="The estimated probability that it is a translation; the similarity if `match` is "
+        "`exact` or `memory`.",
+    )
+    id: str = Field(description="Its id in the index.", examples=["de:41"])
+    match: MatchKind = Field(
+        description="How it was found. `exact`: the corpus has this translation of the very text. `memory`: "
+        "the corpus has it as the translation of a similar text. `translation`: by the encoder. `near`: by "
+        "the encoder, but it shows the same scene with other details rather than being a translation."
+    )
+    similarity: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="String similarity of text and `original`, 1 if `exact`; null if the encoder found it.",
+    )
+    original: Original | None = Field(
+        default=None,
+        description="The sentence whose translation it is in the corpus; null if the encoder found it.",
+    )
+    differs: Differs | None = Field(
+        default=None,
+        exclude_if=lambda known: known is None,
+        description="The words by which text and answer differ; only for sentences.",
+    )
+    penalties: tuple[str, ...] = Field(
+        default=(),
+        description="Differences for which the similarity of a `memory` match was lowered: `tags`, "
+        "`placeholders`, `numbers`, `case`, `punctuation`. For any other answer: `numbers`, if its numbers"
+        " differ from those of the text.",
+    )
+    in_vocabulary: bool | None = Field(
+        default=None,
+        exclude_if=lambda known: known is None,
+        description="Whether the word asked for is in the index; only for words.",
+    )
+    examples: tuple[str, ...] | None = Field(
+        default=None,
+        exclude_if=lambda given: given is None,
+        description="Up to two sentences of the index with this word; only for words.",
+    )
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Its file and the further columns that it has there.",
+        examples=[{"file": "de.txt"}],
+    )
+    pictograms: Pictograms = None
+
+
+Answers = tuple[Answer, ...]
+
+
+def likely(answers: Answers, min_confidence: float, *, near: bool = False) -> Answers:
+    """The answers with at least `min_confidence` and, with `near`, those that are near."""
+    return tuple(
+        answer
+        for answer in answers
+        if answer.confidence >= min_confidence or (near and answer.match == "near")
+    )
+
+
+Translations = Annotated[
+    dict[str, Answers],
+    Field(
+        description="Target language code -> answers, the best first; empty if none reaches `min_confidence`."
+    ),
+]
+
+
+class PartResult(BaseModel):
+    """The translations of one sentence of a text."""
+
+    text: str = Field(description="The sentence.")
+    translations: Translations
+
+
+class SentenceResult(BaseModel):
+    """The translations of a text."""
+
+    text: str = Field(description="The text as sent.")
+    source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
+    translations: Translations
+    sentences: list[PartResult] | None = Field(
+        default=None,
+        exclude_if=lambda parts: parts is None,
+        description="The sentences of the text, each translated on its own; only if there are several.",
+    )
+    pictograms: Pictograms = None
+
+    @property
+    def asked(self) -> str:
+        return self.text
+
+    def answers(self) -> Iterator[Answer]:
+        """The answers to the text and to its sentences, in every target."""
+        for part in (self, *(self.sentences or ())):
+            for answers in part.translations.values():
+                yield from answers
+
+
+class WordResult(BaseModel):
+    """The translations of a word."""
+
+    word: str = Field(description="The word as sent.")
+    source: str = Field(description="Language code of the text, as given or detected.", examples=["en"])
+    translations: Translations
+    pictograms: Pictograms = None
+
+    @property
+    def asked(self) -> str:
+        return self.word
+
+    def answers(self) -> Iterator[Answer]:
+        """The answers to the word in every target."""
+        for answers in self.translations.values():
+            yield from answers
+
+
+class Response(BaseModel):
+    """What answered: an encoder and an index."""
+
+    model: str = Field(description="Name and version of the encoder.", examples=["small@1"])
+    index: str = Field(description="Id of the index version.", examples=["20261120-1"])
+
+
+EXAMPLE_ANSWER: JsonDict = {
+    "text": "Ein Hund rennt am Strand.",
+    "score": 0.71,
+    "confidence": 0.83,
+    "id": "de:41",
+    "match": "translation",
+    "similarity": None,
+    "original": None,
+    "differs": {"question": [], "answer": []},
+    "penalties": [],
+    "metadata": {"file": "de.txt"},
+}
+EXAMPLE_WORD: JsonDict = {
+    "text": "Hund",
+    "score": 0.64,
+    "confidence": 0.9,
+    "id": "de:word:hund",
+    "match": "translation",
+    "similarity": None,
+    "original": None,
+    "penalties": [],
+    "in_vocabulary": True,
+    "examples": ["Ein Hund rennt am Strand."],
+    "metadata": {},
+}
+
+
+def _example(result: JsonDict) -> JsonDict:
+    return {"examples": [{"model": "small@1", "index": "20261120-1", "results": [result]}]}
+
+
+class SentenceResponse(Response):
+    """Translations of sentences."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_example(
+            {
+                "text": "A dog runs on the beach.",
+                "source": "en",
+                "translations": {"de": [EXAMPLE_ANSWER], "pt": []},
+            }
+        )
+    )
+
+    results: list[SentenceResult] = Field(description="One result per text, in the order sent.")
+
+
+class WordResponse(Response):
+    """Translations of words."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_example(
+            {"word": "dog", "source": "en", "translations": {"de": [EXAMPLE_WORD], "pt": []}}
+        )
+    )
+
+    results: list[WordResult] = Field(description="One result per word, in the order sent.")

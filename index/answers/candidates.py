@@ -1,0 +1,148 @@
+"""Candidates: one table of possible answers to all questions of a batch, as columns of arrays.
+
+The nearest vectors are ranked by CSLS, which corrects cosines for hubs (vectors/neighbourhoods.py), and the
+best few of each question become rows of the table, question by question. Later stages add columns by name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder.vectors import Vectors
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls_scores, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
+
+# Answers with the highest scores, which are then ordered by confidence (docs/decisions/0110).
+ANSWERS_CONSIDERED = 5
+LEFT_OUT = -1.0  # the cosine of a neighbour that may not be an answer
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Possible answers to `count` questions; all `columns` have a value for each, question by question.
+
+    From the start there are `question` and `row`, which say what is a candidate for what, `cosine`, `score`
+    (CSLS) and `gap`, to the best other candidate of the question. `question_means` (count,): the mean cosine
+    of each question to its nearest neighbours.
+    """
+
+    count: int
+    columns: dict[str, NDArray[Any]]
+    question_means: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.columns["question"])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name]
+
+    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> "Candidates":
+        """The candidates at some places, in that order."""
+        columns = {name: column[places] for name, column in self.columns.items()}
+        return Candidates(self.count, columns, self.question_means)
+
+    def by_question(self) -> list[list[int]]:
+        """The places of each question's candidates, in their order."""
+        ends = np.cumsum(np.bincount(self["question"], minlength=self.count)).tolist()
+        return [list(range(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def nearest(vectors: VectorIndex, queries: Vectors, k: int) -> tuple[Vectors, Rows]:
+    """The cosines and rows (n, CANDIDATE_COUNT or k, if that is more) nearest to (n, d) unit queries."""
+    return vectors.search(queries, max(CANDIDATE_COUNT, k))
+
+
+def ranked(cosines: Vectors, rows: Rows, means: NDArray[np.float32], most: int) -> Candidates:
+    """Make a table of the `most` neighbours of each question with the highest CSLS scores, best first.
+
+    `cosines`, `rows`, `means` (n, m): the neighbours, best first, those LEFT_OUT last; and the mean cosine of
+    each to its nearest neighbours in the language of the questions.
+    """
+    question_means = neighbourhood_means(cosines[:, :CSLS_NEIGHBOURS])
+    scores = csls_scores(cosines, question_means[:, None], means)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :most]
+    chosen = np.arange(len(order))[:, None], order
+    kept = cosines[chosen].ravel() > LEFT_OUT
+    questions = np.repeat(np.arange(len(order)), order.shape[1])[kept]
+    columns: dict[str, NDArray[Any]] = {
+        "question": questions,
+        "row": rows[chosen].ravel()[kept],
+        "cosine": cosines[chosen].ravel()[kept],
+        "score": scores[chosen].ravel()[kept],
+    }
+    columns["gap"] = gaps(questions, columns["score"])
+    return Candidates(len(cosines), columns, question_means)
+
+
+def merged(
+    table: Candidates,
+    questions: Rows,
+    rows: Rows,
+    queries: Vectors,
+    vectors: VectorIndex,
+    means: NDArray[np.float32],
+) -> tuple[Candidates, Rows]:
+    """Add given rows of the index as candidates for questions (m,), unless they are candidates already.
+
+    `queries` (n, d): the questions' unit vectors; `means` (rows of the index,). Returns the table, in which a
+    question's candidates are again ordered by score, and the place of each of the m in it.
+    """
+    cosines = np.einsum("md,md->m", vectors.reconstruct(rows), queries[questions])
+    added = {
+        "question": questions,
+        "row": rows,
+        "cosine": cosines,
+        "score": csls_scores(cosines, table.question_means[questions], means[rows]),
+    }
+    size = 1 + max(int(table["row"].max(initial=0)), int(rows.max(initial=0)))
+    keys = np.concatenate([table["question"] * size + table["row"], questions * size + rows])
+    distinct, first, places = np.unique(keys, return_index=True, return_inverse=True)
+    columns = {name: np.concatenate([table[name], values])[first] for name, values in added.items()}
+    order = np.lexsort((-columns["score"], columns["question"]))
+    columns = {name: values[order] for name, values in columns.items()}
+    columns["gap"] = gaps(columns["question"], columns["score"])
+    place_of = np.empty(len(distinct), np.int64)
+    place_of[order] = np.arange(len(order))
+    return Candidates(table.count, columns, table.question_means), place_of[places[len(table) :]]
+
+
+def gaps(questions: Rows, scores: Vectors) -> Vectors:
+    """How far each score is above the best other one of its question; 0 for an only one.
+
+    Both (n,), question by question, a question's scores best first.
+    """
+    first = firsts(questions)
+    begins = first.nonzero()[0]
+    gaps: Vectors = scores - scores[begins][first.cumsum() - 1]
+    followed = begins[~np.append(first, True)[begins + 1]]
+    gaps[followed] = scores[followed] - scores[followed + 1]
+    return gaps
+
+
+def firsts(questions: Rows) -> NDArray[np.bool_]:
+    """(n,) whether each candidate is the first of its question; (n,) questions, one after the other."""
+    first = np.ones(len(questions), bool)
+    np.not_equal(questions[1:], questions[:-1], out=first[1:])
+    return first
+
+
+def limited(table: Candidates, counts: Sequence[int]) -> Candidates:
+    """The first `counts[i]` candidates of question i."""
+    first = firsts(table["question"])
+    ranks = np.arange(len(table)) - first.nonzero()[0][first.cumsum() - 1]
+    return table.take(ranks < np.asarray(counts, np.int64)[table["question"]])
+
+
+def joined(tables: Sequence[Candidates]) -> Candidates:
+    """One table of several, whose questions are numbered on; with the columns that all of them have."""
+    begins = np.cumsum([0, *(table.count for table in tables)]).tolist()
+    names = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
+    columns = {name: np.concatenate([table[name] for table in tables]) for name in names}
+    columns["question"] = np.concatenate(
+        [table["question"] + begin for table, begin in zip(tables, begins, strict=False)]
+    )
+    means = np.concatenate([table.question_means for table in tables])
+    return Candidates(begins[-1], columns, means)

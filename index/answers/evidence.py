@@ -1,0 +1,332 @@
+"""Evidence: columns of the table of candidates from which a confidence is computed.
+
+| column | of a sentence and its question |
+|---|---|
+| `cosine`, `score`, `gap` | of their vectors (candidates.py) |
+| `log_candidates` | how many sentences there are to choose from |
+| `length_difference` | of the logs of their lengths, each less its language's mean |
+| `question_covered`, `answer_covered` | how much of one the words of the other cover |
+| `question_lacking`, `answer_lacking` | how far the word least covered falls short of its best translation |
+| `contradicts` | whether each has a number that the other lacks |
+| `token_score`, `question_mean`, `log_tokens` | of the question alone: whether it is text like the index's |
+
+Of a word and its translation there are `cosine`, `score` and `gap`; `shortfall`, how much worse the question
+suits the answer than the best word of its language does; and `rarer`, how much rarer the answer is.
+
+A column that cannot be computed, since the words or lengths of a language are unknown, is not there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.answer import NO_DIFFERENCES, Differs
+from index.answers.candidates import Candidates, gaps, nearest, ranked
+from index.answers.sentence_features import WORDS_READ, Features, length, number_codes
+from index.answers.word_index import UNKNOWN_WORD, WordIndex, words_of
+from index.encoder.vectors import Vectors
+from index.text.number_words import contradict
+from index.text.placeables import without_tags
+from index.text.pre_tokens import Tokens
+from index.vectors.neighbourhoods import csls_scores
+
+DOMAIN = ("token_score", "question_mean", "log_tokens")
+LARGEST_TOKEN_SCORE = 4.0  # as a log ratio: no single word decides
+# Subtracted from a word's score for each factor of e between the frequencies of question and answer
+# (docs/decisions/0007).
+FREQUENCY_PENALTY = 0.05
+UNKNOWN_RATIO = -1.0  # log ratio of frequencies where one is unknown, as cautious as an answer e times rarer
+FOREIGN_RATIO = 5.0  # a word this many times as frequent in the source language is not of the target language
+MIN_MARGIN = 0.3  # cosine of a word with its own sentence, less that with the other sentence
+SYNONYM_COSINE = 0.45  # two words with at least this cosine mean the same
+
+
+@dataclass(frozen=True)
+class Asked:
+    """n questions in one language: cleaned `texts`, each once; these without tags, as they are encoded.
+
+    `vectors` (n, d): unit vectors; `tokens`: of each; `words`: the lower-cased words of each.
+    """
+
+    language: str
+    texts: Sequence[str]
+    bare: Sequence[str]
+    vectors: Vectors
+    tokens: Tokens
+    words: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def encoded(cls, language: str, texts: Sequence[str], vectors: Vectors, tokens: Tokens) -> "Asked":
+        """Questions that have been encoded."""
+        bare = [without_tags(text) for text in texts]
+        return cls(
+            language, texts, bare, vectors, tokens, [words_of(text, language)[:WORDS_READ] for text in bare]
+        )
+
+    def of(self, texts: Sequence[str]) -> "Asked":
+        """Some of these questions, by their texts."""
+        if texts == self.texts:
+            return self
+        place_of = {text: place for place, text in enumerate(self.texts)}
+        places = [place_of[text] for text in texts]
+        return Asked(
+            self.language,
+            texts,
+            [self.bare[place] for place in places],
+            self.vectors[places],
+            self.tokens.take(np.array(places, np.int64)),
+            [self.words[place] for place in places],
+        )
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        return np.array([length(text) for text in self.texts], np.float64)
+
+
+def add_evidence(
+    table: Candidates,
+    asked: Asked,
+    answered: Features,
+    words: "WordPairs | None",
+    mean_lengths: Mapping[str, float],
+    pair: tuple[str, str],
+    token_scores: NDArray[np.float32] | None = None,
+) -> None:
+    """Add all columns of evidence that can be computed for sentences.
+
+    `answered`: the features of the index's sentences. `pair`: the languages of questions and answers.
+    `token_scores` (vocabulary,): how much more likely a token is in text of the index's kinds.
+    """
+    questions, rows, columns = table["question"], table["row"], table.columns
+    columns["log_candidates"] = np.full(len(table), np.log(max(1, len(answered))), np.float32)
+    if pair[0] in mean_lengths and pair[1] in mean_lengths:
+        asked_lengths = asked.lengths[questions] - mean_lengths[pair[0]]
+        columns["length_difference"] = np.abs(answered.lengths[rows] - mean_lengths[pair[1]] - asked_lengths)
+    if words is not None and words.comparable:
+        columns |= words.coverage()
+    columns["contradicts"] = _contradicts(table, asked, answered)
+    if token_scores is not None:
+        scores = token_scores[asked.tokens.ids]
+        for name, values in domain_columns(asked.tokens, table.question_means, scores).items():
+            columns[name] = values[questions]
+
+
+def domain_columns(
+    tokens: Tokens, question_means: NDArray[np.floating], scores: NDArray[np.floating]
+) -> dict[str, NDArray[np.float64]]:
+    """The columns of DOMAIN of n texts: mean scores of their tokens, mean cosines to the nearest, lengths.
+
+    `scores` (tokens,): of each occurrence.
+    """
+    sums = np.bincount(tokens.texts, scores, len(tokens))
+    means = np.where(tokens.lengths > 0, sums / np.maximum(tokens.lengths, 1), -LARGEST_TOKEN_SCORE)
+    columns = means, question_means.astype(np.float64), np.log1p(tokens.lengths)
+    return dict(zip(DOMAIN, columns, strict=True))
+
+
+def _contradicts(table: Candidates, asked: Asked, answered: Features) -> NDArray[np.bool_]:
+    contradicts = np.zeros(len(table), bool)
+    counts = [
+        number_codes(text, words, asked.language) for text, words in zip(asked.bare, asked.words, strict=True)
+    ]
+    with_numbers = np.array([bool(count) for count in counts], bool)
+    for place in np.flatnonzero(with_numbers[table["question"]]).tolist():
+        numbers = answered.numbers_of(int(table["row"][place]))
+        contradicts[place] = contradict(counts[table["question"][place]], numbers)
+    return contradicts
+
+
+class WordPairs:
+    """The words of questions and of their candidates, compared with each other.
+
+    Each distinct word of either language is compared with each of the other once. A word is scored by its
+    nearest word in the other sentence, and a sentence's coverage is the mean of these scores, weighted by how
+    rare its words are. BERTScore (Zhang et al. 2020, section 3) does the same with cosines; we use CSLS,
+    because a word that is close to everything has a high cosine with every word.
+    """
+
+    def __init__(
+        self, asked: Asked, source: WordIndex, target: WordIndex, questions: NDArray[np.int64], words: Tokens
+    ) -> None:
+        """Compare the words of `asked` with those of candidates for `questions` (n,), rows of `target`."""
+        self._asked, self._source, self._target, self._questions = asked, source, target, questions
+        spellings = {word: number for number, word in enumerate(dict.fromkeys(_all(asked.words)))}
+        self._spellings = list(spellings)
+        self._source_rows = source.rows_of(self._spellings)
+        self._source_vectors = source.vectors_of(self._spellings, self._source_rows)
+        self._target_rows, numbers = np.unique(words.ids, return_inverse=True)
+        self._target_vectors = target.vectors_at(self._target_rows)
+        of_questions = Tokens.of([[spellings[word] for word in row] for row in asked.words])
+        self._question_words = _padded(of_questions, len(spellings))  # (questions, words)
+        self._answer_words = _padded(Tokens(numbers, words.lengths), len(self._target_rows))  # (n, words)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both languages have words in the index: others are not in the same space."""
+        return self._source.vectors is not None and self._target.vectors is not None
+
+    @cached_property
+    def _cosines(self) -> NDArray[np.float32]:
+        """(distinct words of questions, of candidates)"""
+        cosines: NDArray[np.float32] = self._source_vectors @ self._target_vectors.T
+        return cosines
+
+    def coverage(self) -> dict[str, NDArray[np.float32]]:
+        """The columns of coverage, both ways; 0 where either has no words.
+
+        A mean hides one word that is wrong: "a boy drinks milk" covers "a girl drinks milk" well. So what a
+        sentence lacks is measured, too: of the word whose best translation is furthest from all that the
+        other sentence has, how far.
+        """
+        source, target = self._source, self._target
+        # Words that were added to the index have no neighbours there.
+        target_rows = np.where(self._target_rows < len(target.rarities) - 1, self._target_rows, UNKNOWN_WORD)
+        scores = csls_scores(
+            self._cosines,
+            source.crowding(self._source_rows, target.language)[:, None],
+            target.crowding(target_rows, source.language),
+        )
+        scores = _with_no_word(scores)  # (n, words of the question, words of the candidate)
+        question_words, answer_words = self._question_words[self._questions], self._answer_words
+        crossed = scores[question_words[:, :, None], answer_words[:, None, :]]
+        best = source.best_scores(self._source_rows, self._source_vectors, target)
+        question = _covered(crossed.max(axis=2), question_words, source.rarities[self._source_rows], best)
+        best = target.best_scores(target_rows, self._target_vectors, source)
+        answer = _covered(crossed.max(axis=1), answer_words, target.rarities[target_rows], best)
+        names = "question_covered", "question_lacking", "answer_covered", "answer_lacking"
+        return dict(zip(names, (*question, *answer), strict=True))
+
+    def differences(
+        self, places: NDArray[np.int64], answer_vectors: Vectors, answers: Sequence[str]
+    ) -> list[Differs]:
+        """The words by which the candidates at some places differ from their questions.
+
+        A word is a difference if its vector is clearly closer to its own sentence than to the other sentence,
+        and no word of the other sentence means the same. `answer_vectors` (n, d) and `answers`: the
+        candidates' unit vectors and texts.
+        """
+        if not len(self._spellings) or not len(self._target_rows):
+            return [NO_DIFFERENCES] * len(places)
+        questions = self._questions[places]
+        shifts = self._asked.vectors[questions] - answer_vectors
+        question_words, answer_words = self._question_words[questions], self._answer_words[places]
+        crossed = _with_no_word(self._cosines)[question_words[:, :, None], answer_words[:, None, :]]
+        left_out = _unexpressed(
+            self._source_vectors, question_words, self._source.to_word_space(shifts), crossed.max(axis=2)
+        )
+        added = _unexpressed(
+            self._target_vectors, answer_words, self._target.to_word_space(-shifts), crossed.max(axis=1)
+        )
+        found = []
+        for number, (question, answer) in enumerate(zip(questions.tolist(), answers, strict=True)):
+            words = [self._spellings[word] for word in question_words[number, left_out[number]].tolist()]
+            others = self._target_rows[answer_words[number, added[number]]].tolist()
+            differs = Differs(
+                question=_as_written(words, self._asked.bare[question]),
+                answer=_as_written([self._target.text(row) for row in others], answer),
+            )
+            found.append(differs if words or others else NO_DIFFERENCES)
+        return found
+
+
+def _all(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [word for row in rows for word in row]
+
+
+def _with_no_word(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scores of words with words, followed by a row and a column of no word."""
+    padded = np.full((len(scores) + 1, scores.shape[1] + 1), -np.inf, np.float32)
+    padded[:-1, :-1] = scores
+    return padded
+
+
+def _padded(words: Tokens, padding: int) -> NDArray[np.int64]:
+    """(n, longest) the words of n texts, followed by `padding`."""
+    table = np.full((len(words), max(1, int(words.lengths.max(initial=0)))), padding, np.int64)
+    table[np.arange(table.shape[1]) < words.lengths[:, None]] = words.ids
+    return table
+
+
+def _covered(
+    nearest: NDArray[np.float32],
+    words: NDArray[np.int64],
+    rarities: NDArray[np.float32],
+    best: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(n,) how much of each text is covered, and how much its least covered word lacks.
+
+    `nearest` (n, words): the score of each word's nearest; `words` (n, words): which of the distinct words it
+    is, whose `rarities` and `best` scores with any word are given.
+    """
+    known = np.isfinite(nearest)  # a word on either side
+    if not known.any():
+        return np.zeros(len(words), np.float32), np.zeros(len(words), np.float32)
+    nearest = np.where(known, nearest, np.float32(0))
+    weights = rarities.take(words, mode="clip") * known
+    covered = (weights * nearest).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
+    most = best.take(words, mode="clip")
+    lacking = np.where(known & (most > 0), np.maximum(most - np.maximum(nearest, 0), 0), 0)
+    return covered.astype(np.float32), lacking.max(axis=1).astype(np.float32)
+
+
+def _unexpressed(
+    vectors: Vectors, words: NDArray[np.int64], shifts: Vectors, nearest: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """(n, words) which words of sentences the other sentence lacks.
+
+    `vectors`: those of the distinct words; `shifts` (n, d): the sentence less the other, in the space of the
+    words; `nearest` (n, words): each word's cosine with the most similar word of the other sentence.
+    """
+    margins = (vectors.take(words, axis=0, mode="clip") @ shifts[:, :, None])[:, :, 0]
+    unexpressed: NDArray[np.bool_] = (
+        np.isfinite(nearest) & (margins > MIN_MARGIN) & (nearest < SYNONYM_COSINE)
+    )
+    return unexpressed
+
+
+def _as_written(words: Sequence[str], text: str) -> tuple[str, ...]:
+    """Lower-cased words of a text, each once, spelled as in the text."""
+    lowered, spelled = text.lower(), []
+    for word in dict.fromkeys(words):
+        position = lowered.find(word)
+        written = text[position : position + len(word)] if position >= 0 else word
+        # Lower-casing can change the length of a text; positions then do not correspond.
+        spelled.append(written if written.lower() == word else word)
+    return tuple(spelled)
+
+
+def word_candidates(
+    words: Sequence[str], rows: NDArray[np.int64], asked: WordIndex, index: WordIndex, k: int
+) -> Candidates:
+    """The candidates for folded words, given with their rows in `asked`, and all columns of evidence.
+
+    `csls` is the score before the difference in frequency was subtracted. Words of the language asked in that
+    hardly occur in the language of answers are left out, unless all candidates are such words.
+    """
+    if index.vectors is None or not words:
+        nothing = np.zeros((len(words), 0), np.float32)
+        return ranked(nothing, nothing.astype(np.int64), nothing, 1)
+    cosines, neighbours = nearest(index.vectors, asked.vectors_of(words, rows), k)
+    means = index.means_from(asked.language)[neighbours]
+    table = ranked(cosines, neighbours, means, neighbours.shape[1])
+    distinct, places = np.unique(table["row"], return_inverse=True)
+    spellings = [index.text(row) for row in distinct.tolist()]
+    own, others = index.frequencies(spellings), asked.frequencies(spellings)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(own)[places] - np.log(asked.frequencies(words))[table["question"]]
+    ratios = np.nan_to_num(ratios, nan=UNKNOWN_RATIO, posinf=UNKNOWN_RATIO, neginf=UNKNOWN_RATIO)
+    best = index.best_scores(distinct, index.vectors.reconstruct(distinct), asked)[places]
+    columns = table.columns
+    columns["csls"] = columns["score"]
+    columns["score"] = columns["csls"] - FREQUENCY_PENALTY * np.abs(ratios).astype(np.float32)
+    columns["shortfall"] = np.minimum(columns["csls"] - best, 0)
+    columns["rarer"] = np.minimum(ratios, 0)
+    foreign = (others > FOREIGN_RATIO * own)[places]
+    at_home = np.bincount(table["question"], ~foreign, len(words)) > 0
+    table = table.take(~foreign | ~at_home[table["question"]])
+    table = table.take(np.lexsort((-table["score"], table["question"])))
+    table.columns["gap"] = gaps(table["question"], table["score"])
+    return table

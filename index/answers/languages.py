@@ -1,0 +1,86 @@
+"""Languages of an index: which can be asked for, and what to say where one cannot."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from index.errors import Fault, RequestError, UndetectedLanguageError, UnknownLanguageError, listed
+from index.languages import TAGS_REMEMBERED, lookup
+from index.text.identification import likely_languages
+
+
+@dataclass(frozen=True)
+class LanguageInfo:
+    """A language to translate from and, if the index has sentences in it, into."""
+
+    code: str
+    name: str
+    sentences: int
+    words: int
+    targets: tuple[str, ...]
+
+
+class Languages:
+    """The languages of an index, found by codes in any spelling (`index.languages.lookup`)."""
+
+    def __init__(self, languages: Iterable[LanguageInfo]) -> None:
+        self._by_code = {language.code: language for language in languages}
+        self.codes = sorted(self._by_code)
+        self._found = lru_cache(TAGS_REMEMBERED)(partial(lookup, known=self._by_code.keys()))
+
+    def find(self, tag: str) -> str | None:
+        """The code of a language, as the index spells it."""
+        return tag if tag in self._by_code else self._found(tag)
+
+    def targets(self, source: str) -> tuple[str, ...]:
+        return self._by_code[source].targets
+
+    def known(self, given: Sequence[tuple[str, str]]) -> list[str]:
+        """The codes, as the index spells them, of (field, code) pairs; UnknownLanguageError for others."""
+        found = [self.find(code) for _, code in given]
+        faults = [
+            self.unknown(field, code) for (field, code), known in zip(given, found, strict=True) if not known
+        ]
+        if faults:
+            raise UnknownLanguageError(faults[0].message, faults)
+        return [code for code in found if code]
+
+    def check_reachable(self, field: str, source: str, targets: Iterable[str]) -> None:
+        """Raise RequestError unless texts in `source` can be translated into each target."""
+        reachable = self.targets(source)
+        faults = [self.unreachable(field, source, target) for target in targets if target not in reachable]
+        if faults:
+            raise RequestError(faults[0].message, faults)
+
+    def check_clear(self, texts: Iterable[tuple[str, Mapping[str, float], str | None]]) -> None:
+        """Raise UndetectedLanguageError if a text, (field, chances of languages, language), has none."""
+        faults = [self.unclear(field, chances) for field, chances, language in texts if language is None]
+        if faults:
+            raise UndetectedLanguageError(faults[0].message, faults)
+
+    def unknown(self, field: str, code: str) -> Fault:
+        """What is wrong with the code of a language that the index does not have."""
+        message = f"{field} {code[:40]!r} is not a language of this index: use one of {listed(self.codes)}"
+        return Fault(field, message, allowed=self.codes)
+
+    def unclear(self, field: str, chances: Mapping[str, float]) -> Fault:
+        """What is wrong with a text in `field` whose language is not clear, or that is in no language."""
+        candidates = likely_languages(chances)
+        if not chances:
+            message = f"{field} has no letters that would tell its language: give source"
+        elif candidates:
+            message = f"the language of {field} is not clear, it may be {', '.join(candidates)}: give source"
+        else:
+            message = f"the language of {field} was not recognised: give source"
+        return Fault("source", message, allowed=self.codes, candidates=candidates)
+
+    def unreachable(self, field: str, source: str, target: str) -> Fault:
+        """What is wrong with a target that the text in `field` cannot be translated into."""
+        reachable = list(self.targets(source))
+        reason = (
+            f"is the language of {field} already"
+            if target == source
+            else f"cannot be reached from {source!r}"
+        )
+        message = f"target {target!r} {reason}: use one of {listed(reachable) or 'none'}"
+        return Fault("target", message, allowed=reachable)

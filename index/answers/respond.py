@@ -1,0 +1,248 @@
+"""From a request to its response, whoever asks and wherever the work is done."""
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+
+from index.answers.answer import (
+    Answers,
+    PartResult,
+    SentenceResponse,
+    SentenceResult,
+    WordResponse,
+    WordResult,
+    likely,
+)
+from index.answers.request import Choices, Kind, Query, Request, SentenceRequest, WordRequest
+from index.answers.translator import Translator
+from index.errors import Fault, RequestError
+from index.text.identification import clear_language
+from index.text.normalisation import clean
+from index.text.sentences import may_be_several, sentences
+
+AT_ONCE = 4096  # characters that are cleaned or divided without a thread
+Step = Literal["clean", "detect", "encode"]
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+class Work(Protocol):
+    """What takes long in answering: done at once, or in a thread together with that of other requests."""
+
+    async def answers(self, queries: Sequence[Query]) -> list[Answers]:
+        """Answer queries, as Translator.answer does."""
+        ...
+
+    async def run(
+        self, step: Step, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+    ) -> list[Outcome]:
+        """Call `act` on some items, perhaps together with those of other requests."""
+        ...
+
+
+class AtOnce:
+    """Work done in the calling thread."""
+
+    def __init__(self, translator: Translator) -> None:
+        self._translator = translator
+
+    async def answers(self, queries: Sequence[Query]) -> list[Answers]:
+        return self._translator.answer(queries)
+
+    async def run(
+        self, step: Step, act: Callable[[Sequence[Item]], list[Outcome]], items: Sequence[Item]
+    ) -> list[Outcome]:
+        return act(items)
+
+
+class Asked(NamedTuple):
+    """A cleaned text, its language, and its targets as they were sent -> their codes."""
+
+    text: str
+    source: str
+    targets: Mapping[str, str]
+
+    def queries(self, kind: Kind, k: int) -> Iterator[Query]:
+        return (Query(kind, self.text, self.source, target, k) for target in self.targets.values())
+
+
+def answer(translator: Translator, request: Request) -> SentenceResponse | WordResponse:
+    """Answer a request in this process. Raises RequestError for what cannot be answered."""
+    return _at_once(respond(translator, request, AtOnce(translator)))
+
+
+async def respond(
+    translator: Translator, request: Request, work: Work, most_answers: int | None = None
+) -> SentenceResponse | WordResponse:
+    """Answer a request. `most_answers`: to the sentences of all its texts together.
+
+    Raises RequestError for what cannot be answered.
+    """
+    kind, field = request.kind, TEXT_FIELDS[request.kind]
+    cleaned = await clean_texts(request.texts, work)
+    names = field_names(field, cleaned)
+    empty = [
+        Fault(name, f"{name} is empty: give a {kind}", limit=1)
+        for name, text in zip(names, cleaned, strict=True)
+        if not text
+    ]
+    if empty:
+        raise RequestError(empty[0].message, empty)
+    asked = await _asked(translator, request, names, cleaned, work)
+    rows = iter(await work.answers([query for text in asked for query in text.queries(kind, request.k)]))
+    found = [{target: _likely(next(rows), request) for target in text.targets} for text in asked]
+    sources = [request.source or text.source for text in asked]
+    named = {"model": translator.model, "index": translator.version}
+    columns = zip(request.texts, sources, found, strict=True)
+    response: SentenceResponse | WordResponse
+    if isinstance(request, WordRequest):
+        words = [WordResult(word=text, source=source, translations=row) for text, source, row in columns]
+        response = WordResponse(**named, results=words)
+    else:
+        parts = await _parts(asked, request, work, most_answers)
+        results = [
+            SentenceResult(text=text, source=source, translations=row, sentences=part or None)
+            for (text, source, row), part in zip(columns, parts, strict=True)
+        ]
+        response = SentenceResponse(**named, results=results)
+    return await _with_pictograms(translator, response, work) if "pictograms" in request.include else response
+
+
+TEXT_FIELDS: dict[Kind, str] = {"sentence": "text", "word": "word"}
+
+
+def field_names(field: str, values: Sequence[object]) -> list[str]:
+    """The name of each value in errors: the field for a single value, otherwise field[i]."""
+    return [field] if len(values) == 1 else [f"{field}[{i}]" for i in range(len(values))]
+
+
+async def clean_texts(texts: Sequence[str], work: Work, cleaner: Callable[[str], str] = clean) -> list[str]:
+    """Clean texts; many or long ones as work, since normalising Unicode can take milliseconds."""
+    if sum(map(len, texts)) <= AT_ONCE:
+        return list(map(cleaner, texts))
+    return await work.run("clean", partial(_each, cleaner), texts)
+
+
+async def divide_texts(texts: Sequence[tuple[str, str]], work: Work) -> list[list[str]]:
+    """Divide cleaned texts, (text, language), into sentences; [] for a text that is one sentence."""
+    if not any(may_be_several(text) for text, _ in texts):  # nearly always
+        return [[] for _ in texts]
+    if sum(len(text) for text, _ in texts) <= AT_ONCE:
+        return list(map(_divided, texts))
+    return await work.run("clean", partial(_each, _divided), texts)
+
+
+def check_answers(field: str, count: int, choices: Choices, most: int | None) -> None:
+    """Raise RequestError if `count` sentences would get more than `most` answers."""
+    answers = count * len(choices.target) * choices.k
+    if most is not None and answers > most:
+        fact = f"{field}, target and k ask for {answers} answers to {count} sentences"
+        message = f"{fact}, the limit is {most}: lower k or split the request"
+        raise RequestError(message, [Fault(field, message, limit=most)])
+
+
+async def _asked(
+    translator: Translator, request: Request, names: Sequence[str], cleaned: Sequence[str], work: Work
+) -> list[Asked]:
+    """The texts with their languages; the targets of a text whose language was detected leave that out."""
+    languages = translator.known
+    given = [] if request.source is None else [("source", request.source)]
+    wanted = list(zip(field_names("target", request.target), request.target, strict=True))
+    codes = languages.known([*given, *wanted])
+    targets: dict[str, str] = {}
+    for sent, code in zip(request.target, codes[len(given) :], strict=True):
+        if code not in targets.values():
+            targets[sent] = code
+    if request.source is not None:
+        languages.check_reachable(TEXT_FIELDS[request.kind], codes[0], targets.values())
+        return [Asked(text, codes[0], targets) for text in cleaned]
+    detect = translator.sentence_chances if request.kind == "sentence" else translator.word_chances
+    chances = await work.run("detect", detect, cleaned)
+    sources = [clear_language(row) for row in chances]
+    languages.check_clear(zip(names, chances, sources, strict=True))
+    asked = []
+    for name, text, source in zip(names, cleaned, sources, strict=True):
+        assert source is not None
+        others = {sent: code for sent, code in targets.items() if code != source} or targets
+        languages.check_reachable(name, source, others.values())
+        asked.append(Asked(text, source, others))
+    return asked
+
+
+def _likely(answers: Answers, choices: Choices) -> Answers:
+    return likely(answers, choices.min_confidence, near="near" in choices.include)
+
+
+async def _parts(
+    asked: Sequence[Asked], request: SentenceRequest, work: Work, most: int | None
+) -> list[list[PartResult]]:
+    """The separate answers to the sentences of each text of several."""
+    divided = await divide_texts([(text.text, text.source) for text in asked], work)
+    check_answers("text", sum(map(len, divided)), request, most)
+    parts = [[text._replace(text=part) for part in row] for text, row in zip(asked, divided, strict=True)]
+    queries = [query for row in parts for part in row for query in part.queries("sentence", request.k)]
+    answers = iter(await work.answers(queries) if queries else [])
+    return [
+        [
+            PartResult(
+                text=part.text,
+                translations={target: _likely(next(answers), request) for target in part.targets},
+            )
+            for part in row
+        ]
+        for row in parts
+    ]
+
+
+async def _with_pictograms(
+    translator: Translator, response: SentenceResponse | WordResponse, work: Work
+) -> SentenceResponse | WordResponse:
+    """Add its pictograms to each text and answer."""
+    texts = list(
+        dict.fromkeys(
+            text
+            for result in response.results
+            for text in (result.asked, *(answer.text for answer in result.answers()))
+        )
+    )
+    found = await work.run("encode", translator.pictograms_of, texts)
+    seen = dict(zip(texts, found, strict=True))
+
+    def with_seen(translations: Mapping[str, Answers]) -> dict[str, Answers]:
+        return {
+            target: tuple(answer.model_copy(update={"pictograms": seen[answer.text]}) for answer in answers)
+            for target, answers in translations.items()
+        }
+
+    results: list[Any] = []
+    for result in response.results:
+        update: dict[str, object] = {
+            "translations": with_seen(result.translations),
+            "pictograms": seen[result.asked],
+        }
+        if isinstance(result, SentenceResult) and result.sentences:
+            update["sentences"] = [
+                part.model_copy(update={"translations": with_seen(part.translations)})
+                for part in result.sentences
+            ]
+        results.append(result.model_copy(update=update))
+    return response.model_copy(update={"results": results})
+
+
+def _each(act: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+    return [act(item) for item in items]
+
+
+def _divided(text: tuple[str, str]) -> list[str]:
+    parts = sentences(*text)
+    return parts if len(parts) > 1 else []
+
+
+def _at_once(work: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """The result of a coroutine that waits for nothing."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        result: Outcome = ended.value
+        return result
+    raise AssertionError("work in the calling thread waited")

@@ -1,0 +1,108 @@
+"""SentenceIndex: the sentences of one language, their vectors, and what a build computed of them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.sentence_features import Features
+from index.formats.sentence import Sentence
+from index.storage.groups import Groups
+from index.storage.index_manifest import IndexManifest
+from index.storage.tables import SENTENCE_COLUMNS, read_array, read_table
+from index.vectors.faiss import FaissIndex
+from index.vectors.neighbourhoods import NeighbourhoodMeans
+from index.vectors.vector_index import VectorIndex
+
+
+def open_vectors(folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> VectorIndex:
+    """Open LANG.faiss of a verified version, or the collection that its manifest names.
+
+    Raises DamagedError if its shape is not that of the manifest, StoreError if Milvus does not answer.
+    """
+    search, count = manifest.languages[language].search, manifest.languages[language].sentences
+    dimension = manifest.dimension
+    if search.store == "milvus":
+        from index.vectors.milvus import MilvusIndex  # pymilvus is an extra
+
+        return MilvusIndex(manifest.options.store or "", count, dimension, search)
+    return FaissIndex.open(folder / f"{language}.faiss", count, dimension, search, threads)
+
+
+def sentence_of(table: Any, row: int) -> Sentence:  # noqa: ANN401 (pyarrow is untyped)
+    """The sentence of a row of LANG.arrow, without its language and line."""
+    sentence_id, text, metadata = (table.column(name)[row].as_py() for name in SENTENCE_COLUMNS)
+    return Sentence(sentence_id, text, "", 0, json.loads(metadata))
+
+
+class SentenceIndex:
+    """The sentences of one language; `sources` are the languages of the columns of `means`."""
+
+    def __init__(
+        self,
+        language: str,
+        vectors: VectorIndex,
+        table: Any,  # noqa: ANN401 (pyarrow is untyped)
+        means: NDArray[np.float32],
+        sources: Sequence[str],
+        features: Features,
+        groups: Groups | None = None,
+    ) -> None:
+        self.language, self.vectors, self.features, self.groups = language, vectors, features, groups
+        self._table = table
+        self._ids, self._texts, self._metadata = (table.column(name) for name in SENTENCE_COLUMNS)
+        self._means = NeighbourhoodMeans(means, sources)
+
+    @classmethod
+    def open(cls, folder: Path, language: str, manifest: IndexManifest, threads: int = 1) -> "SentenceIndex":
+        """Open the files of a language in a verified version."""
+        entry, sources = manifest.languages[language], manifest.sources(language)
+        count, links = entry.sentences, entry.links
+        return cls(
+            language,
+            open_vectors(folder, language, manifest, threads),
+            read_table(folder / f"{language}.arrow", SENTENCE_COLUMNS, count),
+            read_array(folder / f"{language}.hubness.npy", (count, len(sources))),
+            sources,
+            Features.open(folder, language, count),
+            Groups.open(folder / f"{language}.groups.arrow", links) if links else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each sentence's mean cosine to its nearest neighbours in `source`."""
+        return self._means.seen_from(source)
+
+    def id(self, row: int) -> str:
+        """The ID of a row."""
+        sentence_id: str = self._ids[row].as_py()
+        return sentence_id
+
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        text: str = self._texts[row].as_py()
+        return text
+
+    def metadata(self, row: int) -> dict[str, Any]:
+        """The file and the further columns of a row."""
+        metadata: dict[str, Any] = json.loads(self._metadata[row].as_py())
+        return metadata
+
+    def sentence(self, row: int) -> Sentence:
+        """The sentence of a row, without its language and line."""
+        return sentence_of(self._table, row)
+
+    def texts(self, begin: int, end: int) -> Any:  # noqa: ANN401 (pyarrow is untyped)
+        """The texts of the rows from `begin` up to but not including `end`, as an Arrow column."""
+        return self._texts.slice(begin, end - begin)
+
+    def translations(self, row: int, target: "SentenceIndex") -> list[int]:
+        """The rows of the sentences in `target` that the corpus gives as translations of a row."""
+        if self.groups is None or target.groups is None:
+            return []
+        return target.groups.rows(self.groups.of(row))

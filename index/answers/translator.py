@@ -1,0 +1,386 @@
+"""Translator: an opened index with its encoder. Everything that translates asks it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.answer import DIGITS, Answer, Answers, Original, Pictogram
+from index.answers.candidates import ANSWERS_CONSIDERED, Candidates, limited, merged, nearest, ranked
+from index.answers.evidence import Asked, WordPairs, add_evidence, word_candidates
+from index.answers.languages import LanguageInfo, Languages
+from index.answers.memory import Remembered, remember
+from index.answers.request import Kind, Query
+from index.answers.sentence_index import SentenceIndex
+from index.answers.word_forms import written
+from index.answers.word_index import UNKNOWN_WORD, WordIndex, fold
+from index.confidence.models import Confidence
+from index.encoder.bundle import open_index_encoder
+from index.encoder.pictures import Pictograms
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.errors import UnknownLanguageError, listed
+from index.languages import language
+from index.storage.index_manifest import IndexManifest
+from index.storage.tables import read_array
+from index.storage.versions import DETECTOR, DOMAIN, open_version
+from index.text.fasttext_model import fasttext_chances
+from index.text.identification import Detector, clear_language, has_letters
+from index.text.normalisation import clean
+from index.text.placeables import put_back, without_tags
+from index.text.pre_tokens import Tokens
+
+__all__ = ["Answer", "Kind", "LanguageInfo", "Translator"]
+
+ROWS_AT_ONCE = 1 << 11  # candidates in a table
+StageName = Literal["tokenise", "encode", "search"]
+Stage = Callable[[StageName], AbstractContextManager[object]]  # entered for as long as a stage takes
+
+
+def untimed(stage: StageName) -> AbstractContextManager[object]:
+    """A Stage that does nothing."""
+    return nullcontext()
+
+
+class Translator:
+    """One version of an index, read-only and safe to share between threads.
+
+    Without a `detector`, no language is detected; without `token_scores` (build/domain.py), every text counts
+    as one of a kind that the index holds. Searching and encoding run in the calling thread and use at most
+    `threads` threads for one call.
+    """
+
+    def __init__(
+        self,
+        manifest: IndexManifest,
+        encoder: TextEncoder,
+        sentences: Mapping[str, SentenceIndex],
+        words: Mapping[str, WordIndex],
+        detector: Detector | None = None,
+        pictograms: Pictograms | None = None,
+        token_scores: NDArray[np.float32] | None = None,
+    ) -> None:
+        self.manifest = manifest
+        self.encoder = encoder
+        self.confidence: Confidence = manifest.confidence
+        self.pictograms = pictograms  # those that the encoder learned from; None if its bundle has none
+        self.sentence_indexes = sentences
+        self._detector, self._token_scores = detector, token_scores
+        # Any language of the encoder can be a source, since questions are encoded and not looked up.
+        sources = dict.fromkeys([*sentences, *encoder.bundle.manifest.languages])
+        self.word_indexes = {code: words.get(code) or WordIndex(code, encoder) for code in sources}
+        self.languages = tuple(map(self._info, sources))
+        self.known = Languages(self.languages)
+
+    @classmethod
+    def open(cls, index: Path, *, version: str | None = None, threads: int = 1) -> "Translator":
+        """Verify and open a version of an index, by default the current one.
+
+        Its files may be removed or replaced afterwards: each is mapped or read here, none by a later call.
+        Raises BundleError if there is no index or no such version, FormatError, DamagedError.
+        """
+        folder, manifest = open_version(index, version)
+        bundle = open_index_encoder(folder, manifest)
+        encoder = TextEncoder(bundle, threads=threads)
+        encoder.read_word_embeddings()
+        codes = manifest.languages
+        return cls(
+            manifest,
+            encoder,
+            {code: SentenceIndex.open(folder, code, manifest, threads) for code in codes},
+            {code: WordIndex.open(folder, code, manifest, encoder, threads) for code in codes},
+            Detector(
+                manifest.detects,
+                read_array(folder / DETECTOR, (len(manifest.detects), encoder.vocabulary)),
+                tuple(codes),
+            ),
+            Pictograms.open(bundle),
+            np.array(read_array(folder / DOMAIN, (encoder.vocabulary,))),  # slow as a memory map
+        )
+
+    @property
+    def model(self) -> str:
+        """The encoder's name and version, such as `small@1`."""
+        return self.encoder.name
+
+    @property
+    def version(self) -> str:
+        """The ID of the index version, such as `20261120-1`."""
+        return self.manifest.version
+
+    def answer(self, queries: Sequence[Query], stage: Stage = untimed) -> list[Answers]:
+        """Answer queries, best answers first; texts are encoded once, whatever their number of targets.
+
+        If the index has translations of a text, or of nearly that text, they come first, and `match` says so
+        (memory.py). `stage` is entered for each stage: tokenise, encode, search. Raises UnknownLanguageError.
+        """
+        queries = [query._replace(text=clean(query.text)) for query in queries]
+        places: dict[tuple[Kind, str, str], list[int]] = {}
+        for place, query in enumerate(queries):
+            places.setdefault((query.kind, query.source, query.target), []).append(place)
+        for _, source, target in places:
+            self._check(source, target)
+        texts = dict.fromkeys((query.source, query.text) for query in queries if query.kind == "sentence")
+        asked = self._asked(texts, stage)
+        answers: list[Answers] = [()] * len(queries)
+        for (kind, source, target), members in places.items():
+            with stage("search"):
+                for begin, end in _blocks(max(queries[place].k for place in members), len(members)):
+                    block = members[begin:end]
+                    counts = [queries[place].k for place in block]
+                    wanted = [queries[place].text for place in block]
+                    if kind == "sentence":
+                        found = self._sentences(asked[source].of(wanted), target, counts)
+                    else:
+                        found = self._translated_words(wanted, source, target, counts)
+                    for place, row in zip(block, found, strict=True):
+                        answers[place] = row
+        return answers
+
+    def sentences(self, texts: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
+        """Find the k sentences in `target` that best translate each text in `source`, as `answer` does."""
+        return self.answer([Query("sentence", text, source, target, k) for text in texts])
+
+    def words(self, words: Sequence[str], source: str, target: str, k: int = 1) -> list[Answers]:
+        """Find the k words in `target` that best translate each word in `source`, as `answer` does.
+
+        `in_vocabulary` says whether the index has the word that was asked for; a word that it does not have
+        is translated by its subwords.
+        """
+        return self.answer([Query("word", word, source, target, k) for word in words])
+
+    def remember(self, texts: Sequence[str], source: str, target: str) -> list[Answers]:
+        """Look each text in `source` up in the translation memory alone; () for a text that it does not have.
+
+        Raises UnknownLanguageError.
+        """
+        self._check(source, target)
+        texts = [clean(text) for text in texts]
+        asked = self._asked(dict.fromkeys((source, text) for text in texts), untimed)
+        found: list[Answers] = []
+        for begin, end in _blocks(1, len(texts)):
+            block = texts[begin:end]
+            found += self._sentences(asked[source].of(block), target, [0] * len(block), memory_alone=True)
+        return found
+
+    def encode(self, texts: Sequence[str], source: str = "") -> Vectors:
+        """Encode texts in `source` as (n, d) unit vectors, leaving out tags and placeholders."""
+        return self.encoder.encode([without_tags(text) for text in texts], language=source)
+
+    def vocabulary(self, language: str) -> list[tuple[str, int]]:
+        """The words of a language with their numbers of occurrences, most frequent first.
+
+        Empty for a language that can only be translated from.
+        """
+        return self.word_indexes[language].vocabulary() if language in self.word_indexes else []
+
+    def detect(self, text: str, *, kind: Kind = "sentence") -> str | None:
+        """Identify the language of a text among those of the encoder; None if it is not clear."""
+        return clear_language(self.language_chances(text, kind=kind))
+
+    def language_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
+        """The probability that a text is in each language of the encoder, highest first.
+
+        Empty for a text without letters.
+        """
+        if self._detector is None or not has_letters(text):
+            return {}
+        return self._detector.chances(self._tokens(text, kind), fasttext_chances(text))
+
+    def sentence_chances(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """The `language_chances` of sentences."""
+        return [self.language_chances(text) for text in texts]
+
+    def word_chances(self, words: Sequence[str]) -> list[dict[str, float]]:
+        """The `language_chances` of words."""
+        return [self.language_chances(word, kind="word") for word in words]
+
+    def pictograms_of(self, texts: Sequence[str]) -> list[list[Pictogram]]:
+        """Find the pictograms nearest to each text; none if the bundle has no pictograms."""
+        if self.pictograms is None or not texts:
+            return [[] for _ in texts]
+        return [
+            [Pictogram(emoji=near.emoji, cosine=round(near.cosine, DIGITS)) for near in row]
+            for row in self.pictograms.nearest(self.encode(texts))
+        ]
+
+    def token_chances(self, text: str, *, kind: Kind = "sentence") -> dict[str, float]:
+        """The probabilities of `language_chances` from the tokens of the text alone, without fastText."""
+        return {} if self._detector is None else self._detector.chances(self._tokens(text, kind))
+
+    def _tokens(self, text: str, kind: Kind) -> Sequence[int]:
+        return self.encoder.tokens([fold(text) if kind == "word" else text])[0]
+
+    def _asked(self, texts: Iterable[tuple[str, str]], stage: Stage) -> dict[str, Asked]:
+        """Tokenise and encode cleaned texts, as (source, text); the questions of each language."""
+        by_source: dict[str, list[str]] = {}
+        for source, text in texts:
+            by_source.setdefault(source, []).append(text)
+        every = [without_tags(text) for rows in by_source.values() for text in rows]
+        with stage("tokenise"):
+            tokens = Tokens.of(self.encoder.tokenizer.encode(every))
+        with stage("encode"):
+            vectors = self.encoder.encode_tokens(tokens)
+        asked, begin = {}, 0
+        for code, rows in by_source.items():
+            end = begin + len(rows)
+            own = tokens.take(np.arange(begin, end)).without(self.encoder.tokenizer.special)
+            of_texts = self.encoder.as_taught(code, every[begin:end], vectors[begin:end])
+            asked[code] = Asked.encoded(code, rows, of_texts, own)
+            begin = end
+        return asked
+
+    def _sentences(
+        self, asked: Asked, target: str, counts: Sequence[int], *, memory_alone: bool = False
+    ) -> list[Answers]:
+        """Answer questions, each with up to `counts` of the sentences in `target`."""
+        index, source = self.sentence_indexes[target], asked.language
+        means = index.means_from(source)
+        considered = [max(count, ANSWERS_CONSIDERED) for count in counts]
+        cosines, rows = nearest(index.vectors, asked.vectors, max(considered))
+        table = ranked(cosines, rows, means[rows], max(considered))
+        if min(considered) < max(considered):
+            table = limited(table, considered)
+        recalled = remember(self.sentence_indexes.get(source), index, asked.texts, asked.vectors)
+        table = self._with_memory(table, recalled, asked, index, memory_alone)
+        words = WordPairs(
+            asked,
+            self.word_indexes[source],
+            self.word_indexes[target],
+            table["question"],
+            index.features.words_of(table["row"]),
+        )
+        add_evidence(
+            table, asked, index.features, words, self.confidence.lengths, (source, target), self._token_scores
+        )
+        chances, similarity = self.confidence.of_sentences(table.columns), table["similarity"]
+        # A sentence of the memory is as sure as it is alike, unless its words say that it is surer.
+        remembered = (similarity == 1) | (similarity >= chances) | (memory_alone & (similarity > 0))
+        table.columns["confidence"] = np.where(remembered, similarity, chances)
+        table.columns["remembered"], table.columns["place"] = remembered, np.arange(len(table))
+        # What is exact comes first, what has other numbers last.
+        place = np.where(remembered, similarity < 1, 1 + table["contradicts"])
+        table = table.take(np.lexsort((-table["confidence"], place > 1, place > 0, table["question"])))
+        table = table if memory_alone else limited(table, counts)
+        return self._answers(table, asked, index, recalled, words)
+
+    def _with_memory(
+        self,
+        table: Candidates,
+        recalled: Sequence[Remembered | None],
+        asked: Asked,
+        index: SentenceIndex,
+        memory_alone: bool,
+    ) -> Candidates:
+        """Add what the translation memory has as candidates, and the column `similarity`, 0 for others."""
+        table = table.take(np.zeros(0, np.int64)) if memory_alone else table
+        found = [
+            (question, row, memory.likeness.similarity)
+            for question, memory in enumerate(recalled)
+            if memory is not None
+            for row in memory.translations
+        ]
+        if not found:
+            table.columns["similarity"] = np.zeros(len(table))
+            return table
+        questions, rows, similarities = map(np.array, zip(*found, strict=True))
+        means = index.means_from(asked.language)
+        table, places = merged(table, questions, rows, asked.vectors, index.vectors, means)
+        table.columns["similarity"] = np.zeros(len(table))
+        table["similarity"][places] = similarities
+        return table
+
+    def _answers(
+        self,
+        table: Candidates,
+        asked: Asked,
+        index: SentenceIndex,
+        recalled: Sequence[Remembered | None],
+        words: WordPairs,
+    ) -> list[Answers]:
+        """Make answers of a table in its order."""
+        rows = table["row"].tolist()
+        texts = [index.text(row) for row in rows]
+        differs = words.differences(table["place"], index.vectors.reconstruct(rows), texts) if rows else []
+        memory = self.sentence_indexes.get(asked.language)
+        answers: list[list[Answer]] = [[] for _ in range(table.count)]
+        names = "question", "row", "score", "confidence", "similarity", "remembered", "contradicts"
+        columns = zip(*(table[name].tolist() for name in names), strict=True)
+        for place, (question, row, score, chance, similarity, remembered, contradicts) in enumerate(columns):
+            text, original, penalties = texts[place], None, ("numbers",) if contradicts else ()
+            found = recalled[question] if remembered else None
+            if found is not None and memory is not None:
+                original = Original(text=memory.text(found.original), id=memory.id(found.original))
+                text = put_back(asked.texts[question], original.text, text)
+                penalties = found.likeness.penalties
+            answers[question].append(
+                Answer(
+                    text=text,
+                    score=round(score, DIGITS),
+                    confidence=round(chance, DIGITS),
+                    id=index.id(row),
+                    match=self.confidence.match_of(chance, similarity if original else None),
+                    similarity=round(similarity, DIGITS) if original else None,
+                    original=original,
+                    differs=differs[place],
+                    penalties=penalties,
+                    metadata=index.metadata(row),
+                )
+            )
+        return list(map(tuple, answers))
+
+    def _translated_words(
+        self, words: Sequence[str], source: str, target: str, counts: Sequence[int]
+    ) -> list[Answers]:
+        """Answer words, each with up to `counts` of the words in `target`."""
+        asked, index = self.word_indexes[source], self.word_indexes[target]
+        folded = [fold(word) for word in words]
+        rows = asked.rows_of(folded)
+        table = word_candidates(folded, rows, asked, index, max(counts))
+        table.columns["confidence"] = self.confidence.of_words(table.columns)
+        table = limited(table.take(np.lexsort((-table["confidence"], table["question"]))), counts)
+        answers: list[list[Answer]] = [[] for _ in words]
+        names = "question", "row", "csls", "confidence"
+        for question, row, score, chance in zip(*(table[name].tolist() for name in names), strict=True):
+            form, examples = written(self.sentence_indexes[target], index, row)
+            answers[question].append(
+                Answer(
+                    text=form,
+                    score=round(score, DIGITS),
+                    confidence=round(chance, DIGITS),
+                    id=index.id(row),
+                    match=self.confidence.match_of(chance),
+                    in_vocabulary=bool(rows[question] != UNKNOWN_WORD),
+                    examples=examples,
+                )
+            )
+        return list(map(tuple, answers))
+
+    def _check(self, source: str, target: str) -> None:
+        """Raise UnknownLanguageError for a pair that cannot be translated."""
+        if source not in self.word_indexes:
+            raise UnknownLanguageError(f"no language {source!r} here; there are: {listed(self.known.codes)}")
+        targets = [code for code in self.sentence_indexes if code != source]
+        if target not in targets:
+            raise UnknownLanguageError(
+                f"no translations from {source} to {target!r}; to: {listed(targets) or 'none'}"
+            )
+
+    def _info(self, code: str) -> LanguageInfo:
+        entry = self.manifest.languages.get(code)
+        return LanguageInfo(
+            code=code,
+            name=language(code).name,
+            sentences=entry.sentences if entry else 0,
+            words=entry.words if entry else 0,
+            targets=tuple(other for other in self.sentence_indexes if other != code),
+        )
+
+
+def _blocks(k: int, count: int) -> Iterable[tuple[int, int]]:
+    """Begin and end of blocks of `count` questions with k answers each that are answered at once."""
+    size = max(1, ROWS_AT_ONCE // max(k, ANSWERS_CONSIDERED))
+    return ((begin, min(begin + size, count)) for begin in range(0, count, size))

@@ -1,0 +1,215 @@
+"""WordIndex: the words of one language with their vectors, rarity and hubness.
+
+The vector of a word of the index is made from its tokens and from the sentences that contain it
+(words/contexts.py), and rotated into the space that all languages share (words/procrustes.py). That of any
+other word is made by the encoder, from its tokens alone.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.encoder.text_encoder import TextEncoder
+from index.encoder.vectors import Vectors
+from index.storage.index_manifest import IndexManifest
+from index.storage.tables import read_array, read_table
+from index.text.normalisation import clean, words
+from index.vectors.faiss import FaissIndex
+from index.vectors.neighbourhoods import NeighbourhoodMeans, csls_scores
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows, VectorIndex
+
+WORD_COLUMNS = ("word", "count")
+ID_INFIX = ":word:"  # an ID is the language, this, and the word
+UNKNOWN_WORD = -1  # the row of a word that the index does not have
+PRE_TOKENS_CACHED = 1 << 14  # whose words are remembered
+UNKNOWN_CACHED = 1 << 12  # words that the index does not have, with their vectors
+
+
+class WordIndex:
+    """The words of one language; none for a language of the encoder that the index has no sentences in."""
+
+    def __init__(
+        self,
+        language: str,
+        encoder: TextEncoder,
+        vectors: VectorIndex | None = None,
+        vocabulary: Sequence[str] = (),
+        counts: Sequence[int] = (),
+        means: NDArray[np.float32] | None = None,
+        rotation: NDArray[np.float32] | None = None,
+        sources: Sequence[str] = (),
+    ) -> None:
+        self.language, self.vectors = language, vectors
+        self._encoder, self._words = encoder, vocabulary
+        # Copies in memory: every numpy operation is slower on a memory map.
+        self._rotation = None if rotation is None else np.array(rotation)
+        self._counts = np.asarray(counts, np.int64)
+        self._total = max(1, int(self._counts.sum()))
+        self._rows = {word: row for row, word in enumerate(vocabulary)}
+        self._means = NeighbourhoodMeans(np.zeros((0, 0), np.float32) if means is None else means, sources)
+        # (count + 1,) how rare each word is; the last is for words outside the vocabulary, which count as
+        # occurring once. If no listed word occurs in a sentence, all words are equally rare.
+        occurrences = np.maximum(np.append(self._counts, 1), 1)
+        self.rarities: NDArray[np.float32] = np.log1p(self._total / occurrences).astype(np.float32)
+        self._crowding: dict[str, NDArray[np.float32]] = {}
+        self._best: dict[str, NDArray[np.float32]] = {}
+        self._unknown: dict[str, Vectors] = {}
+        self._added: Vectors = np.zeros((0, encoder.dimension), np.float32)
+
+    @classmethod
+    def open(
+        cls, folder: Path, language: str, manifest: IndexManifest, encoder: TextEncoder, threads: int = 1
+    ) -> "WordIndex":
+        """Open LANG.words.* of a verified version."""
+        entry, sources = manifest.languages[language], manifest.sources(language)
+        count, dimension, stem = entry.words, manifest.dimension, f"{language}.words"
+        table = read_table(folder / f"{stem}.arrow", WORD_COLUMNS, count)
+        return cls(
+            language,
+            encoder,
+            FaissIndex.open(folder / f"{stem}.faiss", count, dimension, entry.word_search, threads),
+            table.column("word").to_pylist(),
+            table.column("count").to_pylist(),
+            read_array(folder / f"{stem}.hubness.npy", (count, len(sources))),
+            read_array(folder / f"{stem}.rotation.npy", (dimension, dimension)),
+            sources,
+        )
+
+    def without_index(self, language: str) -> "WordIndex":
+        """The words of a language that the index has none of."""
+        return WordIndex(language, self._encoder)
+
+    def with_words(self, spellings: Sequence[str]) -> "WordIndex":
+        """This index with further words, in rows from `len` on, as if a sentence of the index had them."""
+        more = copy(self)
+        more._words = [*self._words, *spellings]
+        more._added = self.vectors_of(spellings, np.full(len(spellings), UNKNOWN_WORD))
+        return more
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, word: str) -> bool:
+        return fold(word) in self._rows
+
+    @property
+    def spellings(self) -> Sequence[str]:
+        """The word of each row."""
+        return self._words
+
+    def vocabulary(self) -> list[tuple[str, int]]:
+        """All words with their numbers of occurrences, most frequent first."""
+        return list(zip(self._words, self._counts.tolist(), strict=True))
+
+    def text(self, row: int) -> str:
+        """The word of a row."""
+        return self._words[row]
+
+    def id(self, row: int) -> str:
+        """The ID of a row."""
+        return f"{self.language}{ID_INFIX}{self.text(row)}"
+
+    def rows_of(self, spellings: Sequence[str]) -> Rows:
+        """(n,) the rows of folded words; UNKNOWN_WORD for those that are not in the vocabulary."""
+        rows = [self._rows.get(word, UNKNOWN_WORD) for word in spellings]
+        return np.array(rows, np.int64)
+
+    def frequencies(self, spellings: Sequence[str]) -> NDArray[np.float64]:
+        """(n,) each folded word's share of all words used in this language; NaN if it is not in the index."""
+        rows = self.rows_of(spellings)
+        if not len(self):
+            return np.full(len(rows), np.nan)
+        return np.where(rows == UNKNOWN_WORD, np.nan, self._counts[rows] / self._total)
+
+    def vectors_of(self, spellings: Sequence[str], rows: Rows) -> Vectors:
+        """(n, d) unit vectors in the word space of folded words and their rows."""
+        vectors = np.empty((len(rows), self._encoder.dimension), np.float32)
+        known = rows != UNKNOWN_WORD
+        if self.vectors is not None:
+            vectors[known] = self.vectors.reconstruct(rows[known])
+        places = {place: spellings[place] for place in np.flatnonzero(~known).tolist()}
+        if places:
+            unknown = self._unknown_vectors(set(places.values()))
+            for place, spelling in places.items():
+                vectors[place] = unknown[spelling]
+        return vectors
+
+    def _unknown_vectors(self, spellings: set[str]) -> dict[str, Vectors]:
+        """The vectors (d,) of at least these words, which the index does not have."""
+        cached = self._unknown
+        if missing := sorted(spellings - cached.keys()):
+            encoded = self.to_word_space(self._encoder.word_vectors(missing, self.language))
+            # A new dictionary, since other threads may be reading the old one.
+            kept = (
+                cached
+                if len(cached) < UNKNOWN_CACHED
+                else {word: cached[word] for word in spellings & cached.keys()}
+            )
+            self._unknown = cached = {**kept, **dict(zip(missing, encoded, strict=True))}
+        return cached
+
+    def vectors_at(self, rows: Rows) -> Vectors:
+        """(n, d) the unit vectors of rows."""
+        if self.vectors is None:
+            return np.zeros((0, self._encoder.dimension), np.float32)
+        vectors = self.vectors.reconstruct(np.minimum(rows, len(self.vectors) - 1))
+        added = rows >= len(self.vectors)
+        vectors[added] = self._added[rows[added] - len(self.vectors)]
+        return vectors
+
+    def to_word_space(self, vectors: Vectors) -> Vectors:
+        """Rotate vectors (n, d) of the encoder into the space of this language's words."""
+        return vectors if self._rotation is None else vectors @ self._rotation
+
+    def means_from(self, source: str) -> NDArray[np.float32]:
+        """(count,) each word's mean cosine to its nearest neighbours in `source`."""
+        return self._means.seen_from(source)
+
+    def crowding(self, rows: Rows, other: str) -> NDArray[np.float32]:
+        """(n,) each word's mean cosine to its nearest words in the `other` language, which CSLS subtracts.
+
+        A word that the index does not have gets the mean over all its words.
+        """
+        if other not in self._crowding:
+            means = np.zeros(0, np.float32) if self.vectors is None else self.means_from(other)
+            self._crowding[other] = np.append(means, means.mean() if len(means) else 0).astype(np.float32)
+        return self._crowding[other][rows]  # UNKNOWN_WORD is the last
+
+    def best_scores(self, rows: Rows, vectors: Vectors, other: "WordIndex") -> NDArray[np.float32]:
+        """(n,) each word's highest CSLS score with the words that `other` has in the index, 0 at least.
+
+        Searched for when they are needed first, and kept.
+        """
+        if other.vectors is None:
+            return np.zeros(len(rows), np.float32)
+        known = self._best.setdefault(other.language, np.full(len(self.rarities), np.nan, np.float32))
+        scores = known[rows]
+        missing = np.flatnonzero(np.isnan(scores))
+        if len(missing):
+            cosines, nearest = other.vectors.search(vectors[missing], CANDIDATE_COUNT)
+            own = self.crowding(rows[missing], other.language)[:, None]
+            scores[missing] = best = csls_scores(cosines, own, other.crowding(nearest, self.language)).max(
+                axis=1, initial=0
+            )
+            in_index = rows[missing] != UNKNOWN_WORD
+            known[rows[missing][in_index]] = best[in_index]
+        return scores
+
+
+def fold(word: str) -> str:
+    """Clean and lower-case a word, as vocabularies store it."""
+    return clean(word).lower()
+
+
+def words_of(text: str, language: str) -> tuple[str, ...]:
+    """The lower-cased words of a text, in order."""
+    return tuple(word for pre_token in text.split(" ") for word in _words_in(pre_token, language))
+
+
+@lru_cache(PRE_TOKENS_CACHED)
+def _words_in(pre_token: str, language: str) -> tuple[str, ...]:
+    return tuple(words(pre_token, language))

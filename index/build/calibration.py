@@ -1,0 +1,279 @@
+"""Fits the confidence of an index on questions whose right answers are known.
+
+These are its aligned sentences, or scenes whose translations are added to it. Each is asked twice, with its
+translations among the candidates and without them, so that a low confidence can also mean "not in the index".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.candidates import ANSWERS_CONSIDERED, LEFT_OUT, Candidates, firsts, joined, limited, ranked
+from index.answers.evidence import Asked, WordPairs, add_evidence
+from index.answers.sentence_features import Features
+from index.answers.sentence_index import SentenceIndex
+from index.answers.word_index import WordIndex, words_of
+from index.build.probes import Probes
+from index.confidence.models import Confidence, Model, calibration_error, fit, risk_coverage
+from index.encoder.vectors import Vectors
+from index.text.pre_tokens import Tokens
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, Rows
+
+# What the models of an index weigh. Cosines are higher in some kinds of text than in others, the number of
+# candidates hardly varies within an index, and scenes are short and lack a word.
+PLAIN = ("score", "gap")
+FULL = (
+    *PLAIN,
+    "length_difference",
+    "question_covered",
+    "answer_covered",
+    "question_lacking",
+    "answer_lacking",
+)
+TRIES_PER_QUESTION = 4  # sentences looked at for each question needed, since not all have a translation
+LENGTHS_READ = 2000  # sentences of a language, to estimate its mean length
+QUESTIONS_AT_ONCE = 256
+TOP_ANSWERS = 10  # answers among which `in_ten` looks
+MAX_SCENE_COPIES = 4  # of one scene that an index may have
+COPY_COSINE = 0.9999  # at least, of a scene to its copy
+FOLDS = 2
+CHOICE_ROUNDS = 3  # of choosing answers and fitting to those chosen
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Indexes:
+    """The sentences and words of a version that is being built, by language."""
+
+    sentences: Mapping[str, SentenceIndex]
+    words: Mapping[str, WordIndex]
+
+    def mean_lengths(self) -> dict[str, float]:
+        """The mean length of evenly spaced sentences of each language."""
+        rows = {
+            code: np.unique(np.linspace(0, len(index) - 1, LENGTHS_READ).astype(np.int64))
+            for code, index in self.sentences.items()
+        }
+        return {
+            code: float(index.features.lengths[rows[code]].mean(dtype=np.float64))
+            for code, index in self.sentences.items()
+        }
+
+
+@dataclass(frozen=True)
+class Questions:
+    """n questions of one language pair, first with their translations in the index, then again without.
+
+    `table`: their candidates, with all evidence and the column `right`. `in_ten` (n,): whether a right one is
+    among the ten of the highest scores.
+    """
+
+    table: Candidates
+    in_ten: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.in_ten)
+
+    def first_right(self, chances: NDArray[np.float64]) -> float:
+        """The share of questions whose likeliest answer is right, if a right one is in the index."""
+        places = likeliest(self.table, chances)
+        right = self.table["right"][places] & (self.table["question"][places] < len(self))
+        return float(right.sum()) / len(self)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The neighbours of n questions, (n, m), and which of them are `right`.
+
+    `means` (sentences,) and `features` are those of all sentences that may be answers, `words` their words.
+    """
+
+    asked: Asked
+    cosines: Vectors
+    rows: Rows
+    right: NDArray[np.bool_]
+    means: NDArray[np.float32]
+    features: Features
+    words: WordIndex
+
+
+def ask(indexes: Indexes, pools: Iterable[Pool], pair: Pair, lengths: Mapping[str, float]) -> Questions:
+    """Answer the questions of pools with all evidence, once with the right answers and once without."""
+    halves: tuple[list[Candidates], list[Candidates]] = [], []
+    in_ten = []
+    for pool in pools:
+        for half, left_out in zip(halves, (np.zeros_like(pool.right), pool.right), strict=True):
+            table = _answered(pool, left_out)
+            if half is halves[0]:
+                hits = np.bincount(table["question"], table["right"], len(pool.right))
+                in_ten.append(hits > 0)
+            table = limited(table, [ANSWERS_CONSIDERED] * len(pool.right))
+            words = WordPairs(
+                pool.asked,
+                indexes.words.get(pair[0]) or pool.words.without_index(pair[0]),
+                pool.words,
+                table["question"],
+                pool.features.words_of(table["row"]),
+            )
+            own = float(pool.asked.lengths.mean())
+            add_evidence(table, pool.asked, pool.features, words, {pair[0]: own, **lengths}, pair)
+            half.append(table)
+    return Questions(joined([*halves[0], *halves[1]]), np.concatenate(in_ten))
+
+
+def _answered(pool: Pool, left_out: NDArray[np.bool_]) -> Candidates:
+    """The best answers to questions, with the column `right`."""
+    # Neighbours that are left out go to the end, as far from the question as possible.
+    cosines = np.where(left_out, np.float32(LEFT_OUT), pool.cosines)
+    order = np.argsort(-cosines, axis=1, kind="stable")
+    rows = np.take_along_axis(pool.rows, order, 1)
+    table = ranked(np.take_along_axis(cosines, order, 1), rows, pool.means[rows], TOP_ANSWERS)
+    size = len(pool.features)
+    asked, places = np.nonzero(pool.right)
+    right = asked * size + pool.rows[asked, places]
+    table.columns["right"] = np.isin(table["question"] * size + table["row"], right)
+    return table
+
+
+def aligned(
+    indexes: Indexes, pair: Pair, count: int, random: np.random.Generator
+) -> tuple[Rows, list[list[int]]]:
+    """Draw up to `count` rows of the first language that have translations in the second, and their rows."""
+    source, target = (indexes.sentences[code] for code in pair)
+    if source.groups is None or target.groups is None:
+        return np.zeros(0, np.int64), []
+    tries = min(len(source), TRIES_PER_QUESTION * count)
+    tried = random.choice(len(source), tries, replace=False, shuffle=False)
+    found: list[tuple[int, list[int]]] = []
+    for row in tried.tolist():
+        if len(found) < count and (translations := source.translations(row, target)):
+            found.append((row, translations))
+    return np.array([row for row, _ in found], np.int64), [translations for _, translations in found]
+
+
+def sentence_pools(indexes: Indexes, pair: Pair, rows: Rows, answers: Sequence[list[int]]) -> Iterable[Pool]:
+    """Sentences of the first language of `pair`, whose translations in the second are `answers`, by row."""
+    source, target = (indexes.sentences[code] for code in pair)
+    for begin in range(0, len(rows), QUESTIONS_AT_ONCE):
+        block = rows[begin : begin + QUESTIONS_AT_ONCE]
+        vectors = source.vectors.reconstruct(block)
+        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT)
+        right = zip(neighbours, answers[begin : begin + QUESTIONS_AT_ONCE], strict=True)
+        yield Pool(
+            Asked.encoded(pair[0], [source.text(row) for row in block.tolist()], vectors, _no_tokens(block)),
+            cosines,
+            neighbours,
+            np.stack([np.isin(row, known) for row, known in right]),
+            target.means_from(pair[0]),
+            target.features,
+            indexes.words[pair[1]],
+        )
+
+
+def scene_pools(indexes: Indexes, pair: Pair, asked: Probes, translations: Probes) -> Iterable[Pool]:
+    """Scenes in the first language of `pair`, their translations added to the sentences of the second.
+
+    The first language need not be in the index. Copies of the translations in the index are left out.
+    """
+    target, words = indexes.sentences[pair[1]], _with_words_of(indexes.words[pair[1]], translations.texts)
+    features = target.features.followed(Features.of([translations.texts], words.spellings, pair[1]))
+    means = np.append(target.means_from(pair[0]), _means_around(indexes, pair, translations.vectors))
+    for begin in range(0, len(asked.texts), QUESTIONS_AT_ONCE):
+        block = np.arange(begin, min(begin + QUESTIONS_AT_ONCE, len(asked.texts)))
+        vectors, answers = asked.vectors[block], translations.vectors[block]
+        cosines, neighbours = target.vectors.search(vectors, CANDIDATE_COUNT)
+        similarities, similar = target.vectors.search(answers, MAX_SCENE_COPIES)
+        copies = np.where(similarities >= COPY_COSINE, similar, -1)
+        is_copy = (neighbours[:, :, None] == copies[:, None]).any(axis=2)
+        right = np.zeros((len(block), 1 + neighbours.shape[1]), bool)
+        right[:, 0] = True
+        yield Pool(
+            Asked.encoded(pair[0], [asked.texts[row] for row in block.tolist()], vectors, _no_tokens(block)),
+            np.column_stack([(vectors * answers).sum(1), np.where(is_copy, np.float32(LEFT_OUT), cosines)]),
+            np.column_stack([len(target) + block, neighbours]),
+            right,
+            means.astype(np.float32),
+            features,
+            words,
+        )
+
+
+def _with_words_of(index: WordIndex, texts: Sequence[str]) -> WordIndex:
+    """A word index with all words of some texts, as an index has all words of its sentences."""
+    words = dict.fromkeys(word for text in texts for word in words_of(text, index.language))
+    return index.with_words([word for word in words if word not in index])
+
+
+def _no_tokens(questions: Rows) -> Tokens:
+    """Tokens are evidence of the kind of a text alone, which is fitted by itself (domain.py)."""
+    return Tokens.of([[]] * len(questions))
+
+
+def _means_around(indexes: Indexes, pair: Pair, vectors: Vectors) -> NDArray[np.float32]:
+    """(n,) the neighbourhood means of new vectors of the second language of `pair`."""
+    codes = indexes.sentences
+    sources = [pair[0]] if pair[0] in codes else [code for code in codes if code != pair[1]]
+    if not sources:
+        return np.zeros(len(vectors), np.float32)
+    means = [neighbourhood_means(codes[code].vectors.search(vectors, CSLS_NEIGHBOURS)[0]) for code in sources]
+    average: NDArray[np.float32] = np.mean(means, axis=0).astype(np.float32)
+    return average
+
+
+def likeliest(table: Candidates, chances: NDArray[np.float64]) -> Rows:
+    """The place of each question's likeliest candidate; of equal ones, that with the highest score."""
+    order = np.lexsort((-chances, table["question"]))
+    return order[firsts(table["question"][order])]
+
+
+def fit_choice(table: Candidates) -> Model:
+    """Fit the probability that the answer chosen for a question, the likeliest, is right.
+
+    The first fit is to all answers, each later one to the answers that the fit before it chooses.
+    """
+    model = _fit(table, FULL)
+    for _ in range(CHOICE_ROUNDS):
+        model = _fit(table.take(likeliest(table, model.probability(table.columns))), FULL)
+    return model
+
+
+def _fit(table: Candidates, names: Iterable[str]) -> Model:
+    known = [name for name in names if name in table.columns]
+    return fit({name: table[name] for name in known}, table["right"])
+
+
+def fit_confidence(
+    asked: Mapping[Pair, Questions],
+    lengths: Mapping[str, float],
+    random: np.random.Generator,
+    source: Literal["aligned", "scenes"],
+    word: Model,
+) -> tuple[Confidence, dict[Pair, NDArray[np.float64]]]:
+    """Fit a confidence; compute each candidate's probability from a fit on the other questions."""
+    table = joined([answered.table for answered in asked.values()])
+    folds = np.concatenate([np.tile(random.integers(FOLDS, size=len(part)), 2) for part in asked.values()])
+    fold, chances = folds[table["question"]], np.zeros(len(table))
+    for held_out in range(FOLDS):
+        model = fit_choice(table.take(fold != held_out))
+        chances[fold == held_out] = model.probability(table.take(fold == held_out).columns)
+    chosen = likeliest(table, chances)
+    first = firsts(table["question"])
+    confidence = Confidence(
+        source=source,
+        n=table.count,
+        ece=calibration_error(chances[chosen], table["right"][chosen]),
+        curve=risk_coverage(chances[chosen], table["right"][chosen]),
+        sentence=(fit_choice(table), _fit(table.take(first), PLAIN)),
+        word=word,
+        lengths=dict(lengths),
+    )
+    ends = np.cumsum([0, *(len(answered.table) for answered in asked.values())]).tolist()
+    return confidence, {
+        pair: chances[begin:end] for pair, (begin, end) in zip(asked, pairwise(ends), strict=True)
+    }

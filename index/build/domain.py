@@ -1,0 +1,155 @@
+"""Stage of a build: fits the model that distinguishes text like the index's from other kinds of text.
+
+An encoder that learned from captions maps every text close to some caption, so a text's words say better than
+its vector whether it is one: naive Bayes over tokens, then logistic regression.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.answers.evidence import DOMAIN, LARGEST_TOKEN_SCORE, domain_columns
+from index.answers.sentence_index import SentenceIndex
+from index.build.job import Job
+from index.build.probes import Probes
+from index.build.reading import texts_of
+from index.confidence.models import Model, fit
+from index.text.pre_tokens import Tokens
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, neighbourhood_means
+from index.vectors.vector_index import drawn_rows
+from index.words.vocabulary import training_tokens
+
+SENTENCES_COUNTED = 20_000  # of each language
+SENTENCES_READ = 4096  # at a time
+TOKENS_A_LANGUAGE = 300_000.0  # the total weight of a language's tokens, however many it has
+Columns = dict[str, NDArray[np.float64]]
+QUESTIONS_PER_KIND = 4000  # texts of either kind, over all pairs of languages
+LEAST_QUERIES = 100  # of either kind; with fewer nothing is fitted
+SMOOTHING = 0.5  # added to each count of a token
+OTHERS_WEIGHT = 0.75  # of all texts of other kinds together, relative to all texts of the kinds of the index
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """How often each token occurs in text of the index's kinds, and in text of other kinds, (vocabulary,)."""
+
+    held: NDArray[np.float64]
+    other: NDArray[np.float64]
+
+    def table(self) -> NDArray[np.float32]:
+        """(vocabulary,) log P(token | text of the index) - log P(token | other text)."""
+        return self.scores(np.arange(len(self.held))).astype(np.float32)
+
+    def scores(
+        self, tokens: NDArray[np.int64], *, less_held: float = 0.0, less_other: float = 0.0
+    ) -> NDArray[np.float64]:
+        """(n,) tokens -> their entries of `table`, after subtracting occurrences from each token's counts.
+
+        For a text that was itself counted, which must not be evidence for itself.
+        """
+        held = np.maximum(self.held[tokens] - less_held, 0) + SMOOTHING
+        other = np.maximum(self.other[tokens] - less_other, 0) + SMOOTHING
+        added = SMOOTHING * len(self.held)
+        share = np.log((self.other.sum() + added) / (self.held.sum() + added))
+        largest = LARGEST_TOKEN_SCORE
+        scores: NDArray[np.float64] = np.clip(np.log(held / other) + share, -largest, largest)
+        return scores
+
+
+@dataclass(frozen=True)
+class HeldTokens:
+    """The tokens of a language's sentences in the index, and the weight of each occurrence."""
+
+    tokens: Tokens
+    weight: float
+
+
+def held_tokens(job: Job, code: str, halved: bool) -> HeldTokens:
+    """Tokenise the first sentences of a language; `halved` if its training words have the other half."""
+    tokenizer = job.encoder.tokenizer
+    tokens = Tokens.of([])
+    for texts in texts_of(job, code, SENTENCES_READ, end=SENTENCES_COUNTED):
+        tokens = tokens.followed(tokenizer.encode_corpus(texts.to_pylist()).without(tokenizer.special))
+    return HeldTokens(tokens, TOKENS_A_LANGUAGE * (0.5 if halved else 1) / max(1, len(tokens.ids)))
+
+
+def count_tokens(job: Job, held: Mapping[str, HeldTokens], others: Mapping[str, Probes]) -> TokenCounts:
+    """Count the tokens of the index's sentences and the encoder's training words, and of other text."""
+    size = job.encoder.vocabulary
+    counts = np.zeros(size)
+    training = training_tokens(job.encoder)
+    for code in {**held, **others}:
+        trained = training[code]
+        if code in held:
+            counts += held[code].weight * np.bincount(held[code].tokens.ids, minlength=size)
+        if trained.any():
+            counts += trained * (TOKENS_A_LANGUAGE * (0.5 if code in held else 1) / trained.sum())
+    other = np.zeros(size)
+    for probes in others.values():
+        other += np.bincount(probes.tokens.ids, minlength=size)
+    return TokenCounts(counts, other)
+
+
+def fit_domain(
+    job: Job,
+    indexes: Mapping[str, SentenceIndex],
+    scenes: Mapping[str, Probes],
+    others: Mapping[str, Probes],
+) -> tuple[NDArray[np.float32], Model | None]:
+    """Fit the scores of tokens, (vocabulary,), and the model; no model if there is too little text.
+
+    Text of the index's kinds is its own sentences, and scenes, which an encoder of captions knows. `others`
+    is text of other kinds.
+    """
+    held = {code: held_tokens(job, code, halved=job.bundle.words(code) is not None) for code in indexes}
+    counts = count_tokens(job, held, others)
+    inside = [_sentence_columns(counts, indexes, held, pair) for pair in permutations(indexes, 2)]
+    inside += _probe_columns(counts, indexes, scenes)
+    outside = _probe_columns(counts, indexes, others, less_other=1.0)
+    sizes = [sum(len(columns[DOMAIN[0]]) for columns in parts) for parts in (inside, outside)]
+    if min(sizes) < LEAST_QUERIES:
+        return counts.table(), None
+    joined = {name: np.concatenate([columns[name] for columns in (*inside, *outside)]) for name in DOMAIN}
+    weights = np.repeat([1 / sizes[0], OTHERS_WEIGHT / sizes[1]], sizes)
+    return counts.table(), fit(joined, np.repeat([True, False], sizes), weights)
+
+
+def _sentence_columns(
+    counts: TokenCounts,
+    indexes: Mapping[str, SentenceIndex],
+    held: Mapping[str, HeldTokens],
+    pair: tuple[str, str],
+) -> Columns:
+    """The columns of sentences of the first language of `pair`, asked in the second."""
+    source, target = (indexes[code] for code in pair)
+    share = -(-QUESTIONS_PER_KIND // (len(indexes) * (len(indexes) - 1)))
+    rows = drawn_rows(len(held[pair[0]].tokens), share)
+    # A sentence's own tokens are subtracted: in a text that is not in the index they might be new.
+    scores = counts.scores(held[pair[0]].tokens.take(rows).ids, less_held=held[pair[0]].weight)
+    return _columns(scores, held[pair[0]].tokens.take(rows), source.vectors.reconstruct(rows), target)
+
+
+def _probe_columns(
+    counts: TokenCounts,
+    indexes: Mapping[str, SentenceIndex],
+    probes: Mapping[str, Probes],
+    less_other: float = 0.0,
+) -> list[Columns]:
+    """The columns of probes in each language, asked in each other language of the index."""
+    pairs = [(code, target) for target in indexes for code in probes if code != target]
+    columns = []
+    for seed, (code, target) in enumerate(pairs):
+        chosen = probes[code].take(probes[code].draw(-(-QUESTIONS_PER_KIND // len(pairs)), seed))
+        scores = counts.scores(chosen.tokens.ids, less_other=less_other)
+        columns.append(_columns(scores, chosen.tokens, chosen.vectors, indexes[target]))
+    return columns
+
+
+def _columns(
+    scores: NDArray[np.float64], tokens: Tokens, vectors: NDArray[np.float32], target: SentenceIndex
+) -> Columns:
+    means = neighbourhood_means(target.vectors.search(vectors, CSLS_NEIGHBOURS)[0])
+    return domain_columns(tokens, means, scores)

@@ -1,0 +1,168 @@
+"""The models of confidence, and how they are fitted."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from index.confidence import MIN_CONFIDENCE, MatchKind
+
+RIDGE = 1e-3  # a question: keeps separable answers from driving the weights to infinity
+LEAST_RIDGE = 1e-2
+STEPS = 100  # of Newton's method
+BINS = 10  # of the calibration error
+SHARES = tuple(step / 10 for step in range(1, 11))  # of a risk-coverage curve
+
+Columns = Mapping[str, NDArray[np.floating]]
+
+
+class Model(BaseModel):
+    """p = sigmoid(sum of weight times column + bias), fitted on `n` answers with calibration error `ece`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: dict[str, FiniteFloat] = Field(min_length=1)
+    bias: FiniteFloat
+    n: int = Field(ge=0)
+    ece: float | None = Field(default=None, ge=0, le=1)
+
+    def probability(self, columns: Columns) -> NDArray[np.float64]:
+        """Probabilities in the shape of the columns, of which each that has a weight must be there."""
+        weighed = [weight * columns[name].astype(np.float64) for name, weight in self.weights.items()]
+        return _sigmoid(np.sum(weighed, axis=0) + self.bias)
+
+
+class Models(BaseModel):
+    """What an encoder's bundle says of confidence: the models of an index that cannot fit its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sentence: Model
+    word: Model
+
+
+# Of a bundle that is still being made: nothing was fitted (n = 0), and a higher score is surer, no more.
+UNFITTED = Models(
+    sentence=Model(weights={"score": 1.0}, bias=0.0, n=0), word=Model(weights={"score": 1.0}, bias=0.0, n=0)
+)
+
+
+class CurvePoint(BaseModel):
+    """If only the `coverage` most confident answers are given, at `confidence` or more, `risk` are wrong."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    coverage: float = Field(ge=0, le=1)
+    confidence: float = Field(ge=0, le=1)
+    risk: float = Field(ge=0, le=1)
+
+
+class Confidence(BaseModel):
+    """The models of an index, and on what those of sentences were fitted.
+
+    `source`: "aligned", `n` answers to aligned sentences of this index; "scenes", this project's own
+    sentences, whose translations were added to this index (build/probes.py); "encoder", those of the bundle.
+    `sentence`: the first model whose columns are known is used. `domain`: the probability that a text is of
+    the kinds that the index holds; None if it was not fitted. `lengths`: each language's mean of
+    log(1 + characters). `near`: answers with at least this confidence, but less than MIN_CONFIDENCE, share
+    something with their question; few answers to text of other kinds reach it. By default no answer is near.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: Literal["aligned", "scenes", "encoder"] = "encoder"
+    n: int = Field(default=0, ge=0)
+    ece: float | None = Field(default=None, ge=0, le=1)
+    curve: tuple[CurvePoint, ...] = ()
+    sentence: tuple[Model, ...] = Field(min_length=1)
+    word: Model
+    domain: Model | None = None
+    lengths: dict[str, float] = Field(default_factory=dict)
+    near: float = Field(default=MIN_CONFIDENCE, ge=0, le=1)
+
+    @classmethod
+    def of_encoder(cls, models: Models) -> "Confidence":
+        """The confidence of an index that was not measured."""
+        fitted = models.sentence
+        return cls(n=fitted.n, ece=fitted.ece, sentence=(fitted,), word=models.word)
+
+    def of_sentences(self, columns: Columns) -> NDArray[np.float64]:
+        """(n,) the confidence of answers with these columns of evidence, (n,) each."""
+        model = next(model for model in self.sentence if model.weights.keys() <= columns.keys())
+        chances = model.probability(columns)
+        if self.domain is not None and self.domain.weights.keys() <= columns.keys():
+            chances = chances * self.domain.probability(columns)
+        if "contradicts" in columns:
+            limit = min(self.near, MIN_CONFIDENCE / 2)
+            chances = np.where(columns["contradicts"], np.minimum(chances, limit), chances)
+        return chances
+
+    def of_words(self, columns: Columns) -> NDArray[np.float64]:
+        """(n,) the confidence of answers to words with these columns of evidence, (n,) each."""
+        return self.word.probability(columns)
+
+    def match_of(self, confidence: float, similarity: float | None = None) -> MatchKind:
+        """What an answer is called; `similarity` of its original in the translation memory to the text."""
+        if similarity is not None:
+            return "exact" if similarity == 1 else "memory"
+        return "near" if self.near <= confidence < MIN_CONFIDENCE else "translation"
+
+
+def fit(columns: Columns, right: NDArray[np.bool_], counted: NDArray[np.floating] | None = None) -> Model:
+    """Fit to columns (n,) of evidence and whether each answer was right (n,): ridge on standardised columns.
+
+    `counted` (n,): how much each answer counts, by default 1. Newton's method (iteratively reweighted least
+    squares). Raises ValueError if there are no answers.
+    """
+    values = np.column_stack([np.ravel(column).astype(np.float64) for column in columns.values()])
+    if len(values) != len(right) or not len(right):
+        raise ValueError(f"{len(values)} rows of evidence for {len(right)} answers: give as many, at least 1")
+    mean, spread = values.mean(0), values.std(0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    design = np.column_stack([(values - mean) / spread, np.ones(len(values))])
+    weights = np.ones(len(right)) if counted is None else counted / counted.mean()
+    penalty = max(RIDGE * len(right), LEAST_RIDGE) * np.eye(design.shape[1])
+    solution = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        chance = _sigmoid(design @ solution)
+        gradient = design.T @ (weights * (right - chance)) - penalty @ solution
+        hessian = (design * (weights * chance * (1 - chance))[:, None]).T @ design + penalty
+        step = np.linalg.solve(hessian, gradient)
+        solution = solution + step / max(1.0, float(np.abs(step).max()) / 2)
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    slopes = solution[:-1] / spread
+    bias = float(solution[-1] - slopes @ mean)
+    error = calibration_error(_sigmoid(values @ slopes + bias), right)
+    return Model(weights=dict(zip(columns, slopes.tolist(), strict=True)), bias=bias, n=len(right), ece=error)
+
+
+def _sigmoid(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(0.5 * (1 + np.tanh(value / 2)), np.float64)
+
+
+def calibration_error(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Expected calibration error (Guo et al. 2017, eq. 5): mean |accuracy - confidence| over ten bins."""
+    bins = np.minimum((chance * BINS).astype(int), BINS - 1)
+    total = 0.0
+    for number in range(BINS):
+        inside = bins == number
+        if inside.any():
+            total += abs(float(right[inside].mean()) - float(chance[inside].mean())) * float(inside.mean())
+    return total
+
+
+def risk_coverage(chance: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[CurvePoint, ...]:
+    """The risk-coverage curve in steps of a tenth (El-Yaniv and Wiener 2010).
+
+    `chance` (n,): the confidences; `right` (n,): which answers are right.
+    """
+    order = np.argsort(-chance, kind="stable")
+    points = []
+    for share in SHARES:
+        kept = order[: max(1, round(share * len(order)))]
+        risk = float(1 - right[kept].mean())
+        points.append(CurvePoint(coverage=share, confidence=float(chance[kept[-1]]), risk=risk))
+    return tuple(points)

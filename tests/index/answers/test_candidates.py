@@ -1,0 +1,151 @@
+"""Candidates: by CSLS the same as ranking everything, whatever the order of rows; and what joins them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from index.answers.candidates import Candidates, gaps, joined, limited, merged, nearest, ranked
+from index.storage.index_manifest import SearchSettings
+from index.vectors.faiss import FaissIndex, factory_string, write_faiss
+from index.vectors.neighbourhoods import CSLS_NEIGHBOURS, csls, neighbourhood_means
+from index.vectors.vector_index import CANDIDATE_COUNT, VectorIndex
+
+Vectors = NDArray[np.float32]
+
+
+def unit_rows(random: np.random.Generator, count: int, dimension: int = 12) -> Vectors:
+    rows = random.standard_normal((count, dimension))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("ranking")
+
+
+def opened(folder: Path, rows: Vectors) -> VectorIndex:
+    path = folder / "x.faiss"
+    path.unlink(missing_ok=True)
+    search = SearchSettings(factory=factory_string(*rows.shape))
+    write_faiss(path, rows, search.factory)
+    index = FaissIndex.open(path, *rows.shape, search)
+    if search.factory != "Flat":
+        index.use("k_factor_rf=4")
+    return index
+
+
+def rank(index: VectorIndex, means: Vectors, queries: Vectors, k: int) -> Candidates:
+    cosines, rows = nearest(index, queries, k)
+    return ranked(cosines, rows, means[rows], k)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    count=st.integers(1, CANDIDATE_COUNT), n=st.integers(1, 8), k=st.integers(1, 20), seed=st.integers(0, 999)
+)
+def test_ranking_equals_csls_where_all_rows_are_candidates(
+    folder: Path, count: int, n: int, k: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    rows, queries = unit_rows(random, count), unit_rows(random, n)
+    similarities = queries @ rows.T
+    found = rank(opened(folder, rows), neighbourhood_means(similarities.T), queries, k)
+    scores = csls(similarities)
+    best = -np.sort(-scores, axis=1)[:, :k]
+    assert found["question"].tolist() == np.repeat(np.arange(n), min(k, count)).tolist()
+    np.testing.assert_allclose(found["score"], best.ravel(), atol=1e-5)
+    np.testing.assert_allclose(scores[found["question"], found["row"]], found["score"], atol=1e-5)
+    np.testing.assert_allclose(similarities[found["question"], found["row"]], found["cosine"], atol=1e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(count=st.integers(2, 300), seed=st.integers(0, 999))
+def test_ranking_does_not_depend_on_the_order_of_rows(folder: Path, count: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows, queries, means = unit_rows(random, count), unit_rows(random, 3), random.random(count, np.float32)
+    order = random.permutation(count)
+    first = rank(opened(folder, rows), means, queries, 5)
+    second = rank(opened(folder, rows[order]), means[order], queries, 5)
+    np.testing.assert_array_equal(order[second["row"]], first["row"])
+    np.testing.assert_array_equal(second["score"], first["score"])
+    np.testing.assert_array_equal(second["gap"], first["gap"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(1, 40), k=st.integers(1, 4), seed=st.integers(0, 999))
+def test_a_batch_equals_its_parts(folder: Path, n: int, k: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows, queries, means = unit_rows(random, 400), unit_rows(random, n), random.random(400, np.float32)
+    index = opened(folder, rows)
+    together = rank(index, means, queries, k)
+    for query, places in enumerate(together.by_question()):
+        alone = rank(index, means, queries[query : query + 1], k)
+        for name in ("row", "score", "gap", "cosine"):
+            np.testing.assert_array_equal(together[name][places], alone[name])
+
+
+def test_ranking_the_top_by_cosine_finds_the_best_of_all(folder: Path) -> None:
+    """Recall of re-ranking: of 5,000 crowded rows the best by CSLS are among the candidates."""
+    random = np.random.default_rng(0)
+    rows, queries = unit_rows(random, 5000, 32), unit_rows(random, 5000, 32)
+    queries[:300] = rows[:300] + 0.1 * random.standard_normal((300, 32)).astype(np.float32)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    similarities = queries @ rows.T
+    scores = csls(similarities)[:300]
+    found = rank(opened(folder, rows), neighbourhood_means(similarities.T), queries[:300], 10)
+    found_rows = found["row"].reshape(300, 10)
+    best = np.argsort(-scores, axis=1)[:, :10]
+    np.testing.assert_array_equal(found_rows[:, 0], best[:, 0])
+    overlap = [len(set(a) & set(b)) / 10 for a, b in zip(found_rows.tolist(), best.tolist(), strict=True)]
+    assert np.mean(overlap) > 0.99
+
+
+def test_the_mean_of_a_question_is_over_its_ten_nearest(folder: Path) -> None:
+    random = np.random.default_rng(5)
+    rows, queries = unit_rows(random, 500), unit_rows(random, 1)
+    found = rank(opened(folder, rows), np.zeros(500, np.float32), queries, 1)
+    ordered = np.sort((queries @ rows.T)[0])[::-1]
+    assert found["score"][0] == pytest.approx(2 * ordered[0] - ordered[:CSLS_NEIGHBOURS].mean(), abs=1e-5)
+
+
+def test_what_is_left_out_is_no_candidate() -> None:
+    cosines = np.array([[0.9, 0.2, -1.0], [-1.0, -1.0, -1.0]], np.float32)
+    found = ranked(cosines, np.array([[3, 1, 2], [0, 1, 2]]), np.zeros((2, 3), np.float32), 3)
+    assert (found["question"].tolist(), found["row"].tolist()) == ([0, 0], [3, 1])
+    assert found.by_question() == [[0, 1], []]
+
+
+def test_gaps_by_hand() -> None:
+    found = gaps(np.array([0, 0, 0, 2]), np.array([0.9, 0.5, 0.1, 0.7], np.float32))
+    np.testing.assert_allclose(found, [0.4, -0.4, -0.8, 0], atol=1e-6)
+
+
+def test_merged_rows_are_candidates_once_and_in_order(folder: Path) -> None:
+    random = np.random.default_rng(6)
+    rows, queries, means = unit_rows(random, 60), unit_rows(random, 2), np.zeros(60, np.float32)
+    index = opened(folder, rows)
+    table = rank(index, means, queries, 3)
+    known, far = int(table["row"][0]), int(np.argmin(queries[1] @ rows.T))
+    questions, wanted = np.array([0, 1]), np.array([known, far])
+    found, places = merged(table, questions, wanted, queries, index, means)
+    assert len(found) == len(table) + 1
+    assert found["row"][places].tolist() == [known, far]
+    assert found["question"][places].tolist() == [0, 1]
+    assert found["cosine"][places[1]] == pytest.approx(float(queries[1] @ rows[far]), abs=1e-5)
+    for of_question in found.by_question():
+        assert (np.diff(found["score"][of_question]) <= 0).all()
+    assert found["gap"][places[1]] < 0
+
+
+def test_limits_and_joining() -> None:
+    cosines = np.array([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]], np.float32)
+    table = ranked(cosines, np.arange(6).reshape(2, 3), np.zeros((2, 3), np.float32), 3)
+    assert limited(table, [1, 2])["row"].tolist() == [0, 3, 4]
+    both = joined([table, limited(table, [1, 0])])
+    assert both.count == 4
+    assert both["question"].tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert both["row"].tolist() == [0, 1, 2, 3, 4, 5, 0]

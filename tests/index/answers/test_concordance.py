@@ -1,0 +1,108 @@
+"""Where words and phrases stand in an index."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.answers.concordance import concordance
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
+from index.storage.options import Cleaning
+from index.text.normalisation import clean
+from passepartout import run
+
+LINES = [
+    ("The dog sleeps.", "Der Hund schläft.", "狗在睡觉。"),
+    ("A hotdog, a dog and another DOG!", "Ein Hotdog.", ""),
+    ("Dogs (two of them) run.", "Hunde rennen.", "两只狗在跑。"),
+    ("Is it 50 % of $3.50?", "Nein.", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("concordance")
+    rows = ["en\tde\tzh", *("\t".join(line) for line in LINES)]
+    (folder / "x.tsv").write_text("\n".join(rows) + "\n", "utf-8")
+    off = Cleaning(("language", "near"))
+    build_index(bundle, [Source(folder / "x.tsv")], folder / "index", cleaning=off)
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def translator(folder: Path) -> Translator:
+    return Translator.open(folder)
+
+
+def texts(translator: Translator, phrase: str, source: str = "en") -> list[str]:
+    page = concordance(translator.sentence_indexes, phrase, source, [])
+    assert page.next is None
+    return [
+        "|".join(occurrence.sentence.text[begin:end] for begin, end in occurrence.places)
+        for occurrence in page.occurrences
+    ]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [
+        ("dog", ["dog", "dog|DOG"]),
+        ("DOG and another", ["dog and another"]),
+        ("(two", ["(two"]),
+        ("50 %", ["50 %"]),
+        ("$3.50?", ["$3.50?"]),
+        ("3x50", []),
+        (".", [".", ".", "."]),
+        ("cat", []),
+    ],
+)
+def test_words_are_found_whole(translator: Translator, phrase: str, found: list[str]) -> None:
+    assert texts(translator, phrase) == found
+
+
+def test_scripts_without_spaces_have_no_whole_words(translator: Translator) -> None:
+    assert texts(translator, "狗", "zh") == ["狗", "狗"]
+
+
+def test_each_sentence_comes_with_its_translations(translator: Translator) -> None:
+    page = concordance(translator.sentence_indexes, "dog", "en", ["de", "zh"])
+    first, second = page.occurrences
+    assert [s.text for s in first.translations["de"]] == ["Der Hund schläft."]
+    assert [s.text for s in first.translations["zh"]] == ["狗在睡觉。"]
+    assert second.translations["zh"] == []
+    assert first.sentence.metadata["file"] == "x.tsv"
+
+
+def test_pages_follow_each_other(translator: Translator) -> None:
+    indexes, found, begin = translator.sentence_indexes, [], 0
+    for _ in range(3):
+        page = concordance(indexes, ".", "en", [], begin=begin, count=1)
+        found += [occurrence.sentence.text for occurrence in page.occurrences]
+        begin = page.next or 0
+    assert found == [LINES[0][0], LINES[2][0], LINES[3][0]]
+    assert concordance(indexes, ".", "en", [], begin=10**9).occurrences == []
+
+
+@given(st.text(min_size=1, max_size=8).filter(clean))
+def test_any_phrase_can_be_looked_up(folder: Path, phrase: str) -> None:
+    indexes = Translator.open(folder).sentence_indexes
+    for occurrence in concordance(indexes, phrase, "en", ["de"]).occurrences:
+        for begin, end in occurrence.places:
+            assert 0 <= begin < end <= len(occurrence.sentence.text)
+
+
+def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["index", "concordance", str(folder), "dog", "--in", "en", "--to", "de"]
+    assert run(given) == 0
+    assert "The dog sleeps.\n    de  Der Hund schläft.\n" in capsys.readouterr().out
+    assert run([*given, "-n", "1", "--json"]) == 0
+    page = json.loads(capsys.readouterr().out)
+    assert (len(page["results"]), page["next"]) == (1, 1)
+    assert run([*given[:5], "xx"]) == 2
+    assert "'xx'" in capsys.readouterr().err
+    assert run(["index", "concordance", str(folder), " ", "--in", "en"]) == 2

@@ -1,0 +1,232 @@
+"""From an aligned file to answers that are its own targets, and back to a file."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.answers.answer import Answers, Original
+from index.answers.memory import MIN_SIMILARITY, Comparison, Likeness
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.build.export import export_index
+from index.encoder.bundle import Bundle
+from index.errors import UsageError
+from index.formats.registry import Source
+from index.storage.groups import Groups, write_groups
+from index.storage.options import Cleaning
+from index.storage.versions import open_version
+from index.text.normalisation import clean
+from passepartout import run
+from tests.bundles import sentences
+
+ENGLISH, GERMAN = sentences("en")[::30], sentences("de")[::30]
+
+
+@pytest.fixture(scope="module")
+def memory(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of a table whose second half is aligned wrongly, so that its targets are not the nearest."""
+    folder = tmp_path_factory.mktemp("memory")
+    half = len(ENGLISH) // 2
+    targets = GERMAN[:half] + GERMAN[half:][::-1]
+    rows = [f"{n}\t{one}\t{two}\tANNA" for n, (one, two) in enumerate(zip(ENGLISH, targets, strict=True))]
+    extra = f"x\t{ENGLISH[0]}\tEin zweites Ziel.\tBEN"
+    (folder / "m.tsv").write_text("\n".join(["id\ten\tde\tby", *rows, extra]) + "\n", "utf-8")
+    (folder / "more.txt").write_text("Der vogel schläft und das kind spielt.\n", "utf-8")
+    sources = [Source(folder / "m.tsv"), Source(folder / "more.txt", "de")]
+    build_index(bundle, sources, folder / "index", cleaning=Cleaning(("near", "language")))
+    return folder / "index"
+
+
+def ask(index: Path, text: str, k: int = 3) -> Answers:
+    return Translator.open(index).sentences([text], "en", "de", k)[0]
+
+
+def test_a_source_of_the_memory_has_its_own_target_first(memory: Path) -> None:
+    first, *others = ask(memory, ENGLISH[-1])
+    assert first.text == GERMAN[len(ENGLISH) // 2]
+    assert (first.match, first.similarity) == ("exact", 1)
+    assert first.original == Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}")
+    assert (first.confidence, first.metadata["by"], first.metadata["file"]) == (1.0, "ANNA", "m.tsv")
+    assert others[0].text == GERMAN[-1]
+    assert {(match.match, match.similarity, match.original) for match in others} == {
+        ("translation", None, None)
+    }
+    assert len({match.id for match in (first, *others)}) == 3
+
+
+def test_nearly_the_source_says_how_nearly(memory: Path) -> None:
+    first = ask(memory, ENGLISH[-1].replace(".", "!!"))[0]
+    assert first.text == GERMAN[len(ENGLISH) // 2]
+    assert (first.match, first.original) == (
+        "memory",
+        Original(text=ENGLISH[-1], id=f"en:{len(ENGLISH) - 1}"),
+    )
+    assert first.similarity is not None
+    assert 0.85 <= first.confidence == first.similarity < 1
+
+
+@pytest.fixture(scope="module")
+def strings(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of strings as an interface has them."""
+    folder = tmp_path_factory.mktemp("strings")
+    rows = ["Delete file\tDatei löschen", "Press Enter to continue.\tWeiter mit der Eingabetaste."]
+    rows += ["Page 3 of 10\tSeite 3 von 10", "Close window\tFenster schließen", "Really?!\tWirklich?!"]
+    (folder / "ui.tsv").write_text("\n".join(["en\tde", *rows]) + "\n", "utf-8")
+    build_index(bundle, [Source(folder / "ui.tsv")], folder / "index", cleaning=Cleaning(("language",)))
+    return folder / "index"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "similarity", "penalties"),
+    [
+        ("Delete the file", "Datei löschen", 11 / 15, ()),
+        ("Press <b>Enter</b> to continue.", "Weiter mit der Eingabetaste.", 0.98, ("tags",)),
+        ("Page 5 of 12", "Seite 5 von 12", 0.98, ("numbers",)),
+        ("CLOSE WINDOW", "Fenster schließen", 0.99, ("case",)),
+        ("close window!", "Fenster schließen", 0.98, ("case", "punctuation")),
+        ("Really?", "Wirklich?!", 0.99, ("punctuation",)),
+    ],
+)
+def test_what_is_not_compared_is_a_penalty(
+    strings: Path, question: str, answer: str, similarity: float, penalties: tuple[str, ...]
+) -> None:
+    answers = ask(strings, question, 5)
+    (memory,) = [match for match in answers if match.match == "memory"]
+    assert (memory.text, memory.penalties) == (answer, penalties)
+    assert memory.similarity == memory.confidence == round(similarity, 4)
+    confidences = [match.confidence for match in answers]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+@pytest.mark.parametrize("question", ["?!", "...", "Remove everything"])
+def test_what_shares_little_is_no_memory(strings: Path, question: str) -> None:
+    assert {match.match for match in ask(strings, question)} == {"translation"}
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_likeness_is_the_same_in_both_directions(one: str, two: str) -> None:
+    one, two = clean(one), clean(two)
+    there, back = Comparison(one).with_text(two), Comparison(two).with_text(one)
+    assert there == back
+    assert Comparison(one).with_text(one) == Likeness(1.0)
+    if one != two and there is not None:
+        assert MIN_SIMILARITY <= there.similarity < 1
+
+
+def test_other_texts_are_answered_by_their_vectors(memory: Path) -> None:
+    noun, verb = ("dog", "runs")
+    match = ask(memory, f"{verb} {noun}")[0]
+    assert match.match == "translation"
+
+
+def test_all_targets_of_a_source_come_first(memory: Path) -> None:
+    found = ask(memory, ENGLISH[0])
+    assert {match.text for match in found[:2]} == {GERMAN[0], "Ein zweites Ziel."}
+    assert [match.match for match in found] == ["exact", "exact", "translation"]
+    assert found[0].score >= found[1].score
+    assert len(ask(memory, ENGLISH[0], k=1)) == 1
+
+
+def test_scores_of_the_memory_are_those_of_search(memory: Path) -> None:
+    translator = Translator.open(memory)
+    answers = translator.sentences([ENGLISH[3]], "en", "de", 10)[0]
+    (exact,) = translator.remember([ENGLISH[3]], "en", "de")[0]
+    (found,) = [answer for answer in answers if answer.id == exact.id]
+    assert (exact.match, found.match) == ("exact", "exact")
+    assert found.score == pytest.approx(exact.score, abs=1e-4)
+
+
+def test_the_manifest_counts_links_and_the_dropped_are_listed(memory: Path) -> None:
+    folder, manifest = open_version(memory)
+    english = manifest.languages["en"]
+    assert (english.lines, english.dropped) == (len(ENGLISH) + 1, {"duplicate": 1})
+    assert english.links == len(ENGLISH) + 1
+    lines = (folder / "en.dropped.tsv").read_text("utf-8").splitlines()
+    (row,) = csv.DictReader(lines, delimiter="\t")
+    assert (row["reason"], row["file"], row["id"], row["text"]) == ("duplicate", "m.tsv", "x", ENGLISH[0])
+    assert manifest.cleaning.off == ("near", "language")
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "tmx"])
+def test_an_export_builds_the_same_memory_again(
+    memory: Path, bundle: Bundle, tmp_path: Path, suffix: str
+) -> None:
+    out = tmp_path / f"x.{suffix}"
+    assert export_index(memory, out) == 2 * len(ENGLISH) + 3
+    off = Cleaning(("near", "language"))
+    build_index(bundle, [Source(out)], tmp_path / "index", cleaning=off)
+    for text in (ENGLISH[-1], ENGLISH[0]):
+        old, new = ask(memory, text), ask(tmp_path / "index", text)
+        assert [match.text for match in old] == [match.text for match in new]
+        assert new[0].metadata["by"] == old[0].metadata["by"]
+    before, after = (open_version(index)[1].languages for index in (memory, tmp_path / "index"))
+    assert {c: e.sentences for c, e in before.items()} == {c: e.sentences for c, e in after.items()}
+
+
+def test_export_refuses_other_names(memory: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"exported as \.tmx or \.tsv"):
+        export_index(memory, tmp_path / "x.csv")
+    with pytest.raises(UsageError, match="cannot be written"):
+        export_index(memory, tmp_path / "no" / "x.tsv")
+
+
+def test_the_commands(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["index", "export", str(memory), "--out", str(tmp_path / "x.tsv")]) == 0
+    assert f"{2 * len(ENGLISH) + 3} sentences" in capsys.readouterr().out
+    given = ["translate", ENGLISH[-1], "--from", "en", "--to", "de", "--index", str(memory), "--json"]
+    assert run(given) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    (answer,) = result["translations"]["de"]
+    assert (answer["match"], answer["similarity"], answer["original"]["text"]) == ("exact", 1, ENGLISH[-1])
+
+
+def test_a_line_in_the_wrong_language_is_dropped_unless_kept(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "en.txt").write_text("\n".join([*ENGLISH, GERMAN[0]]) + "\n", "utf-8")
+    made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index")
+    assert made.languages["en"].dropped == {"language": 1}
+    keep = Cleaning(("language",))
+    made = build_index(bundle, {"en": tmp_path / "en.txt"}, tmp_path / "index", cleaning=keep)
+    assert made.languages["en"].sentences == len(ENGLISH) + 1
+
+
+def test_ids_are_those_of_the_file_and_unique(bundle: Bundle, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(
+        "".join(
+            json.dumps({"id": own, "text": text}) + "\n" for own, text in zip("xxy", ENGLISH, strict=False)
+        )
+    )
+    (tmp_path / "b.txt").write_text(ENGLISH[9] + "\n")
+    build_index(bundle, [Source(tmp_path / "a.jsonl", "en")], tmp_path / "one")
+    both = [Source(tmp_path / "a.jsonl", "en"), Source(tmp_path / "b.txt", "en")]
+    build_index(bundle, both, tmp_path / "two")
+    ids = [_ids(tmp_path / name) for name in ("one", "two")]
+    assert ids[0] == ["en:x", "en:x#2", "en:y"]
+    assert ids[1] == ["en:a.jsonl:x", "en:a.jsonl:x#2", "en:a.jsonl:y", "en:b.txt:1"]
+
+
+def _ids(folder: Path) -> list[str]:
+    index = Translator.open(folder).sentence_indexes["en"]
+    return [index.id(row) for row in range(len(index))]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 5)), max_size=40)
+)
+def test_groups_are_a_relation(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("groups") / "x.arrow"
+    links = write_groups(path, [row for row, _ in pairs], [group for _, group in pairs])
+    groups = Groups.open(path, links)
+    assert links == len(groups) == len(set(pairs))
+    assert list(groups) == sorted((group, row) for row, group in set(pairs))
+    for row in range(10):
+        own = groups.of(row)
+        assert own.tolist() == sorted({group for other, group in pairs if other == row})
+        assert groups.rows(own) == sorted({other for other, group in pairs if group in set(own.tolist())})
+    assert groups.rows(np.zeros(0, np.int64)) == []

@@ -1,0 +1,251 @@
+"""Translator: what the service and the command use, on a real index."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from index.answers.request import Query
+from index.answers.translator import Answer, LanguageInfo, Translator
+from index.build.build_index import build_index
+from index.confidence.models import Model, Models
+from index.encoder.bundle import Bundle
+from index.errors import BundleError, UnknownLanguageError
+from tests.bundles import LANGUAGES, lexicon, make_bundle, make_corpus, sentences
+
+
+@pytest.fixture(scope="module")
+def translator(index_dir: Path) -> Translator:
+    return Translator.open(index_dir)
+
+
+@pytest.fixture(scope="module")
+def lines(index_dir: Path) -> dict[str, list[str]]:
+    """The indexed sentences; line i says the same in every language."""
+    return {
+        code: (index_dir.parent / "corpus" / f"{code}.txt").read_text("utf-8").splitlines()
+        for code in LANGUAGES
+    }
+
+
+@pytest.fixture(scope="module")
+def partial(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """An index of German and English only; the encoder knows five languages."""
+    folder = tmp_path_factory.mktemp("partial")
+    build_index(bundle, make_corpus(folder / "corpus", ("de", "en"), 60), folder / "index")
+    return Translator.open(folder / "index")
+
+
+def test_it_says_what_it_is(translator: Translator, index_dir: Path) -> None:
+    assert translator.model == "tiny@1"
+    assert translator.version == (index_dir / "CURRENT").read_text().strip()
+
+
+def test_it_lists_its_languages(partial: Translator) -> None:
+    german, english, *others = partial.languages
+    words = german.words
+    assert german == LanguageInfo(code="de", name="German", sentences=60, words=words, targets=("en",))
+    assert english.targets == ("de",)
+    assert [info.code for info in others] == ["pt", "zh", "ar"]
+    assert all((info.sentences, info.words, info.targets) == (0, 0, ("de", "en")) for info in others)
+
+
+@pytest.mark.parametrize("source", LANGUAGES)
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_sentences_are_translated_between_all_languages(
+    translator: Translator, lines: dict[str, list[str]], source: str, target: str
+) -> None:
+    if source == target:
+        with pytest.raises(UnknownLanguageError):
+            translator.sentences(["x"], source, target)
+        return
+    found = translator.sentences(lines[source], source, target)
+    right = [matches[0].text == line for matches, line in zip(found, lines[target], strict=True)]
+    assert np.mean(right) > 0.9
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "de"), ("ar", "pt"), ("zh", "en")])
+def test_words_are_translated(translator: Translator, source: str, target: str) -> None:
+    pairs = [(concept[source], concept[target]) for concept in lexicon() if concept["en"] != "woman"]
+    found = translator.words([word for word, _ in pairs], source, target)
+    right = [matches[0].text == word for matches, (_, word) in zip(found, pairs, strict=True)]
+    assert np.mean(right) > 0.85
+
+
+def test_a_sentence_that_was_never_seen_finds_the_nearest(translator: Translator) -> None:
+    (best,) = translator.sentences(["  The BLACK dog runs on the snow!"], "en", "de")[0]
+    assert best.text.startswith("Der hund")
+    assert "schnee" in best.text
+
+
+def test_matches_are_sorted_and_complete(translator: Translator) -> None:
+    matches = translator.sentences(["A black dog runs on the snow."], "en", "de", k=20)[0]
+    assert len(matches) == 20
+    confidences = [match.confidence for match in matches]
+    assert confidences == sorted(confidences, reverse=True)
+    assert len({match.id for match in matches}) == 20
+    for match in matches:
+        assert isinstance(match, Answer)
+        assert match.id.startswith("de:")
+        assert 0 <= match.confidence <= 1
+
+
+def test_ids_are_the_lines_of_the_corpus(translator: Translator, lines: dict[str, list[str]]) -> None:
+    for matches in translator.sentences(lines["en"][:20], "en", "de", k=3):
+        for match in matches:
+            assert lines["de"][int(match.id.removeprefix("de:")) - 1] == match.text
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_batch_equals_its_parts(translator: Translator, data: st.DataObject) -> None:
+    texts = data.draw(
+        st.lists(st.sampled_from(sentences("en")) | st.text(max_size=30), min_size=1, max_size=20)
+    )
+    together = translator.sentences(texts, "en", "de", k=2)
+    for text, matches in zip(texts, together, strict=True):
+        for one, other in zip(translator.sentences([text], "en", "de", k=2)[0], matches, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-5)
+            assert one.confidence == pytest.approx(other.confidence, abs=1e-4)
+
+
+def test_several_targets_and_kinds_share_one_batch(translator: Translator) -> None:
+    """Of a text asked in several targets, one encoding; each stage is told of."""
+    texts = ["A black dog runs on the snow.", "A small cat sleeps on the street."]
+    queries = [Query("sentence", text, "en", code) for code in ("de", "pt") for text in texts]
+    queries += [Query("word", "dog", "en", "de", 2), Query("sentence", sentences("de")[5], "de", "en", 7)]
+    stages: list[str] = []
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        stages.append(name)
+        yield
+
+    together = translator.answer(queries, stage)
+    assert together == [translator.answer([query])[0] for query in queries]
+    assert [len(answers) for answers in together] == [1, 1, 1, 1, 2, 7]
+    assert stages == ["tokenise", "encode", *["search"] * 4]
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_answers_do_not_depend_on_how_many_others_ask_for(translator: Translator, k: int) -> None:
+    query = Query("sentence", "The BLACK dog runs on the snow!", "en", "de", k)
+    assert translator.answer([query, query._replace(k=40)])[0] == translator.answer([query])[0]
+
+
+def test_no_questions_get_no_answers(translator: Translator) -> None:
+    assert translator.sentences([], "en", "de") == []
+    assert translator.words([], "en", "de") == []
+    assert translator.encode([]).shape == (0, 48)
+    assert translator.answer([]) == []
+
+
+def test_a_language_of_the_encoder_alone_can_be_a_source(partial: Translator) -> None:
+    source, target = sentences("pt")[::24][:60], sentences("de")[::24][:60]
+    found = partial.sentences(source, "pt", "de")
+    assert np.mean([matches[0].text == line for matches, line in zip(found, target, strict=True)]) > 0.8
+    (word,) = partial.words(["cão"], "pt", "de")[0]
+    assert word.text == "hund"
+    assert word.in_vocabulary is False
+
+
+def test_words_outside_the_vocabulary_are_answered_by_their_parts(translator: Translator) -> None:
+    known, unknown = translator.words(["dog", "Dogs"], "en", "de")
+    assert known[0].text == unknown[0].text == "hund"
+    assert known[0].in_vocabulary is True
+    assert unknown[0].in_vocabulary is False
+    assert known[0].id == "de:word:hund"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("fr", "de", "no language 'fr' here; there are: ar, de, en, pt, zh"),
+        ("en", "fr", "no translations from en to 'fr'; to: de"),
+        ("en", "pt", "no translations from en to 'pt'; to: de"),
+        ("de", "de", "no translations from de to 'de'; to: en"),
+        ("../de", "en", "no language '../de'"),
+    ],
+)
+def test_unknown_languages_are_refused_and_the_known_ones_listed(
+    partial: Translator, source: str, target: str, message: str
+) -> None:
+    for search in (partial.sentences, partial.words):
+        with pytest.raises(UnknownLanguageError, match=message):
+            search(["x"], source, target)
+
+
+def test_sentences_are_detected(translator: Translator) -> None:
+    right = [translator.detect(text) == code for code in LANGUAGES for text in sentences(code)[::100]]
+    assert np.mean(right) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("word", "language"), [("dog", "en"), ("HUND", "de"), ("cão", "pt"), ("狗", "zh"), ("كلب", "ar")]
+)
+def test_words_are_detected(translator: Translator, word: str, language: str) -> None:
+    assert translator.detect(word, kind="word") == language
+
+
+@pytest.mark.parametrize("text", ["", "12345", "собака", "☃", "park"])
+def test_a_text_that_could_be_in_any_language_is_not_guessed(translator: Translator, text: str) -> None:
+    assert translator.detect(text) is None
+
+
+def test_the_calibration_of_the_bundle_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no scenes to ask."""
+    monkeypatch.setattr("index.build.probes.PROBE_FOLDER", tmp_path)
+    sure = Model(weights={"score": 0.0}, bias=100.0, n=10)
+    bundle = make_bundle(tmp_path / "b", calibration=Models(sentence=sure, word=sure))
+    build_index(bundle, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
+    translator = Translator.open(tmp_path / "i")
+    assert (translator.confidence.source, translator.confidence.n) == ("encoder", 10)
+    assert translator.sentences(["x"], "en", "de")[0][0].confidence == 1
+
+
+def test_an_index_is_self_contained(bundle: Bundle, tmp_path: Path) -> None:
+    made = make_bundle(tmp_path / "b")
+    build_index(made, make_corpus(tmp_path / "c", ("de", "en"), 20), tmp_path / "i")
+    (tmp_path / "b").rename(tmp_path / "gone")
+    (tmp_path / "c").rename(tmp_path / "gone too")
+    (tmp_path / "i").rename(tmp_path / "moved")
+    assert Translator.open(tmp_path / "moved").sentences(["a dog"], "en", "de")[0]
+
+
+def test_a_missing_version_is_refused(index_dir: Path) -> None:
+    with pytest.raises(BundleError, match="no version"):
+        Translator.open(index_dir, version="20200101-1")
+
+
+def test_threads_share_a_translator(translator: Translator, lines: dict[str, list[str]]) -> None:
+    wanted = translator.sentences(lines["en"][:40], "en", "de")
+    wrong: list[int] = []
+
+    def ask(start: int) -> None:
+        for row in range(start, 40, 4):
+            found = translator.sentences([lines["en"][row]], "en", "de")[0]
+            if found[0].id != wanted[row][0].id:
+                wrong.append(row)
+
+    threads = [threading.Thread(target=ask, args=(start,)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_files_are_closed_with_the_translator(index_dir: Path) -> None:
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text().count(".faiss")
+
+    before = mapped()
+    opened = Translator.open(index_dir)
+    assert mapped() > before
+    del opened
+    assert mapped() == before

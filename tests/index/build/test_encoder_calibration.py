@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from index.build import encoder_calibration as calibration
+from index.build.encoder_calibration import calibrate_sentences, top_answers
+from index.confidence.models import Model
+from index.encoder.vectors import Vectors
+
+
+def vectors(noise: float, n: int = 120, languages: int = 2, seed: int = 0) -> dict[str, Vectors]:
+    """Row i near one point in every language."""
+    draw = np.random.default_rng(seed)
+    centre = draw.standard_normal((n, 16))
+    found = {}
+    for number in range(languages):
+        rows = centre + noise * draw.standard_normal((n, 16))
+        found[f"l{number}"] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+def confidence(fitted: Model, given: dict[str, Vectors], answerable: bool) -> np.ndarray:
+    """Of the top answers in other vectors, with the right answer there or taken away."""
+    columns, _ = top_answers(given["l0"] @ given["l1"].T, answerable)
+    return fitted.probability(columns)
+
+
+def test_an_answer_that_is_there_is_trusted_and_a_wrong_one_is_not() -> None:
+    fitted = calibrate_sentences([vectors(0.3)], seed=0)
+    fresh = vectors(0.3, seed=1)
+    assert np.median(confidence(fitted, fresh, answerable=True)) > 0.9
+    assert np.median(confidence(fitted, fresh, answerable=False)) < 0.1
+
+
+def test_vectors_that_say_nothing_deserve_no_confidence() -> None:
+    unrelated = {"l0": vectors(0.3)["l0"], "l1": vectors(0.3, seed=9)["l1"]}
+    fitted = calibrate_sentences([unrelated], seed=0)
+    assert confidence(fitted, unrelated, answerable=True).max() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("n", "languages", "answers"), [(60, 2, 2 * 2 * 60), (60, 3, 6 * 2 * 60), (120, 2, 2 * 2 * (100 + 120))]
+)
+def test_every_ordered_pair_pool_and_both_cases_count(n: int, languages: int, answers: int) -> None:
+    assert calibrate_sentences([vectors(0.5, n, languages)], seed=0).n == answers
+
+
+def test_pools_grow_to_their_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "POOL_SIZES", (10, 20, 40))
+    assert calibrate_sentences([vectors(0.5, 120)], seed=0).n == 2 * 2 * (10 + 20 + 40)
+
+
+def test_the_seed_decides_the_draw() -> None:
+    given = vectors(0.8)
+    one, same, other = (calibrate_sentences([given], seed) for seed in (0, 0, 1))
+    assert one == same
+    assert one != other
+
+
+def test_it_changes_nothing() -> None:
+    given = vectors(0.3)
+    before = {language: rows.copy() for language, rows in given.items()}
+    calibrate_sentences([given], seed=0)
+    assert all(np.array_equal(given[language], before[language]) for language in given)
+
+
+def test_sets_count_together_and_one_of_many_languages_does_not_outweigh(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, many = vectors(0.5, 60), vectors(0.5, 40, languages=6)
+    assert calibrate_sentences([one, many], seed=0).n == 2 * 2 * 60 + 30 * 2 * 40
+    monkeypatch.setattr(calibration, "MAX_PAIRS", 7)
+    assert calibrate_sentences([one, many], seed=0).n == 2 * 2 * 60 + 7 * 2 * 40

@@ -1,0 +1,209 @@
+"""Confidence from aligned sentences: right about how often it is right, on sentences it has not seen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.answers.candidates import nearest, ranked
+from index.answers.translator import Translator
+from index.build.build_index import build_index
+from index.build.calibration import FULL, Indexes, aligned
+from index.build.quality import calibrate, measure_lines
+from index.confidence.models import UNFITTED, Confidence
+from index.encoder.bundle import Bundle
+from index.errors import UsageError
+from index.formats.registry import Source
+from index.storage.index_manifest import IndexManifest
+from index.storage.options import Options
+from index.storage.versions import open_version
+from tests.bundles import make_bundle, make_corpus
+
+CODES = ("en", "de", "pt")
+FACTORY = "IVF16,PQ16x4fsr,RFlat"
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """An encoder whose languages are so far apart that many answers are wrong."""
+    return make_bundle(tmp_path_factory.mktemp("noisy") / "b", noise=0.9)
+
+
+def moses(folder: Path, count: int) -> list[Source]:
+    """Line i of each file translates line i of the others."""
+    files = make_corpus(folder, CODES, count)
+    return [Source(path.rename(folder / f"x.{code}")) for code, path in files.items()]
+
+
+@pytest.fixture(scope="module")
+def index(noisy: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calibrated")
+    build_index(noisy, moses(folder / "c", 600), folder / "index", options=Options(FACTORY))
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def manifest(index: Path) -> IndexManifest:
+    return open_version(index)[1]
+
+
+def opened(index: Path) -> Indexes:
+    translator = Translator.open(index)
+    return Indexes(translator.sentence_indexes, translator.word_indexes)
+
+
+def test_the_manifest_says_how_good_each_pair_is(manifest: IndexManifest) -> None:
+    assert set(manifest.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
+    for entry in manifest.quality.values():
+        assert 0.2 < entry.r1 <= entry.r10 <= 1
+        assert entry.n == 600
+        assert entry.ece is not None
+        assert entry.ece < 0.15
+
+
+def test_r10_is_how_often_one_of_ten_answers_is_right(index: Path, manifest: IndexManifest) -> None:
+    translator, indexes = Translator.open(index), opened(index)
+    source, target = indexes.sentences["en"], indexes.sentences["de"]
+    rows, answers = aligned(indexes, ("en", "de"), 600, np.random.default_rng(1))
+    vectors = source.vectors.reconstruct(rows)
+    cosines, neighbours = nearest(target.vectors, vectors, 10)
+    table = ranked(cosines, neighbours, target.means_from("en")[neighbours], 10)
+    right = [
+        bool(set(table["row"][places].tolist()) & set(own))
+        for places, own in zip(table.by_question(), answers, strict=True)
+    ]
+    assert np.mean(right) == pytest.approx(translator.manifest.quality["en-de"].r10)
+
+
+def test_confidence_is_fitted_and_measured_on_the_index(manifest: IndexManifest) -> None:
+    confidence = manifest.confidence
+    assert (confidence.source, confidence.n) == ("aligned", 6 * 600 * 2)
+    assert confidence.ece is not None
+    assert confidence.ece < 0.05
+    assert set(confidence.lengths) == set(CODES)
+    assert [set(model.weights) for model in confidence.sentence] == [set(FULL), {"score", "gap"}]
+
+
+def test_the_surest_answers_are_wrong_least(manifest: IndexManifest) -> None:
+    curve = manifest.confidence.curve
+    assert [point.coverage for point in curve] == pytest.approx(np.arange(1, 11) / 10)
+    assert curve[0].risk < 0.25 < 0.5 <= curve[-1].risk
+
+
+def test_answers_have_that_confidence(index: Path) -> None:
+    """Asked what the index holds, whose translations the memory is kept from finding."""
+    translator, indexes = Translator.open(index), opened(index)
+    source, target = indexes.sentences["en"], indexes.sentences["de"]
+    rows, answers = aligned(indexes, ("en", "de"), 400, np.random.default_rng(1))
+    source.groups = None
+    texts = [source.text(row) for row in rows.tolist()]
+    translator.sentence_indexes["en"].groups = None
+    found = [row[0] for row in translator.sentences(texts, "en", "de")]
+    right = np.array(
+        [answer.id in {target.id(row) for row in own} for answer, own in zip(found, answers, strict=True)]
+    )
+    chances = np.array([answer.confidence for answer in found])
+    # Here every question has an answer, of the questions it was fitted on one in two: it says less.
+    assert right.mean() - 0.35 < chances.mean() < right.mean() + 0.05
+    surest = np.argsort(-chances)[: len(chances) // 4]
+    assert right[surest].mean() >= right.mean()
+
+
+def test_the_factory_and_its_recall_are_in_the_manifest(index: Path, manifest: IndexManifest) -> None:
+    for code, entry in manifest.languages.items():
+        assert entry.search.factory == FACTORY
+        assert entry.search.recall is not None
+        assert entry.search.recall >= 0.98
+        assert f"{code}.faiss" in manifest.files
+    assert Translator.open(index).sentences(["A black dog runs on the snow."], "en", "de")[0]
+
+
+def test_hubness_is_shown_before_and_after_csls(manifest: IndexManifest) -> None:
+    assert set(manifest.hubness) == set(manifest.quality)
+    before, after = (
+        np.mean([getattr(entry, name) for entry in manifest.hubness.values()]) for name in ("cosine", "csls")
+    )
+    assert after < before
+
+
+def test_too_few_aligned_sentences_fit_nothing(noisy: Bundle, tmp_path: Path) -> None:
+    manifest = build_index(noisy, moses(tmp_path / "c", 12), tmp_path / "index")
+    assert manifest.confidence == Confidence.of_encoder(noisy.manifest.calibration)
+    assert manifest.quality["en-de"].n == 12
+    assert manifest.quality["en-de"].ece is None
+
+
+def by_line(folder: Path, count: int = 200) -> list[Source]:
+    return [Source(path, code) for code, path in make_corpus(folder, CODES, count).items()]
+
+
+def test_lines_that_correspond_are_measured_and_answer_nothing(
+    noisy: Bundle, manifest: IndexManifest, tmp_path: Path
+) -> None:
+    sources = by_line(tmp_path / "c")
+    plain = build_index(noisy, sources, tmp_path / "plain")
+    measured = build_index(noisy, sources, tmp_path / "measured", measure_aligned=True)
+    assert set(measured.quality) == {f"{a}-{b}" for a in CODES for b in CODES if a != b}
+    for entry in measured.quality.values():
+        assert (entry.n, entry.ece) == (200, None)
+        assert 0.2 < entry.r1 < entry.r10 <= 1
+    # As many are found as where the same lines are declared translations of each other.
+    known = build_index(noisy, moses(tmp_path / "moses", 200), tmp_path / "known").quality
+    assert {pair: entry.r10 for pair, entry in measured.quality.items()} == {
+        pair: pytest.approx(entry.r10, abs=1e-9) for pair, entry in known.items()
+    }
+    # All the rest is as without.
+    assert all(entry.links == 0 for entry in measured.languages.values())
+    assert measured.confidence == plain.confidence
+    answers = [
+        Translator.open(tmp_path / name).sentences(["A black dog runs on the snow."], "en", "de")
+        for name in ("plain", "measured")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_lines_are_measured_with_the_answers_that_users_get(
+    index: Path, manifest: IndexManifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The share that is found first is that of a translator without a memory, by the same confidence."""
+    monkeypatch.setattr("index.build.quality.LINES_MEASURED", 600)
+    translator, indexes = Translator.open(index), opened(index)
+    lines = {code: np.arange(len(rows)) for code, rows in indexes.sentences.items()}
+    measured = measure_lines(indexes, lines, manifest.confidence)["en", "de"]
+    translator.sentence_indexes["en"].groups = None
+    texts = [translator.sentence_indexes["en"].text(row) for row in range(600)]
+    ids = [translator.sentence_indexes["de"].id(row) for row in range(600)]
+    found = [row[0].id for row in translator.sentences(texts, "en", "de")]
+    assert (measured.n, measured.ece) == (600, None)
+    assert measured.r1 == pytest.approx(np.mean(np.array(found) == np.array(ids)), abs=0.02)
+
+
+def test_lines_that_were_dropped_are_not_measured(noisy: Bundle, tmp_path: Path) -> None:
+    """And those after them keep their numbers."""
+    sources = by_line(tmp_path / "c", 60)
+    lines = sources[0].path.read_text("utf-8").splitlines()
+    sources[0].path.write_text("\n".join([*lines[:20], *lines[:20], *lines[40:]]) + "\n", "utf-8")
+    manifest = build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
+    assert manifest.quality["en-de"].n == 40
+    assert manifest.quality["pt-de"].n == 60
+    assert manifest.quality["en-de"].r10 > 0.5
+
+
+def test_lines_that_cannot_correspond_are_refused(noisy: Bundle, tmp_path: Path) -> None:
+    sources = by_line(tmp_path / "c", 20)
+    table = tmp_path / "c" / "more.tsv"
+    table.write_text("A dog runs.\n", "utf-8")
+    for wrong in ([*sources, Source(table, "en")], [*sources[1:], Source(table, "en")]):
+        with pytest.raises(UsageError, match="one text file a language"):
+            build_index(noisy, wrong, tmp_path / "index", measure_aligned=True)
+    with sources[0].path.open("a", encoding="utf-8") as file:
+        file.write("A cat sleeps.\n")
+    with pytest.raises(UsageError, match=r"differ in lines \(en 21, de 20, pt 20\)"):
+        build_index(noisy, sources, tmp_path / "index", measure_aligned=True)
+
+
+def test_without_alignment_nothing_is_claimed(index_dir: Path) -> None:
+    manifest = open_version(index_dir)[1]
+    assert manifest.quality == {}
+    assert manifest.confidence.source == "encoder"
+    assert calibrate(opened(index_dir), UNFITTED.word) == (None, {})
