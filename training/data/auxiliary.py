@@ -117,11 +117,6 @@ def languages(data: TrainingData) -> RowSupplier:
     return RowSupplier(np.arange(len(data.languages))[:, None], data.language_places)
 
 
-def whitened(data: TrainingData) -> RowSupplier:
-    """Supply each caption's picture in the whitened space of the training pictures: (N, K) unit rows."""
-    return RowSupplier(data.whitened_space(), data.picture_places)
-
-
 # Name that objectives read -> its supplier. Random draws and embeddings follow this order.
 SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
     "partners": partners,
@@ -129,7 +124,6 @@ SUPPLIERS: dict[str, Callable[[TrainingData], Supplier]] = {
     "halves": lambda data: Halves(data.scenes(), data.seed),
     "mined": lambda data: data.pseudopairs,
     "languages": languages,
-    "whitened": whitened,
 }
 
 

@@ -42,7 +42,7 @@ class TrainingData:
     without pictures. sentences: language -> token ids of `texts`, then of its captions. text_sizes: name ->
     language -> how many of `texts` are of that name; they come in this order. transferred: captions
     transferred to pictures from other languages. picture_space: (pictures, d) rows, the input of the picture
-    branch. whitened_space: (pictures, K) unit rows. mine_captions: whether captions are mined for pairs, None
+    branch. mine_captions: whether captions are mined for pairs, None
     if nothing is mined.
     """
 
@@ -56,7 +56,6 @@ class TrainingData:
     text_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     transferred: Sequence[TransferredCaption] = ()
     picture_space: Callable[[], Vectors] = _no_space
-    whitened_space: Callable[[], Vectors] = _no_space
     mine_captions: bool | None = None
 
     @cached_property

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from index.encoder.picture_space import PictureSpace
-from index.encoder.vectors import unit
 from index.errors import DataError
 from index.storage.files import replace_text
 from training.data.captions import CaptionedPictures, shuffled
@@ -20,7 +19,6 @@ from training.data.pictures import PictureCollection
 from training.data.terms import require_open
 from training.data.tokens import balanced, tokenize, train_tokenizer
 from training.data.training_data import TrainingData, sentences_of
-from training.data.whitening import fit_whitening
 from training.encoders.base import EncoderSettings
 from training.encoders.features import features_of_collection
 from training.encoders.picture_space import fit_picture_space, take_over
@@ -31,7 +29,6 @@ from training.loop.run import Run
 from training.loop.source import CaptionSource, sampler_of, suppliers_of
 from training.loop.transfer import transfer_of
 from training.loop.validation import ValidationSet
-from training.recipes.recipe import Recipe
 
 
 def prepare(run: Run, data: Path) -> CaptionSource:
@@ -67,7 +64,6 @@ def prepare(run: Run, data: Path) -> CaptionSource:
         {name: {code: len(rows) for code, rows in of_name.items()} for name, of_name in named.items()},
         transfer_of(recipe).captions(run, train),
         picture_space=lambda: pictures.plain(np.arange(len(train.pictures))).numpy(),
-        whitened_space=lambda: whitened_space(recipe, pictures),
         mine_captions=recipe.mining.captions if recipe.mining else None,
     )
     suppliers = suppliers_of(recipe, learned)
@@ -198,18 +194,3 @@ def _picture_space(run: Run, backbone: Backbone, train: NDArray[np.float32]) -> 
     space = run.picture_space()  # as a resumed run reads it
     assert space is not None, "it was just written"
     return space
-
-
-def whitened_space(
-    recipe: Recipe, fitted: PictureSource, shown: PictureSource | None = None
-) -> NDArray[np.float32]:
-    """Map pictures into the whitened space of the training pictures: (N, D) unit rows.
-
-    fitted: the training pictures. shown: the pictures to map, `fitted` if None.
-    """
-    shown = shown or fitted
-    assert isinstance(fitted, FixedFeatures), "the recipe's validation demands frozen features"
-    assert isinstance(shown, FixedFeatures)
-    rows = fitted.features.reshape(-1, fitted.features.shape[-1])
-    whitening = fit_whitening(rows, recipe.head.dimension, recipe.vision.whitening, recipe.seed)
-    return unit(whitening(shown.features).mean(axis=0))

@@ -31,7 +31,6 @@ class Step:
     mined, halves: two (N, D) of unit rows, N pairs of sentences unrelated to the N captions: mined or
                 transferred pairs (missing as long as there are none), or halves of sentences.
     languages:  (N, 1), the number of each sentence's language.
-    whitened:   (N, K) unit rows, the pictures in a fixed space (training.data.whitening).
 
     Further rows come from the `compute` of objectives.
     """

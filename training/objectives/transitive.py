@@ -1,6 +1,5 @@
 """L_t: sentences of similar pictures become similar (globetrotter, eq. 1 and 2)."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -8,7 +7,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from training.objectives.base import Contrastive, Step, Tables, named, unit_similarity
+from training.objectives.base import Contrastive, Step, named, unit_similarity
 
 
 @named("transitive")
@@ -22,24 +21,12 @@ class Transitive(Contrastive):
     normalise: "batch" divides by N (eq. 1 as a mean over sentences); "positives" by Σα (the published
     code); "rows" divides each row by its own Σ_j α_ij and averages over the rows that have any.
     visual_only: α from α^v alone, without the two α^x.
-    space: where α^v is measured: in the "learned" picture space, or in a fixed one, the pictures' "whitened"
-    features (training.data.whitening), which is meaningful from the first step but does not learn.
     A batch without any positive gives 0 (not 0/0).
     """
 
     margin: float = Field(default=0.4, ge=0, lt=1)
     normalise: Literal["batch", "positives", "rows"] = "batch"
     visual_only: bool = False
-    space: Literal["learned", "whitened"] = "learned"
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return frozenset({"text", "views", *(["whitened"] if self.space == "whitened" else [])})
-
-    def requires(self, recipe: Tables) -> Iterator[str]:
-        vision = recipe.vision
-        if self.space == "whitened" and (vision.training, vision.space) != ("frozen", "learned"):
-            yield 'vision.training = "frozen" and vision.space = "learned"'
 
     def __call__(self, step: Step) -> Tensor:
         itself = torch.eye(len(step.text), dtype=torch.bool, device=step.text.device)
@@ -56,8 +43,7 @@ class Transitive(Contrastive):
         return torch.stack(alphas).mean(dim=0)
 
     def _alpha_of_view(self, view: Tensor, step: Step) -> Tensor:
-        pictures = step["whitened"][0] if self.space == "whitened" else view
-        path = unit_similarity(pictures, pictures)
+        path = unit_similarity(view, view)
         if not self.visual_only:
             pair_similarity = (1 + (view * step.text).sum(dim=1)) / 2
             path = pair_similarity[:, None] * path * pair_similarity[None, :]

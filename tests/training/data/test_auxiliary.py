@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from tokenizers import Tokenizer, models
 
 from index.errors import DataError
@@ -24,18 +23,10 @@ def given(
     rows: list[int],
     seed: int = 0,
     captions: CaptionedPictures = CAPTIONS,
-    space: NDArray[np.float32] | None = None,
 ) -> Any:  # noqa: ANN401 (sentences or rows)
     """What a supplier gives for captions of some pictures."""
     tokens = [np.array([10 + i], np.int32) for i in range(len(captions.captions))]
-    data = TrainingData(
-        LANGUAGES,
-        0,
-        Tokenizer(models.BPE()),
-        captions,
-        tokens,
-        whitened_space=lambda: np.asarray(space),
-    )
+    data = TrainingData(LANGUAGES, 0, Tokenizer(models.BPE()), captions, tokens)
     supplier = SUPPLIERS[name](data)
     supplier.begin(len(rows), 0, 0)
     return supplier.part(np.array(rows), slice(0, len(rows)), np.random.default_rng(seed), CPU)
@@ -68,11 +59,6 @@ def test_the_draw_decides() -> None:
 def test_a_picture_in_one_language_is_refused_by_name() -> None:
     with pytest.raises(DataError, match=r"c\.jpg has captions in pt alone; it needs"):
         given("partners", [0], captions=ALONE)
-
-
-def test_the_fixed_space_is_that_of_the_captions_pictures() -> None:
-    space = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    assert given("whitened", [3, 0], space=space).tolist() == [[0, 1], [1, 0]]
 
 
 def test_a_neighbour_is_another_caption_of_the_picture_in_whatever_language() -> None:

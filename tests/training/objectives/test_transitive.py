@@ -183,14 +183,3 @@ def test_both_directions_of_the_softmax_are_one(way: Normalise, outputs: Step) -
     columns = -(alpha * beta.log_softmax(dim=0).masked_fill(itself, 0)).sum(dim=0)
     found = loss._reduce(columns, alpha.sum(dim=0)).item()
     assert found == pytest.approx(loss(outputs).item(), rel=1e-9, abs=1e-12)
-
-
-def test_alpha_from_a_fixed_space_does_not_ask_the_learned_one() -> None:
-    """Captions on their pictures, so that α^x is 1; the two spaces tell different pictures alike."""
-    learned = torch.tensor([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
-    fixed = torch.tensor([[0.0, 1.0], [0.0, -1.0], [0.0, 1.0]], dtype=torch.float64)
-    outputs = step_of(learned, (learned,), whitened=fixed)
-    assert Transitive().alpha(outputs).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
-    assert Transitive(space="whitened").alpha(outputs).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
-    far = step_of(-learned, (learned,), whitened=fixed)
-    assert not Transitive(space="whitened").alpha(far).any(), "α^x stays the learned space's"

@@ -34,8 +34,8 @@ class PublishedTransitive(Transitive):
             product = product - product.min()
             similarity = similarity * (product / product.max().clamp(min=1e-9) * 2 * RESCALED + 1 - RESCALED)
         itself = torch.eye(len(view), dtype=torch.bool, device=view.device)
-        similarity = similarity / similarity.masked_fill(itself, float("-inf")).max()
-        return (similarity - self.margin).clamp(min=0) / (1 - self.margin)
+        largest = similarity.masked_fill(itself, float("-inf")).max().clamp(min=1e-9)
+        return (similarity / largest - self.margin).clamp(min=0) / (1 - self.margin)
 
 
 class CountedPositives(Transitive):
