@@ -5,6 +5,7 @@ import { resultView, seen } from "./answers.js";
 import { corpusView } from "./corpus.js";
 import { fileView } from "./files.js";
 import { languagesView } from "./languages.js";
+import { phrasesView, showPhrases } from "./phrases.js";
 import { browse, browsed, scenesView } from "./scenes.js";
 import { beginTeaching, teachView } from "./teach.js";
 
@@ -22,7 +23,7 @@ const EXAMPLES = {
 
 const page = Object.fromEntries(
   ["form", "source", "text", "text-label", "detected", "go", "answered", "answers", "targets", "k", "least",
-    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
+    "least-shown", "about", "share", "shared", "windows", "languages", "corpus", "teach", "phrases", "scenes", "swap", "clear", "seen"].map((id) => [id, document.getElementById(id)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 // wanted: a translation was requested before the languages had loaded.
@@ -46,6 +47,7 @@ function choose(kind) {
     tab.tabIndex = chosen ? 0 : -1;
   }
   page.windows.hidden = !(kind in KINDS);
+  page.phrases.hidden = kind !== "phrases";
   page.scenes.hidden = kind !== "scenes";
   page.languages.hidden = kind !== "languages";
   page.corpus.hidden = kind !== "corpus";
@@ -179,6 +181,7 @@ function readLanguages(asked) {
 }
 
 function begin(asked) {
+  if (state.kind === "phrases") showPhrases();
   if (state.kind === "scenes") browse(asked.get("source") ?? "", asked.get("text") ?? "");
   if (state.kind === "teach") beginTeaching();
   if ((asked.get("text") || state.wanted) && state.kind in KINDS) translate();
@@ -323,6 +326,7 @@ for (const tab of tabs) {
   tab.addEventListener("click", () => {
     choose(tab.dataset.kind);
     page.detected.textContent = "";
+    if (state.kind === "phrases" && !state.loading) showPhrases();
     if (state.kind === "scenes" && !browsed() && !state.loading) browse(page.source.value, "");
     if (state.kind === "teach" && !state.loading) beginTeaching();
     showWelcome();
@@ -343,6 +347,7 @@ try {
   fillLanguages(await ask("languages"));
   state.loading = false;
   page.languages.replaceChildren(...languagesView(state.languages));
+  page.phrases.replaceChildren(...phrasesView(state.languages, languageName));
   page.scenes.replaceChildren(...scenesView(state.languages, { targets: chosenTargets, address: sentenceAddress }));
   document.querySelector(".settings").append(fileView({ source: () => page.source.value, targets: chosenTargets, languageName }));
   page.corpus.replaceChildren(...corpusView(state.languages, changed));

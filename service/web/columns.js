@@ -16,7 +16,7 @@ export function columnsView(languages) {
 
   async function show(file, format) {
     const table = ["csv", "tsv"].includes(format) && file?.name.toLowerCase().endsWith(`.${format}`);
-    const [names = [], ...lines] = table ? await firstLines(file, format) : [];
+    const [names = [], ...lines] = table ? await tableRows(file, format, LINES_SHOWN + 1, BYTES_READ) : [];
     columns = names.map((name) => ({ name, implied: implied(name, languages) }));
     for (const column of columns) column.select = choice(column, languages);
     view.hidden = !columns.length;
@@ -75,9 +75,10 @@ function implied(name, languages) {
   return (languages.find(({ code }) => code === tag) ?? languages.find(({ code }) => code === tag.split("-")[0] && /^[a-z]{2,3}-/.test(tag)))?.code ?? "";
 }
 
-// Names of the columns, then cells of the first lines; Excel writes UTF-16, and a first line such as `sep=;`.
-async function firstLines(file, format) {
-  const bytes = new Uint8Array(await file.slice(0, BYTES_READ).arrayBuffer());
+// Names of the columns, then cells of the next lines, `most` in all, of the first `length` bytes of a CSV or TSV file.
+// Excel writes UTF-16, and a first line such as `sep=;`.
+export async function tableRows(file, format, most, length) {
+  const bytes = new Uint8Array(await file.slice(0, length).arrayBuffer());
   const encoding = bytes[0] === 0xFF && bytes[1] === 0xFE ? "utf-16le" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes).replaceAll("\r\n", "\n");
   const stated = /^sep=(.)\n/.exec(text);
@@ -92,7 +93,7 @@ async function firstLines(file, format) {
     if (!whole && !rows.at(-1).length) break;
     rows.at(-1).push((format === "csv" && found[0] !== undefined ? found[0].replaceAll('""', '"') : found.at(-2) ?? "").trim());
     if (end === "\n") rows.push([]);
-    if (rows.length > LINES_SHOWN + 1 || !end) break;
+    if (rows.length > most || !end) break;
   }
-  return rows.filter((cells) => cells.join("")).slice(0, LINES_SHOWN + 1);
+  return rows.filter((cells) => cells.join("")).slice(0, most);
 }

@@ -1,0 +1,110 @@
+// Phrases by topic, to be shown to the person opposite: those of the index whose file names a topic, or a table of one's own.
+
+import { ask, element, field } from "./dom.js";
+import { tableRows } from "./columns.js";
+
+const MOST_ROWS = 5000, MOST_BYTES = 1 << 22; // read of a table of one's own
+const OTHER = "other"; // the topic of a phrase whose table names none
+const NOT_REVIEWED = "No speaker has reviewed this phrase.";
+
+const state = { phrases: [], topic: null };
+const part = {};
+
+export function phrasesView(languages, languageName) {
+  Object.assign(state, { languageName });
+  const choice = (id, chosen) => element("select", { id, form: "choosing" }, ...languages.filter(({ sentences }) => sentences)
+    .map(({ code, name }) => element("option", { value: code, ...(code === chosen && { selected: "" }) }, name)));
+  part.source = choice("phrases-source", "en");
+  part.target = choice("phrases-target", languages.find(({ code, sentences }) => sentences && code !== "en")?.code);
+  part.topics = element("div", { class: "topics", role: "group", "aria-label": "Topics" });
+  part.list = element("ul", { class: "phrases" });
+  part.status = element("p", { class: "quiet", role: "status" });
+  part.file = element("input", { id: "phrases-file", type: "file", accept: ".csv,.tsv,.txt", form: "choosing" });
+  part.card = element("dialog", { class: "phrase-card", "aria-label": "Phrase" });
+  for (const select of [part.source, part.target]) select.addEventListener("change", () => (state.table ? showTable() : showPhrases()));
+  part.file.addEventListener("change", () => part.file.files[0] && readTable(part.file.files[0]));
+  part.card.addEventListener("click", () => part.card.close());
+  const view = element("section", { class: "view" }, element("h2", {}, "Phrases to show"),
+    element("p", {}, "Tap a phrase: it is shown large, in the other person's language. Every phrase is a whole sentence of the corpus with its own translation."),
+    element("div", { class: "fields" }, field("I read", part.source), field("The other person reads", part.target),
+      field("My own table (CSV), which stays in this browser", part.file)),
+    part.status, part.topics, part.list, part.card);
+  view.addEventListener("dragover", (event) => event.preventDefault());
+  view.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files[0]) readTable(event.dataTransfer.files[0]);
+  });
+  return [view];
+}
+
+// Shows the phrases of the index in the chosen languages.
+export async function showPhrases() {
+  part.status.textContent = "Looking …";
+  try {
+    const query = new URLSearchParams({ source: part.source.value, target: part.target.value });
+    const { phrases } = await ask(`phrases?${query}`);
+    show(phrases, "This index has no phrases with a topic in these two languages.");
+  } catch (error) {
+    show([], error.problem?.detail ?? "The service cannot be reached. Is it still running?");
+  }
+}
+
+// A table of one's own: a column for each language, named by its code, and perhaps `topic` and `pictogram`.
+async function readTable(file) {
+  const [names = [], ...rows] = await tableRows(file, file.name.toLowerCase().endsWith(".csv") ? "csv" : "tsv", MOST_ROWS, MOST_BYTES);
+  const columns = names.map((name) => name.trim().toLowerCase());
+  const codes = columns.filter((name) => /^[a-z]{2,3}(-[a-z0-9]+)*$/.test(name));
+  if (codes.length < 2) {
+    part.status.textContent = `${file.name}: the first line must name a column for each of two languages, such as en and de.`;
+    return;
+  }
+  state.table = rows.map((cells) => Object.fromEntries(columns.map((name, place) => [name, (cells[place] ?? "").trim()])));
+  for (const [place, select] of [part.source, part.target].entries()) {
+    for (const code of codes) {
+      if (![...select.options].some(({ value }) => value === code)) select.append(element("option", { value: code }, state.languageName(code)));
+    }
+    if (!codes.includes(select.value)) select.value = codes[place];
+  }
+  if (part.source.value === part.target.value) part.target.value = codes.find((code) => code !== part.source.value);
+  showTable();
+}
+
+function showTable() {
+  const source = part.source.value, target = part.target.value;
+  const phrases = state.table.filter((row) => row[source] && row[target]).map((row) => ({
+    text: row[source], translation: row[target], topic: row.topic || OTHER, pictogram: row.pictogram, reviewed: row.reviewed ?? "yes" }));
+  show(phrases, "The table has no phrase in both of these languages.");
+}
+
+function show(phrases, nothing) {
+  state.phrases = phrases;
+  const topics = [...new Set(phrases.map(({ topic }) => topic))];
+  if (!topics.includes(state.topic)) state.topic = topics[0];
+  part.status.textContent = phrases.length ? "" : nothing;
+  part.topics.replaceChildren(...topics.map((topic) => element("button",
+    { type: "button", class: "topic", "aria-pressed": String(topic === state.topic), onclick: () => choose(topic) }, topic)));
+  showTopic();
+}
+
+function choose(topic) {
+  state.topic = topic;
+  for (const button of part.topics.children) button.setAttribute("aria-pressed", String(button.textContent === topic));
+  showTopic();
+}
+
+function showTopic() {
+  const source = part.source.value;
+  part.list.replaceChildren(...state.phrases.filter(({ topic }) => topic === state.topic).map((phrase) => element("li", {},
+    element("button", { type: "button", class: "phrase", lang: source, dir: "auto", onclick: () => open(phrase) },
+      element("span", { "aria-hidden": "true" }, phrase.pictogram ?? ""), element("span", {}, phrase.text)))));
+}
+
+function open({ text, translation, pictogram, reviewed }) {
+  part.card.replaceChildren(
+    element("p", { class: "phrase-picture", "aria-hidden": "true" }, pictogram ?? ""),
+    element("p", { class: "phrase-large", lang: part.target.value, dir: "auto" }, translation),
+    element("p", { class: "phrase-own", lang: part.source.value, dir: "auto" }, text),
+    ...(reviewed === "no" ? [element("p", { class: "quiet" }, NOT_REVIEWED)] : []),
+    element("button", { type: "button", class: "go", autofocus: "" }, "Close"));
+  part.card.showModal();
+}
