@@ -26,6 +26,7 @@ from service.api.files import router as files
 from service.api.libretranslate import router as libretranslate
 from service.api.native import router as native
 from service.api.operations import router as operations
+from service.api.phrases import router as phrases
 from service.api.teaching import router as teaching
 from service.engine.batching import Batcher, Bounds
 from service.engine.cache import open_cache
@@ -90,7 +91,7 @@ def create_app(
     app.state.stopping = asyncio.Event()
     _add_middleware(app, settings)
     app.router.routes.extend(native.routes)  # faster than an included router
-    routers = (operations, concordance, libretranslate, files, teaching, amagama, admin)
+    routers = (operations, concordance, phrases, libretranslate, files, teaching, amagama, admin)
     for router in (*routers, page_router()):
         app.include_router(router)
     add_handlers(app)

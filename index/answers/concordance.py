@@ -17,6 +17,7 @@ ROWS_READ = 1 << 14  # at a time
 MOST_ROWS = 1 << 20  # read for one page
 MOST_TRANSLATIONS = 20  # of a sentence into one language
 
+TOPIC = "topic"  # the column of a table that makes its sentences phrases
 LETTER_CLASSES = r"\pL\pM\pN_"  # as RE2 spells them
 
 
@@ -64,6 +65,23 @@ def concordance(
             return Page(_occurrences(indexes, rows, phrase, source, targets), rows[-1] + 1)
         rows.append(row)
     return Page(_occurrences(indexes, rows, phrase, source, targets), end if end < len(index) else None)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A sentence whose file names its topic, and its translation in the corpus."""
+
+    sentence: Sentence
+    translation: Sentence
+
+
+def phrases(index: SentenceIndex, target: SentenceIndex) -> list[Phrase]:
+    """Find the sentences with a `topic` in their metadata that the corpus translates, in its order."""
+    found = []
+    for row in index.rows_that_say(TOPIC):
+        if (sentence := index.sentence(row)).metadata.get(TOPIC):
+            found += [Phrase(sentence, other) for other in _translations(index, target, row)[:1]]
+    return found
 
 
 def _rows(index: SentenceIndex, pattern: str, begin: int, end: int) -> Iterator[int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.answers.sentence_features import Features
@@ -92,6 +93,11 @@ class SentenceIndex:
         """The file and the further columns of a row."""
         metadata: dict[str, Any] = json.loads(self._metadata[row].as_py())
         return metadata
+
+    def rows_that_say(self, name: str) -> list[int]:
+        """The rows in whose metadata a name occurs."""
+        rows: list[int] = pc.indices_nonzero(pc.match_substring(self._metadata, f'"{name}"')).to_pylist()
+        return rows
 
     def sentence(self, row: int) -> Sentence:
         """The sentence of a row, without its language and line."""

@@ -52,6 +52,24 @@ class Concordance(Response):
     next: int | None = Field(description="The `begin` of the next page; null on the last.", examples=[20])
 
 
+class ShownPhrase(BaseModel):
+    """A phrase of a topic, to be shown to somebody who reads another language."""
+
+    text: str = Field(description="The phrase.", examples=["Where does it hurt?"])
+    id: str = Field(description="Its id in the index.", examples=["en:120"])
+    topic: str = Field(description="Its topic.", examples=["pain"])
+    pictogram: str = Field(description="An emoji for it; may be empty.", examples=["🤕"])
+    reviewed: str = Field(description="Who has reviewed it, or `no`; empty if its file does not say.")
+    translation: str = Field(description="Its translation in the corpus.", examples=["Wo tut es weh?"])
+    translation_id: str = Field(description="The id of the translation.", examples=["de:120"])
+
+
+class Phrases(Response):
+    """The phrases of an index, in the order of the corpus."""
+
+    phrases: list[ShownPhrase] = Field(description="Every sentence whose file has a column `topic`.")
+
+
 class TeachingPicture(BaseModel):
     """A pictogram that the encoder carries, to be captioned."""
 

@@ -45,6 +45,7 @@ ROUTES = {
     "GET /admin/jobs": False,
     "GET /admin/jobs/{job_id}": False,
     "POST /admin/jobs/{job_id}/cancel": False,
+    "GET /phrases": False,
     "GET /openapi.json": True,
     "GET /": True,
     "GET /answers.js": True,
@@ -52,6 +53,7 @@ ROUTES = {
     "GET /columns.js": True,
     "GET /files.js": True,
     "GET /jobs.js": True,
+    "GET /phrases.js": True,
     "GET /scenes.js": True,
     "GET /corpus.js": True,
     "GET /dom.js": True,
@@ -93,7 +95,12 @@ def test_every_route_with_every_key(locked: TestClient, route: str, sent: str) -
     let_in = ROUTES[route] or (sent in ("bearer", "header") and not path.startswith("/admin/"))
     refused = 403 if path in ("/translate", "/translate_file", "/detect") else 401
     # Without the form, a file of that name, or a word to look for.
-    answered = {"/translate_file": 400, "/download_file/{name}": 404, "/concordance": 422}.get(path, 200)
+    answered = {
+        "/translate_file": 400,
+        "/download_file/{name}": 404,
+        "/concordance": 422,
+        "/phrases": 422,
+    }.get(path, 200)
     assert answer.status_code == (answered if let_in else refused)
     assert ("www-authenticate" in answer.headers) == (not let_in)
 

@@ -1,0 +1,88 @@
+"""Phrases by topic, over HTTP and on the page: of a table with a column `topic`, indexed or one's own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from starlette.testclient import TestClient
+
+from index.build.build_index import build_index
+from index.encoder.bundle import Bundle
+from index.formats.registry import Source
+from service.app import create_app
+from service.settings import Settings
+from tests.service.browser import OpenPage, serious
+from tests.service.server import serving
+
+TABLE = """topic\tpictogram\treviewed\ten\tde
+pain\t🤕\tno\tWhere does the dog hurt?\tWo tut es dem Hund weh?
+pain\t\tno\tThe cat is small.\tDie Katze ist klein.
+travel\t🚲\tde\tA red bicycle.\tEin rotes Fahrrad.
+\t\t\tA bird without a topic.\tEin Vogel ohne Thema.
+"""
+
+
+@pytest.fixture(scope="module")
+def board(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("board")
+    (folder / "phrases.tsv").write_text(TABLE, "utf-8")
+    build_index(bundle, [Source(folder / "phrases.tsv")], folder / "index")
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def asked(board: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(Settings(index=board))) as client:
+        yield client
+
+
+def test_what_has_a_topic_is_listed_with_its_own_translation(asked: TestClient) -> None:
+    answer = asked.get("/phrases", params={"source": "en", "target": "de"})
+    assert answer.status_code == 200
+    assert [(phrase["topic"], phrase["translation"]) for phrase in answer.json()["phrases"]] == [
+        ("pain", "Wo tut es dem Hund weh?"),
+        ("pain", "Die Katze ist klein."),
+        ("travel", "Ein rotes Fahrrad."),
+    ]
+    first = answer.json()["phrases"][0]
+    assert (first["text"], first["pictogram"], first["reviewed"]) == ("Where does the dog hurt?", "🤕", "no")
+
+
+def test_an_index_without_topics_has_none_and_an_unknown_language_is_refused(
+    client: TestClient, asked: TestClient
+) -> None:
+    assert client.get("/phrases", params={"source": "en", "target": "de"}).json()["phrases"] == []
+    refused = asked.get("/phrases", params={"source": "xx", "target": "de"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["field"] == "source"
+
+
+def test_a_phrase_is_shown_large_to_the_person_opposite(
+    board: Path, open_page: OpenPage, tmp_path: Path
+) -> None:
+    with serving(board) as (address, _):
+        page = open_page(address)
+        page.get_by_role("tab", name="Phrases").click()
+        topics, phrases, card = page.locator(".topic"), page.locator(".phrase"), page.locator(".phrase-card")
+        expect(topics).to_have_text(["pain", "travel"])
+        expect(phrases).to_have_count(2)
+        assert serious(page) == []
+        phrases.first.click()
+        expect(card.locator(".phrase-large")).to_have_text("Wo tut es dem Hund weh?")
+        expect(card.locator(".phrase-large")).to_have_attribute("lang", "de")
+        expect(card).to_contain_text("Where does the dog hurt?")
+        expect(card).to_contain_text("No speaker has reviewed this phrase.")
+        assert serious(page) == []
+        card.get_by_role("button", name="Close").click()
+        topics.nth(1).click()
+        phrases.first.click()
+        expect(card.locator(".phrase-large")).to_have_text("Ein rotes Fahrrad.")
+        expect(card).not_to_contain_text("No speaker")
+        card.get_by_role("button", name="Close").click()
+        own = tmp_path / "own.csv"
+        own.write_text("en,qaa,topic\nSit down.,Zuk zuk.,school\n", "utf-8")
+        page.locator("#phrases-file").set_input_files(own)
+        expect(topics).to_have_text(["school"])
+        phrases.first.click()
+        expect(card.locator(".phrase-large")).to_have_text("Zuk zuk.")
